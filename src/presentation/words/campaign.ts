@@ -215,7 +215,7 @@ function callerUseAsJson(callers: readonly CallerUse[]): Record<string, unknown>
 }
 
 /** How many calls may be on the line, and what holds them down; lines of a status, with their labels. */
-export function pacingLines(limits: LineLimits, clock: ServiceClock, now: number): [label: string, text: string][] {
+export function pacingLines(limits: LineLimits, clock: Pick<ServiceClock, 'atReal'>, now: number): [label: string, text: string][] {
   const { own, warm, pace, cutAt, account, allowed, open, startsPerMinute, starts } = limits;
   const reasons = [
     ...(allowed === own ? [] : [`max_concurrent_calls ${count(own)}`]),

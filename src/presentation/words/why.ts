@@ -79,6 +79,8 @@ export interface Reader {
   now: number;
   /** At a command line, where the command that ends it can be entered; default: on the page, or for programs. */
   atCommandLine?: true;
+  /** Service time, where the service's clock is shown beside what is read: how far an instant is away is told by it, else by real time. */
+  serviceNow?: number;
 }
 
 /** What a person can do about it where they stand: the page has a button for it, the command line a command. */
@@ -232,7 +234,7 @@ function outsideText(campaign: Campaign, look: WorkflowLook | null, at: Reader):
   return {
     cause: 'step_fails',
     why: `${activity} fails: ${firstLine(printable(message))} (${plural(tries, 'try', 'tries')})`,
-    until: nextAt === null ? '' : `tried again in ${span(nextAt - at.now)}`,
+    until: nextAt === null ? '' : `tried again in ${span((nextAt - at.now) * (at.serviceNow === undefined ? 1 : at.clock.speed))}`,
     todo: 'Fix what the message names; the log of the worker says more. It is tried again by itself.',
     action: null,
   };
@@ -247,14 +249,20 @@ function endWords({ campaignId }: Campaign, reason: IdleReasonName, { atCommandL
   return '';
 }
 
-function sinceText(since: number | null, at: { clock: ServiceClock; now: number }): string {
-  return since === null ? '' : `since ${when(since, at)}`;
+function sinceText(since: number | null, at: Reader): string {
+  if (since === null) return '';
+  // The clock of a sandbox that was started again may be behind what it said before.
+  return `since ${awayFrom(since, at) > 0 ? instantText(since) : when(since, at)}`;
 }
 
-/** An instant of the service's time, and how far that is in the time of whoever reads it. */
-function when(instant: number, { clock, now }: { clock: ServiceClock; now: number }): string {
-  const away = clock.atReal(instant) - now;
+/** An instant of the service's time, and how far that is by the clock of whoever reads it. */
+function when(instant: number, at: Reader): string {
+  const away = awayFrom(instant, at);
   return `${instantText(instant)} (${away > 0 ? `in ${span(away)}` : `${span(-away)} ago`})`;
+}
+
+function awayFrom(instant: number, { clock, now, serviceNow }: Reader): number {
+  return serviceNow === undefined ? clock.atReal(instant) - now : instant - serviceNow;
 }
 
 /** What is the matter, without what to do about it. */

@@ -12,12 +12,14 @@ import { DraftWorld, goodList } from './draft-world.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { until } from '../../support/until.ts';
 import { openTemporal } from '../../../src/operations/control/control.ts';
+import { realClock } from '../../../src/service/port/service-clock.ts';
 import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import { readConfig } from '../../../src/shared/config.ts';
 import { hourMs } from '../../support/campaign-rules.ts';
 import { secret } from '../../shared/hooks/webhook-world.ts';
 import { talk, three, threeInDoubt } from '../../ledger/people/three-in-doubt.ts';
 import { pausedByPerson } from '../../../src/rules/lifecycle.ts';
+import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 
 async function lookAtCampaign() {
@@ -31,7 +33,7 @@ async function lookAtCampaign() {
   const { page } = window;
   await page.goto(`${origin}/sign-in?to=/campaigns/spring#token=${console.api.tokenText('operate')}`);
   await page.getByRole('heading', { name: 'Calls right now' }).waitFor();
-  return { ...window, console };
+  return { ...window, console, store };
 }
 
 browserTest('a pause that somebody else makes shows on an open page, with who made it and the button that ends it', async () => {
@@ -41,8 +43,43 @@ browserTest('a pause that somebody else makes shows on an open page, with who ma
   await page.getByRole('heading', { name: 'Nobody is called: admin console paused it' }).waitFor();
   await page.locator('.feed', { hasText: 'admin console paused it' }).waitFor();
   await page.getByRole('link', { name: 'Resume…' }).waitFor();
+  // Beside the clock of a sandbox, what has passed is told by that clock; one that was started again may be behind.
+  const showAt = async (now: number, speed: number) => {
+    const atReal = (instant: number) => noon + (instant - now) / speed;
+    console.api.context.clock = async () => ({
+      ...realClock(),
+      speed,
+      sandbox: true,
+      now: () => now,
+      toRealMs: (ms) => ms / speed,
+      atReal,
+    });
+    await page.reload();
+    return page.locator('.note', { hasText: 'paused it' }).innerText();
+  };
+  expect(await showAt(noon + 10 * 60_000, 60)).toMatch(/since today \d+:\d+ \(10 min ago\)/);
+  expect(await showAt(noon - 10 * 60_000, 60)).toMatch(/since today \d+:\d+, until/);
   expect(complaints).toEqual([]);
 });
+
+browserTest(
+  'lines in use and people in a call are told alike wherever they stand, also where a call is over that has no result',
+  async () => {
+    const { page, store } = await lookAtCampaign();
+    const { attempt_id: id } = await store.db.selectFrom('attempts').select('attempt_id').limit(1).executeTakeFirstOrThrow();
+    await store.db
+      .updateTable('attempts')
+      .set({ over_at: noon - 1 })
+      .where('attempt_id', '=', id)
+      .execute();
+    await page.reload();
+    const tile = await page.locator('.split a', { hasText: 'Calling' }).innerText();
+    const [, people, lines] = /(\d+)\s+(\d+ of \d+ lines?)/.exec(tile) ?? [];
+    expect([people, lines]).toEqual(['2', expect.stringMatching(/^1 of /)]);
+    await page.getByText(`${lines} in use`, { exact: true }).waitFor();
+    await page.getByRole('link', { name: `Show all ${people}`, exact: true }).waitFor();
+  },
+);
 
 browserTest('limits are changed in the form, and the page says what holds from the next batch on', async () => {
   const { page, complaints } = await lookAtCampaign();
@@ -93,7 +130,8 @@ browserTest('an address at which nothing is answers a page to a browser, and JSO
 });
 
 async function lookAtDraft() {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const store = await openTestStore('sqlite');
+  const world = await DraftWorld.over(store);
   const { app } = world.console.api;
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
   const window = await openWindow({ origin });
@@ -104,7 +142,7 @@ async function lookAtDraft() {
   });
   await window.page.goto(`${origin}/sign-in?to=/new#token=${world.console.api.tokenText('operate')}`);
   await window.page.getByRole('heading', { name: 'New campaign' }).waitFor();
-  return window;
+  return { ...window, origin, world, store };
 }
 
 browserTest('a list is dropped, the example follows what is written, and what is changed is saved, with the keyboard alone', async () => {
@@ -207,6 +245,35 @@ browserTest('the example runs beside a draft, and beside a second database that 
   await page.getByRole('link', { name: 'Try the example' }).waitFor();
   expect(window.complaints).toEqual([]);
 });
+
+browserTest(
+  'hours and a zone that cannot be used are refused at their fields while another choice leaves them unused; figures agree',
+  async () => {
+    const { page, store } = await lookAtDraft();
+    await addSuppressions(store, [{ e164: '+12125550131', scope: 'account', source: 'person', reason: null, expiresAt: null }], noon);
+    await page.getByLabel(/Your list/).setInputFiles({ name: 'autumn.csv', mimeType: 'text/csv', buffer: Buffer.from(goodList) });
+    await page.waitForURL(/\/new\/./);
+    await page.getByText('2 of 4 rows can be called').waitFor();
+    expect(await page.locator('#sum .big').innerText()).toBe('2');
+    await page.getByText('Days one by one').click();
+    for (const [field, written, says, good] of [
+      ['Saturday', '9am to 5', /Write "09:00-17:00"/, '09:00-17:00'],
+      ['Time zone of begin and end', 'New York', /name of a time zone such as America/, 'America/New_York'],
+    ] as const) {
+      const control = page.getByLabel(field, { exact: true });
+      await control.fill(written);
+      await page.keyboard.press('Tab');
+      const problem = page.locator(`[id="${await control.getAttribute('id')}-problem"]`, { hasText: says });
+      await problem.waitFor();
+      await page.locator('#part-name', { hasText: says }).waitFor();
+      // What would happen goes by what is chosen.
+      expect(await page.getByText('Weekdays 9:00 to 17:00, up to').count()).toBe(1);
+      await control.fill(good);
+      await page.keyboard.press('Tab');
+      await problem.waitFor({ state: 'detached' });
+    }
+  },
+);
 
 const later = noon + 3 * hourMs;
 

@@ -81,7 +81,7 @@ test.for<[string, 'columns' | 'words' | 'calls' | 'name', Record<string, string>
   ['hours on no day', 'calls', { ...goodCalls, hours: 'week' }, 'hours', /write the windows of each weekday/],
   ['half a cap', 'calls', { ...goodCalls, 'caps.calls': '3' }, 'caps.calls', /write \{ calls: 3, within: 24h \}/],
   ['a limit in words', 'calls', { ...goodCalls, 'pacing.max_concurrent_calls': 'many' }, 'pacing.max_concurrent_calls', /write a whole number from 1/],
-  ['a time in no zone', 'calls', { ...goodCalls, starts_at: '2030-03-01T09:00', times_zone: 'Mars/Base' }, 'starts_at', /with its offset from UTC/],
+  ['a time in no zone', 'calls', { ...goodCalls, starts_at: '2030-03-01T09:00', times_zone: 'Mars/Base' }, 'times_zone', /name of a time zone/],
   ['an id with blanks', 'name', { id: 'My campaign' }, 'id', /write 1 to 64 lower-case letters/],
 ])('what cannot be used is told at its field, kept there, and keeps it from the start: %s', async ([, part, fields, field, says]) => {
   const world = await DraftWorld.over(await openTestStore('sqlite'));

@@ -22,7 +22,7 @@ export const changeLimits: ConsoleAction = {
   path: '/campaigns/:campaign/limits',
   role: operations.adjustCampaign.role,
   form: async (request, given) => {
-    const { context, clock, now } = request;
+    const { context, now } = request;
     const { campaign, campaignId, db } = await openCampaign(request);
     const back = campaignPath(campaignId);
     const acts = await readLastActs(db, campaignId);
@@ -36,7 +36,7 @@ export const changeLimits: ConsoleAction = {
       ...inCampaign(campaign),
       body: html`<section class="panel">
         ${reason === null ? null : refusedText(reason, acts)}
-        ${facts([...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, clock, context.now()))])}
+        ${facts([...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, { atReal: (at) => at }, now))])}
         ${lines === null ? null : html`<p>${meaning(lines)}</p>`} ${effect === null ? null : effectNote(effect)}
         ${
           lines === null

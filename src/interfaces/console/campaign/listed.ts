@@ -27,11 +27,16 @@ interface Listed {
 }
 
 /** A campaign as a row: how it stands, how far it is, when it ends, and who is wanted. */
-export function campaignRow({ clock, context }: Pick<ViewRequest, 'clock' | 'context'>, { brief, why, acts, forecast }: Listed): Html {
+export function campaignRow(
+  { clock, context, now }: Pick<ViewRequest, 'clock' | 'context' | 'now'>,
+  { brief, why, acts, forecast }: Listed,
+): Html {
   const { campaign, status, needs } = brief;
   const { campaignId } = campaign;
   const people = peopleOf(status);
-  const at = { clock, now: context.now() };
+  // A call whose result is still to come may have left its line to another.
+  const most = campaign.rules.pacing.maxConcurrentCalls;
+  const at = { clock, now: context.now(), serviceNow: now };
   const reason = reasonOf(why, { status, acts, at });
   const calls = Object.values(callsAmong(status.dispositions)).reduce((sum, each) => sum + each, 0);
   const answered = (status.dispositions['answered'] ?? 0) + (status.dispositions['opted_out'] ?? 0);
@@ -57,9 +62,7 @@ export function campaignRow({ clock, context }: Pick<ViewRequest, 'clock' | 'con
       </div>
     </td>
     <td class="r" data-label="Answered">${calls === 0 ? '–' : `${Math.round((100 * answered) / calls)}%`}</td>
-    <td class="r" data-label="Lines">
-      ${goesOn ? `${count(status.open + status.planned)} of ${count(campaign.rules.pacing.maxConcurrentCalls)}` : '–'}
-    </td>
+    <td class="r" data-label="Lines">${goesOn ? `${count(Math.min(status.open + status.planned, most))} of ${count(most)}` : '–'}</td>
     <td data-label="Ends">
       <span class="two cap"><span>${first}</span>${second === null ? null : html`<small>${second}</small>`}</span>
     </td>

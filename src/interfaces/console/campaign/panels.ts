@@ -15,6 +15,8 @@ import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { personName, shownNumber } from '../core/rows.ts';
 import { outcomeOrder, outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { may, type ViewRequest } from '../core/view.ts';
+import type { CampaignView } from '../../../ledger/read/campaign-view.ts';
+import { linesText } from './standing.ts';
 import type { People } from './progress.ts';
 
 const mostCalls = 6;
@@ -26,18 +28,19 @@ const states: Readonly<Record<LiveCall['state'], readonly [tone: string, drawing
   over: ['is-wait', 'clock', 'Ended, result to come'],
 };
 
-/** The calls that have no result yet; nothing where there are none. `limits`: null once it has ended. */
-export async function liveCallsPanel(request: ViewRequest, campaign: Campaign, limits: LineLimits | null): Promise<Html | null> {
+/** The calls that have no result yet; nothing where there are none. Their number is that of the progress above. */
+export async function liveCallsPanel(request: ViewRequest, { campaign, status, limits }: CampaignView): Promise<Html | null> {
   const { context, now } = request;
   const { campaignId, rules } = campaign;
-  const { calls, total } = await readLiveCalls(context.store.db, campaign, { limit: mostCalls, now });
-  if (total === 0) return null;
+  const total = status.open + status.planned;
+  const { calls } = await readLiveCalls(context.store.db, campaign, { limit: mostCalls, now });
+  if (calls.length === 0) return null;
   const isOffered = may(request, 'operate');
   const all = rowsPath(campaignId, { state: 'open' });
   return html`<section class="panel" aria-labelledby="live">
     <header>
       <h2 id="live">Calls right now</h2>
-      <p>${limits === null ? count(total, 'call') : `${limits.open.toLocaleString('en')} of ${count(limits.allowed, 'line')} in use`}</p>
+      <p>${limits === null ? count(total, 'call') : `${linesText(limits)} in use`}</p>
     </header>
     <div class="scroll" role="group" aria-labelledby="live" tabindex="0">
       <table class="live-calls">

@@ -9,6 +9,8 @@ import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { rowsPath } from '../core/links.ts';
 import { outcomeParts, outcomeTone } from '../../../presentation/html/outcomes.ts';
 import { assumptionsText } from './forecast.ts';
+import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
+import { linesText } from './standing.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 
 /** Where the people of a campaign stand. Whoever cannot be called is no progress. */
@@ -52,8 +54,8 @@ interface Seen {
   /** Null while it is being read. */
   forecast: ConsoleForecast | null;
   waiting: readonly WaitingGroup[];
-  /** Calls that may be on the line; null once it has ended. */
-  lines: number | null;
+  /** Null once it has ended. */
+  limits: LineLimits | null;
   endedAt: number | null;
 }
 
@@ -90,7 +92,7 @@ function splitLink({ tone, words, people, small, path }: Split): Html {
   >`;
 }
 
-function splitOf({ campaign, status, people, waiting, lines }: Seen): Split[] {
+function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
   const { campaignId } = campaign;
   const { outcomes } = status;
   const of = (outcome: Outcome): number => outcomes[outcome] ?? 0;
@@ -131,7 +133,7 @@ function splitOf({ campaign, status, people, waiting, lines }: Seen): Split[] {
       tone: 'calling',
       words: 'Calling',
       people: status.open + status.planned,
-      small: lines === null ? '' : `of ${lines.toLocaleString('en')} ${lines === 1 ? 'line' : 'lines'}`,
+      small: limits === null ? '' : linesText(limits),
       path: rowsPath(campaignId, { state: 'open' }),
     },
     {

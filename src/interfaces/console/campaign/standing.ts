@@ -5,6 +5,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import type { IconName } from '../../../presentation/html/icons.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { LastActs } from '../../../ledger/read/last-acts.ts';
+import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import { readingOf, type Reader, type Why, type WhyAction, type WhyReading } from '../../../presentation/words/why.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { campaignPath } from '../core/links.ts';
@@ -34,18 +35,24 @@ export function isCalling({ campaign, idle }: Why, { open, planned }: Counts): b
   return open + planned > 0 || idle === null || passing.includes(idle.reason);
 }
 
-/** The state of a campaign in a word and a shape, as far as is known. */
-export function standingBadge(why: Why, status: Counts, at: Reader): Html {
+/** The state of a campaign in a word and a shape, as far as is known. `lines`: of which it names those in use, as the page does below. */
+export function standingBadge(why: Why, status: Counts, at: Reader, lines: LinesInUse | null = null): Html {
   const { campaign, idle } = why;
   const { state, stateReason } = campaign;
   if (state === 'paused' && stateReason !== pausedByPerson) return badge('bad', 'Stopped by itself', 'alert');
   if (state !== 'running') return stateBadge(state);
   if (causes[readingOf(why, at)?.cause ?? '']?.tone === 'bad') return badge('bad', 'Stopped', 'alert');
   if (!isCalling(why, status)) return badge('quiet', 'Waiting', 'clock');
-  const { calls, lines } = idle ?? { calls: null, lines: null };
   return idle?.reason === 'capacity' && lines !== null
-    ? stateBadge('running', html`<span class="why">Calling: ${count(calls ?? 0)} of ${plural(lines, 'line')}</span>`)
+    ? stateBadge('running', html`<span class="why">Calling: ${linesText(lines)}</span>`)
     : stateBadge('running');
+}
+
+type LinesInUse = Pick<LineLimits, 'open' | 'allowed'>;
+
+/** `18 of 20 lines`: the calls on the line, of those that may be. */
+export function linesText({ open, allowed }: LinesInUse): string {
+  return `${count(open)} of ${plural(allowed, 'line')}`;
 }
 
 /** How a cause is shown; one that is not named is told by its sentence alone. */

@@ -145,8 +145,13 @@ function writtenIn(name: string, fields: DraftFields): unknown {
   if (type === 'number') return whole(text);
   if (type === 'datetime-local') return zonedInstant(text, fields[timesZone]?.trim() || undefined);
   if (between === undefined) return text;
-  const values = text.split(between).map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
+  const values = partsBetween(text, between);
   return values.length > 1 || (isList && values.length > 0) ? values : values[0];
+}
+
+/** The values of a field that takes several. */
+export function partsBetween(text: string, between: RegExp | string = /$/): string[] {
+  return text.split(between).map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
 }
 
 /** Variables that have a text, with their places in the form; without a text, the agent's own placeholder holds. */

@@ -113,8 +113,8 @@ function refusedFields(problems: readonly FieldProblem[], status: number): HtmlV
 
 function calledOf(outlooked: Outlooked): HtmlValue {
   if (outlooked.kind !== 'found') return null;
-  const { accepted, rows } = outlooked.found.report;
-  return `${accepted.toLocaleString('en')} of ${rows.toLocaleString('en')} rows can be called`;
+  const { dialable, rows } = outlooked.found.report;
+  return `${dialable.toLocaleString('en')} of ${rows.toLocaleString('en')} rows can be called`;
 }
 
 function partSection(part: FormPart, { lacking, outlooked }: { lacking: ReadonlySet<FormPart>; outlooked: Outlooked }, aside: HtmlValue, body: HtmlValue): Html {

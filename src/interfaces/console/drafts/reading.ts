@@ -2,9 +2,11 @@ import { campaignRules, readCampaignFile, type CampaignFile } from '../../../cam
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
-import { campaignYaml, mostVariables, variablesOf } from './content.ts';
+import { campaignYaml, mostVariables, partsBetween, variablesOf } from './content.ts';
 import { type DraftFields, type OpenDraft, findTakenId } from './settings.ts';
-import { fieldsOf, formParts, type FormPart } from './parts.ts';
+import { asked, fieldsOf, formParts, timesZone, type FormPart } from './parts.ts';
+import { readWindows } from '../../../rules/hours/weekly-hours.ts';
+import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import type { ViewRequest } from '../core/view.ts';
 
 /** What is wrong with a field, and what to do. */
@@ -48,14 +50,30 @@ const mostRounds = 4;
 /** Finds all that is wrong with a draft: what is wrong in one place hides nothing in another. */
 export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' | 'now'>, open: OpenDraft): Promise<JudgedDraft> {
   const problems: FieldProblem[] = [...repeatedNames(open.fields), ...(await findTakenId(context.store, open.fields))];
-  let usable = { ...open, fields: without(open, problems) };
+  const unused = unusedProblems(open.fields);
+  // A zone that is none says nothing of when the campaign begins and ends.
+  const read = { ...open, fields: unused.some(({ field }) => field === timesZone) ? { ...open.fields, [timesZone]: '' } : open.fields };
+  let usable = { ...read, fields: without(read, problems) };
   for (let round = 0; round < mostRounds; round += 1) {
-    const reading = await readDraft(round === 0 ? open : usable, now);
+    const reading = await readDraft(round === 0 ? read : usable, now);
     if (reading.ok) break;
     problems.push(...reading.problems);
-    usable = { ...open, fields: without(open, problems), copied: withoutBad(open, problems) };
+    usable = { ...read, fields: without(read, problems), copied: withoutBad(open, problems) };
   }
-  return { problems, usable };
+  return { problems: [...problems, ...unused], usable };
+}
+
+/** What cannot be used in fields that another choice leaves out of the file now: it would bite whoever chooses otherwise later. */
+function unusedProblems(fields: DraftFields): FieldProblem[] {
+  const days = fields['hours'] === 'week' ? [] : fieldsOf.calls.filter((name) => name.startsWith('hours.'));
+  const problems = days.flatMap((field): FieldProblem[] => {
+    const windows = partsBetween(fields[field] ?? '', asked.get(field)?.between);
+    const read = windows.length === 0 ? [] : readWindows(windows);
+    return 'fix' in read ? [{ field, message: sentence(read.fix) }] : [];
+  });
+  const zone = fields[timesZone]?.trim() ?? '';
+  if (zone === '' || isTimeZoneName(zone)) return problems;
+  return [...problems, { field: timesZone, message: 'Write the name of a time zone such as America/New_York.' }];
 }
 
 /** The part of the page in which a field is written. */

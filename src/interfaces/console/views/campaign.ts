@@ -52,7 +52,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const measured = await readMeasured(request, view);
   const proof = await readProof(request, campaignId);
   const why = await asked;
-  const at = { clock, now: context.now() };
+  const at = { clock, now: context.now(), serviceNow: now };
   const reason = reasonOf(why, { status, acts, at });
   const { brief, first, others } = campaignNotes(campaignId, { reason, needs, proof, mayAct: may(request, 'operate') });
   const people = peopleOf(status);
@@ -62,7 +62,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
     people,
     forecast,
     waiting: waiting ?? [],
-    lines: limits?.own ?? null,
+    limits,
     endedAt: acts.changed?.at ?? null,
   };
   const isRehearsed = (await findRehearsal(context.store, { campaignId })) !== null;
@@ -70,7 +70,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
     forecast === null || waiting === null || why.look === undefined || measured.course === undefined || measured.talk === undefined;
   return {
     title: campaignName(campaign),
-    badge: standingBadge(why, status, at),
+    badge: standingBadge(why, status, at, limits),
     actions: headActions(request, campaign, { isRehearsed }),
     meta: [headMeta(campaign, acts, proof), apiText(campaign) === null ? null : html`<span>Calls through ${apiText(campaign)}</span>`],
     tabs: campaignNav(campaign, 'overview'),
@@ -105,11 +105,11 @@ interface Below {
 }
 
 async function columns(request: ViewRequest, view: CampaignView, { measured, waiting }: Below): Promise<Html> {
-  const { campaign, status, limits } = view;
+  const { campaign, status } = view;
   const people = peopleOf(status);
   return html`<div class="cols">
     <div>
-      ${await liveCallsPanel(request, campaign, limits)} ${await clockPanel(request, view)}
+      ${await liveCallsPanel(request, view)} ${await clockPanel(request, view)}
       ${hasEnded(campaign) ? [coursePanel(measured), handPanel(request, view)] : null} ${await eventsPanel(request, view)}
     </div>
     <div>
