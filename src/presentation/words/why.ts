@@ -1,8 +1,6 @@
 import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
-import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { IdleReason, IdleReasonName } from '../../ledger/read/idle-reason.ts';
-import { instantText } from '../../shared/input/times.ts';
 import { count, plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignCounters } from '../../../workflows/messages.ts';
@@ -72,16 +70,6 @@ const words: Readonly<Record<Exclude<IdleReasonName, 'paused'>, (calls: string, 
 
 /** Real milliseconds; a call that lasts longer is worth a look. */
 const recentMs = 600_000;
-
-/** Who reads it, and when. */
-export interface Reader {
-  clock: ServiceClock;
-  now: number;
-  /** At a command line, where the command that ends it can be entered; default: on the page, or for programs. */
-  atCommandLine?: true;
-  /** Service time, where the service's clock is shown beside what is read: how far an instant is away is told by it, else by real time. */
-  serviceNow?: number;
-}
 
 /** What a person can do about it where they stand: the page has a button for it, the command line a command. */
 export type WhyAction = 'resume' | 'recover' | 'decide' | 'limits';
@@ -247,22 +235,6 @@ function endWords({ campaignId }: Campaign, reason: IdleReasonName, { atCommandL
       : 'until a person resumes or cancels it';
   if (reason === 'not_sent') return 'until it answers';
   return '';
-}
-
-function sinceText(since: number | null, at: Reader): string {
-  if (since === null) return '';
-  // The clock of a sandbox that was started again may be behind what it said before.
-  return `since ${awayFrom(since, at) > 0 ? instantText(since) : when(since, at)}`;
-}
-
-/** An instant of the service's time, and how far that is by the clock of whoever reads it. */
-function when(instant: number, at: Reader): string {
-  const away = awayFrom(instant, at);
-  return `${instantText(instant)} (${away > 0 ? `in ${span(away)}` : `${span(-away)} ago`})`;
-}
-
-function awayFrom(instant: number, { clock, now, serviceNow }: Reader): number {
-  return serviceNow === undefined ? clock.atReal(instant) - now : instant - serviceNow;
 }
 
 /** What is the matter, without what to do about it. */
