@@ -5,6 +5,7 @@ import { count, plural, span } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import type { CampaignCounters } from '../../../workflows/messages.ts';
 import { callerLimitText, waitingText } from './causes.ts';
+import { sinceText, when, type Reader } from './reader.ts';
 
 /** What Temporal and the service know of a campaign that the database does not. */
 export interface WorkflowLook {
