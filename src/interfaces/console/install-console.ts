@@ -71,8 +71,11 @@ export function installConsole(app: Api, context: ApiContext): void {
             return;
           }
           if (request.headers[partHeader] !== undefined) return reply.code(401).headers(pageHeaders).send();
-          const to = request.method === 'GET' ? request.url : '/';
-          return reply.headers(pageHeaders).redirect(`/sign-in?to=${encodeURIComponent(to)}`, 303);
+          const { url = '' } = request.routeOptions;
+          // The form of an action stands at the address to which it is sent.
+          const to = request.method === 'GET' || app.hasRoute({ method: 'GET', url }) ? request.url : '/';
+          const ended = text === null ? '' : 'ended=yes&';
+          return reply.headers(pageHeaders).redirect(`/sign-in?${ended}to=${encodeURIComponent(to)}`, 303);
         });
         inside.get('/changes', hidden, async (request, reply) => {
           if (changes.isFull) return refuse(reply, 503, 'Too many pages are open.');
@@ -197,9 +200,10 @@ interface Exchange {
 function signing(page: Api, context: ApiContext): void {
   const { store } = context;
   const limit = new SignInLimit();
-  page.get('/sign-in', hidden, async (request, reply) =>
-    sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null, theme: themeOf(request) }).text),
-  );
+  page.get('/sign-in', hidden, async (request, reply) => {
+    const hasEnded = queryOf(request, 'ended') === 'yes';
+    return sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null, hasEnded, theme: themeOf(request) }).text);
+  });
   page.post('/sign-in', hidden, async (request, reply) => {
     const fields = request.body as URLSearchParams;
     const given = (fields.get('token') ?? '').trim();
@@ -274,7 +278,7 @@ function queryOf(request: FastifyRequest, name: string): string {
 function readAssets(): PageAsset[] {
   const folder = new URL('browser/', import.meta.url);
   return readPageAssets(folder.href, {
-    scripts: ['page.js', 'draft.js', 'listen.js'],
+    scripts: ['page.js', 'draft.js', 'keep.js', 'listen.js'],
     styles: `${chartStyles}\n${readFileSync(new URL('console.css', folder), 'utf8')}`,
   });
 }

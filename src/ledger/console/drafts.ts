@@ -78,19 +78,23 @@ export async function createDraft(
   return toDraft(row);
 }
 
-/** Saves what has changed, and lets the draft last on; false: it is gone. A list that is replaced is deleted. */
+/**
+ * Saves what has changed, and lets the draft last on. A list that is replaced is deleted. `was`: the settings that were read before;
+ * `changed`: others were saved meanwhile, and nothing is.
+ */
 export async function saveDraft(
   store: Store,
-  draftId: string,
+  { draftId, settings: was }: Pick<Draft, 'draftId' | 'settings'>,
   { list, settings, nowReal }: { list?: DraftList; settings: string; nowReal: number },
-): Promise<boolean> {
+): Promise<'saved' | 'changed' | 'gone'> {
   return store.transaction(async (tx) => {
-    const before = await tx.selectFrom('drafts').select('list_id').where('draft_id', '=', draftId).executeTakeFirst();
-    if (before === undefined) return false;
+    const before = await tx.selectFrom('drafts').select(['list_id', 'settings']).where('draft_id', '=', draftId).executeTakeFirst();
+    if (before === undefined) return 'gone';
+    if (before.settings !== was) return 'changed';
     const changed = { settings, touched_real: nowReal, ...(list === undefined ? {} : listColumns(list)) };
     await tx.updateTable('drafts').set(changed).where('draft_id', '=', draftId).execute();
     if (list !== undefined) await deletePieces(tx, [before.list_id]);
-    return true;
+    return 'saved';
   });
 }
 

@@ -53,7 +53,9 @@ test.for(dialects)('a draft is saved and found, and its old list goes when anoth
   const list = await keep(store, listOf(1000, 1));
   const draft = await createDraft(store, { tokenId: 'console', list, settings: '{}', nowReal: noon });
   const other = await keep(store, listOf(500, 2));
-  expect(await saveDraft(store, draft.draftId, { settings: '{"a":1}', list: other, nowReal: noon + 5 })).toBe(true);
+  expect(await saveDraft(store, draft, { settings: '{"a":1}', list: other, nowReal: noon + 5 })).toBe('saved');
+  // What was read before is not what is saved any more.
+  expect(await saveDraft(store, draft, { settings: '{}', nowReal: noon + 6 })).toBe('changed');
   expect(await findDraft(store, draft.draftId, noon + 5)).toEqual({
     ...draft,
     settings: '{"a":1}',
@@ -63,7 +65,7 @@ test.for(dialects)('a draft is saved and found, and its old list goes when anoth
   expect(await piecesIn(store)).toEqual([500]);
   await deleteDraft(store, draft.draftId);
   expect(await findDraft(store, draft.draftId, noon)).toBeUndefined();
-  expect(await saveDraft(store, draft.draftId, { settings: '{}', nowReal: noon })).toBe(false);
+  expect(await saveDraft(store, draft, { settings: '{}', nowReal: noon })).toBe('gone');
   expect(await piecesIn(store)).toEqual([]);
 });
 
@@ -78,7 +80,7 @@ test.for(dialects)('a draft lasts a week from when it was touched, and a list th
     });
   const forgotten = await begin(11);
   const touched = await begin(12);
-  await saveDraft(store, touched.draftId, { settings: '{}', nowReal: noon + hourMs });
+  await saveDraft(store, touched, { settings: '{}', nowReal: noon + hourMs });
   const later = noon + draftLastsMs;
   expect((await listDrafts(store, later)).map(({ draftId }) => draftId)).toEqual([touched.draftId]);
   expect(await findDraft(store, forgotten.draftId, later)).toBeUndefined();

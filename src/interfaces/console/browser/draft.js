@@ -1,6 +1,7 @@
 /* A new campaign: a list is dropped where it is chosen, and what is changed is saved at once. Without this, both are done by buttons. */
 
 import { byId, notify } from './dom.js';
+import { signInAgain } from './keep.js';
 import { settle, show } from './show.js';
 
 const exampleAfterMs = 300;
@@ -58,8 +59,8 @@ function followDraft(/** @type {string} */ path) {
     const headers = { 'x-page-part': 'app' };
     const method = body === null ? 'GET' : 'POST';
     const answer = await fetch(url, { method, headers, body, cache: 'no-store', redirect: 'error', keepalive: body !== null });
-    if (answer.status === 401) location.reload();
-    return { ok: answer.ok, text: await answer.text() };
+    if (answer.status === 401) signInAgain();
+    return { ok: answer.ok, status: answer.status, text: await answer.text() };
   };
 
   const take = (/** @type {string} */ markup) => {
@@ -82,9 +83,21 @@ function followDraft(/** @type {string} */ path) {
     clearTimeout(timer);
     saving += 1;
     last = last
-      .then(() => ask(form.dataset.save ?? '', sent))
-      .then(({ ok, text }) => {
+      .then(() => {
+        const version = versionIn(form);
+        if (version !== null) sent.set('version', version.value);
+        return ask(form.dataset.save ?? '', sent);
+      })
+      .then(({ ok, status, text }) => {
+        if (status === 401) return;
+        const isKnown = takeVersion(form, text);
+        if (status === 409 && isKnown) {
+          show(text);
+          notify('Not saved: this part was changed in another window.', true);
+          return;
+        }
         if (!ok) throw new Error('not saved');
+        notify('');
         settle(form, sent);
         if (saving === 1) take(text);
       })
@@ -144,6 +157,21 @@ function followWriting() {
     clearTimeout(timer);
     timer = setTimeout(() => void ask(form), exampleAfterMs);
   });
+}
+
+function versionIn(/** @type {ParentNode} */ form) {
+  const version = form.querySelector('[name="version"]');
+  return version instanceof HTMLInputElement ? version : null;
+}
+
+/** What is sent next follows what the server has now; whether the page that it answered has this form. */
+function takeVersion(/** @type {HTMLFormElement} */ form, /** @type {string} */ markup) {
+  const page = document.createElement('template');
+  page.innerHTML = markup;
+  const fresh = page.content.querySelector(`#${form.id}`);
+  const [own, version] = [versionIn(form), fresh === null ? null : versionIn(fresh)];
+  if (own !== null && version !== null) own.value = version.value;
+  return fresh !== null;
 }
 
 function fieldsOf(/** @type {HTMLFormElement} */ form) {

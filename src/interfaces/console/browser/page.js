@@ -1,6 +1,7 @@
 import { startDraft } from './draft.js';
 import { byId, notify } from './dom.js';
 import { createFollower } from './follow.js';
+import { signInAgain, startKeeping } from './keep.js';
 import { startListening } from './listen.js';
 import { setClock, tick, writeTimes } from './times.js';
 
@@ -10,6 +11,7 @@ setInterval(tick, 250);
 followView();
 startDraft();
 startListening();
+startKeeping();
 notify(byId('notice').textContent);
 
 /** Follows what the view says it follows; nothing where it changes for nothing. */
@@ -19,7 +21,7 @@ function followView() {
   const ask = async (/** @type {string} */ path, /** @type {AbortSignal | null} */ signal = null) => {
     const headers = { 'x-page-part': 'app' };
     const response = await fetch(path, { headers, cache: 'no-store', redirect: 'error', signal });
-    if (response.status === 401) location.reload();
+    if (response.status === 401) signInAgain();
     return response;
   };
   createFollower({

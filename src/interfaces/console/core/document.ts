@@ -106,14 +106,32 @@ export function renderDocument(
   return renderShell({ title: `${title} · Carillon`, app, notice, token: 'given', theme, isBare });
 }
 
-/** The form for the token. `to`: the address to go to after it. */
-export function renderSignIn({ to, refused, theme }: { to: string; refused: string | null; theme: ViewRequest['theme'] }): Html {
+/** The form for the token. `to`: the address to go to after it. `hasEnded`: a session that there was. */
+export function renderSignIn({
+  to,
+  refused,
+  hasEnded = false,
+  theme,
+}: {
+  to: string;
+  refused: string | null;
+  hasEnded?: boolean;
+  theme: ViewRequest['theme'];
+}): Html {
   return renderDocument(
     'Sign in',
     html`<main id="main" tabindex="-1" data-title="Sign in" data-follows="">
       <p class="brand">${icon('bell', 'mark')} Carillon</p>
       <form id="sign-in-form" class="panel" method="post" action="/sign-in">
         <h1>Sign in</h1>
+        ${
+          hasEnded
+            ? html`<p role="status">
+                Your session has ended: its 12 hours are over, or the token was revoked. Sign in again to go on. This tab keeps what you
+                have written.
+              </p>`
+            : null
+        }
         <input type="hidden" name="to" value="${to}" />
         <div class="field">
           <label for="token">Token</label>

@@ -41,7 +41,7 @@ export function callsPart(open: OpenDraft, form: FormState): HtmlValue {
   const extra = [...days, 'holidays', 'law', 'basis', 'starts_at', 'ends_at', timesZone];
   const isOpen = form.fields['hours'] === 'week' || extra.some((name) => problemOf(form, name) !== null);
   return [
-    partForm(open, 'calls', [
+    partForm(open, 'calls', form, [
       marks(form, 'hours', { type: 'radio', options: hours }),
       html`<details id="more-times" ${isOpen ? html`open` : null}>
         <summary>Days one by one, holidays, law, start and end</summary>

@@ -34,18 +34,25 @@ export interface Shown {
   refused?: string | null;
   /** A list that was sent and is no list. */
   refusedList?: FormState;
+  /** What was sent from an older version of a part, whose text is shown on, and what differs there. */
+  stale?: { fields: OpenDraft['fields']; changed: NonNullable<FormState['changed']> };
   status?: number;
 }
 
 /** The page of a new campaign: four parts, each saved by itself, and what would happen beside them. */
 export async function draftView(request: ViewRequest, open: OpenDraft, shown: Shown): Promise<View> {
   const { draft, fields } = open;
-  const { rehearsals, asked = null, refused = null, refusedList, status = 200 } = shown;
+  const { rehearsals, asked = null, refused = null, refusedList, stale, status = 200 } = shown;
   const judged = await judgeDraft(request, open);
   const all = judged.problems;
   const problems = all.filter((problem) => isTold(problem, fields, asked));
   const outlooked = await lookAhead(request, judged);
-  const form: FormState = { fields, problems, first: status === 422 ? firstOf(open, problems) : undefined };
+  const form: FormState = {
+    fields: stale?.fields ?? fields,
+    problems,
+    first: status === 422 ? firstOf(open, problems) : undefined,
+    changed: stale?.changed,
+  };
   const state = { form, outlooked, lacking: new Set(all.map(({ field: at }) => partOf(at))) };
   const section = (part: FormPart, aside: HtmlValue, body: HtmlValue) => partSection(part, state, aside, body);
   const path = draftPath(draft.draftId);
@@ -67,7 +74,7 @@ export async function draftView(request: ViewRequest, open: OpenDraft, shown: Sh
           ${section('words', 'What people hear first', await wordsPart(request, judged, form))}
           ${section('calls', html`${hoursText(fields)}, up to ${fields['retry.max_attempts'] ?? '1'} calls each`, callsPart(open, form))}
           ${section('name', 'Last step', [
-            partForm(open, 'name', html`<div class="fields">${nameFields(form)}</div>`),
+            partForm(open, 'name', form, html`<div class="fields">${nameFields(form)}</div>`),
             readyList(open, { outlooked, problems: all, rehearsal }),
             startActions(open, { outlooked, isRehearsable: rehearsals.isOffered, key: randomUUID() }),
           ])}

@@ -3,9 +3,10 @@ import { draftPath } from '../core/drafts.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
 import { looksLikeNumber } from '../core/rows.ts';
-import { fieldOf, labelOf } from './parts.ts';
+import { note } from '../../../presentation/html/elements.ts';
+import { fieldOf, labelOf, type FormPart } from './parts.ts';
 import { isUnder, type FieldProblem } from './reading.ts';
-import type { DraftFields, OpenDraft } from './settings.ts';
+import { versionOf, type DraftFields, type OpenDraft } from './settings.ts';
 
 /** What a form is shown with: what stands in its fields, what is wrong with them, and which of them is to be mended first. */
 export interface FormState {
@@ -13,6 +14,8 @@ export interface FormState {
   problems: readonly FieldProblem[];
   /** Takes the focus when the page is loaded. */
   first?: string | undefined;
+  /** A part that was sent from an older version of it, and what differs in the one that is stored. */
+  changed?: { part: FormPart; fields: readonly (readonly [label: string, value: string])[] } | undefined;
 }
 
 type Options = readonly (readonly [value: string, text: string])[];
@@ -26,12 +29,30 @@ function named(form: FormState, name: string, hint = false): Html {
 }
 
 /** The form of a part: saved as it is changed; without a script by its button. */
-export function partForm({ draft }: Pick<OpenDraft, 'draft'>, part: string, body: HtmlValue): Html {
+export function partForm(
+  { draft, ...open }: Pick<OpenDraft, 'draft' | 'fields'>,
+  part: FormPart | 'fix',
+  form: Pick<FormState, 'changed'>,
+  body: HtmlValue,
+): Html {
   const path = draftPath(draft.draftId, `/${part}`);
   return html`<form class="stack" id="form-${part}" method="post" action="${path}" data-save="${path}" novalidate>
-    ${body}
+    ${part === 'fix' ? null : html`<input type="hidden" name="version" value="${versionOf(open, part)}" />`}
+    ${form.changed?.part === part ? changedNote(form.changed) : null} ${body}
     <noscript><button class="btn">Save</button></noscript>
   </form>`;
+}
+
+/** What is stored since the form was loaded, beside what is written in it. */
+function changedNote({ part, fields }: NonNullable<FormState['changed']>): Html {
+  return note('bad', {
+    title: 'Changed in another window',
+    body: html`<p>Not saved here. What you have written is kept. Stored there:</p>
+      <ul>
+        ${fields.map(([label, value]) => html`<li>${label}: ${value === '' ? 'nothing' : cut(value)}</li>`)}
+      </ul>`,
+    action: html`<button class="btn" form="form-${part}">Save what is shown here</button>`,
+  });
 }
 
 /** A line to write in, alone. */

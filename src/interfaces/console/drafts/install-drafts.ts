@@ -15,7 +15,7 @@ import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
 import { leaveNotice } from '../core/session.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
-import { beginDraft, chooseEncoding, fixRows, replaceList, keepDraft, openDraft, type OpenDraft } from './settings.ts';
+import { beginDraft, chooseEncoding, fixRows, keepDraft, openDraft, replaceList, versionOf, type OpenDraft } from './settings.ts';
 import type { FormState } from './form-fields.ts';
 import { campaignYaml, withDraftFiles } from './content.ts';
 import { placeholdersOf, renderExample, withPlaceholders } from './words-part.ts';
@@ -24,7 +24,7 @@ import { draftView, type Shown } from './draft-page.ts';
 import { judgeDraft, partOf, withSent } from './reading.ts';
 import { Rehearsals } from './rehearsals.ts';
 import { campaignRehearsalView, rehearsalView } from './rehearsal-view.ts';
-import { formParts, type FormPart } from './parts.ts';
+import { formParts, labelOf, type FormPart } from './parts.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 
@@ -111,9 +111,20 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     if (problems.some(({ field }) => partOf(field) === part)) return show(viewed, open, { asked: part, status: 422 });
     return draftPath(open.draft.draftId, `#part-${part}`);
   };
+  /** Nothing of it is saved. The script keeps what was written by itself, and takes the rest as it is stored. */
+  const stale = (before: OpenDraft, open: OpenDraft, part: FormPart, { viewed, request }: Visit) => {
+    const names = [...new Set([...Object.keys(before.fields), ...Object.keys(open.fields)])];
+    const differs = names.filter((name) => (before.fields[name] ?? '') !== (open.fields[name] ?? ''));
+    const changed = { part, fields: differs.map((name) => [labelOf(name), before.fields[name] ?? ''] as const) };
+    const fields = request.headers['x-page-part'] === undefined ? open.fields : before.fields;
+    return show(viewed, before, { stale: { fields, changed }, status: 409 });
+  };
   for (const part of formParts)
     ofDraft('post', `/${part}`, async (before, visit) => {
       const open = withSent(before, part, visit.sent);
+      const version = visit.sent.get('version');
+      if (version !== null && version !== versionOf(before, part) && versionOf(open, part) !== versionOf(before, part))
+        return stale(before, open, part, visit);
       const agentId = open.fields['agent_id']?.trim() ?? '';
       const isNew = part === 'words' && agentId !== '' && agentId !== before.fields['agent_id'];
       const names = isNew ? Object.keys(await placeholdersOf(visit.viewed, agentId)) : [];

@@ -41,7 +41,7 @@ export function listPart(
       </details>
     </div>`,
     encodingForm(open),
-    partForm(open, 'columns', [
+    partForm(open, 'columns', form, [
       columnsTable(open, form),
       sentence(
         form,
@@ -177,7 +177,7 @@ function fixesForm(open: OpenDraft, { rejected, report }: { rejected: readonly R
     <summary>
       <b>${plural(report.rejected, 'row')} cannot be called</b> <span class="soft">fix them here, or leave them out</span>
     </summary>
-    ${partForm(open, 'fix', [
+    ${partForm(open, 'fix', {}, [
       html`<input type="hidden" name="list" value="${draft.list.listId}" />`,
       html`<p class="hint" id="fix-hint">A saved fix changes this draft, not your file.</p>`,
       fixTable(rejected.map((row) => fixLine(row, sample.columns)), 'fix-hint'),

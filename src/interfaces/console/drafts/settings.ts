@@ -3,7 +3,8 @@ import type { ViewRequest } from '../core/view.ts';
 import { ProblemError } from '../../api/core/problem.ts';
 import { findDraft, saveDraft, type Draft, type DraftList, createDraft, keepDraftList } from '../../../ledger/console/drafts.ts';
 import { type ListSample, guessColumns, readListSample } from '../../../list/sample.ts';
-import { usualFields } from './parts.ts';
+import { createHash } from 'node:crypto';
+import { fieldsOf, usualFields, type FormPart } from './parts.ts';
 import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
@@ -50,15 +51,26 @@ export async function openDraft({ context, holder, params }: ViewRequest): Promi
   return { draft, fields, sample, copied };
 }
 
-/** Saves a draft as it is now. Throws ProblemError when it has gone meanwhile. */
+/** Saves a draft as it is now. Throws ProblemError when it has gone meanwhile, or was changed by somebody else. */
 export async function keepDraft({ context }: ViewRequest, { draft, fields, sample, copied }: OpenDraft, list?: DraftList): Promise<void> {
   const settings = JSON.stringify({ fields, sample, copied } satisfies DraftSettings);
-  const kept = await saveDraft(context.store, draft.draftId, {
+  const kept = await saveDraft(context.store, draft, {
     settings,
     nowReal: context.now(),
     ...(list === undefined ? {} : { list }),
   });
-  if (!kept) throw new ProblemError(404, 'unknown_draft', gone);
+  if (kept === 'gone') throw new ProblemError(404, 'unknown_draft', gone);
+  if (kept === 'changed')
+    throw new ProblemError(409, 'draft_changed', 'The draft was changed in another window just now. Send this again.');
+}
+
+/** Which of the versions of a part of a draft this is: a form is sent with the one that it shows. */
+export function versionOf({ fields }: Pick<OpenDraft, 'fields'>, part: FormPart): string {
+  const own = Object.entries(fields).filter(([name]) => fieldsOf[part].some((each) => name === each || name.startsWith(`${each}.`)));
+  return createHash('sha256')
+    .update(JSON.stringify(own.toSorted(([one], [other]) => (one < other ? -1 : 1))))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 /** Whether the id is that of a campaign which exists, as a problem of its field. */

@@ -28,7 +28,7 @@ export async function wordsPart({ context, cache, now }: Pick<ViewRequest, 'cont
   const placeholders = agentId === '' || !isOffered ? {} : await placeholdersOf({ context, cache }, agentId);
   const why = offers.asked ? 'The service lists no agent or no number yet.' : `The service was not asked: ${offers.reason.replace(/\.$/, '')}.`;
   return [
-    partForm(open, 'words', [
+    partForm(open, 'words', form, [
       isOffered ? chosenFrom(form, offers) : writtenByHand(form, why),
       textArea(form, 'first_message', 3),
       html`<div class="field">

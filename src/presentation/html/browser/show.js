@@ -43,6 +43,9 @@ export function show(/** @type {string} */ markup) {
 /** What the viewer has done to it, and a recording that is being heard. */
 function isKept(/** @type {string} */ name, /** @type {Element} */ element) {
   if (name === 'open') return element.nodeName === 'DETAILS';
+  // Text that was written over an older version is sent as that.
+  if (element instanceof HTMLInputElement && element.name === 'version')
+    return [...(element.form?.elements ?? [])].some((each) => touched.has(each));
   if (name === 'src') return element instanceof HTMLAudioElement && !element.paused;
   return ['value', 'checked', 'selected'].includes(name) && touched.has(element.closest('select') ?? element);
 }
