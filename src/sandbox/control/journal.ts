@@ -2,11 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sandboxKey } from '../http/authentication.ts';
 import { tellCapture, type ToldCapture } from '../judge/captures.ts';
-import { toHar } from '../judge/har.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import { operationNames, type OperationName } from '../core/operations.ts';
 import { notFound } from '../core/service-error.ts';
-import { sandboxVersion } from '../core/version.ts';
 import { z } from 'zod';
 import { formatConduct } from '../judge/conduct-report.ts';
 import { toJUnit } from '../judge/junit.ts';
@@ -24,7 +22,7 @@ const journalQuery = z.strictObject({
     .regex(/^[1-5](\d\d|xx)$/, 'Must be a status such as 404, or a class such as 4xx.')
     .optional(),
   unmatched: z.stringbool({ error: 'Must be true or false.' }).optional(),
-  format: z.enum(['json', 'har', 'ndjson']).default('json'),
+  format: z.enum(['json', 'ndjson']).default('json'),
 });
 
 export function controlJournal(app: FastifyInstance, service: Service): void {
@@ -39,17 +37,10 @@ export function controlJournal(app: FastifyInstance, service: Service): void {
     says: 'Lists what was asked of the service.',
     query: journalQuery,
     answers: ['application/json', 'application/x-ndjson'],
-    answer: ({ query, request, reply }) => {
+    answer: ({ query, reply }) => {
       const { since, limit, format, ...filter } = query();
       const found = journal.since(since, limit, filter);
-      if (format === 'json') return found;
-      if (format === 'ndjson') return sendLines(reply, found.entries, tell);
-      // An archive without headers is none, so it has what is kept with them.
-      const exchanges = found.entries.flatMap((entry) => {
-        const told = tell(entry);
-        return told === null ? [] : [{ entry, told }];
-      });
-      return toHar(exchanges, { baseUrl: `${request.protocol}://${request.host}`, version: sandboxVersion });
+      return format === 'json' ? found : sendLines(reply, found.entries, tell);
     },
   });
 
