@@ -25,7 +25,7 @@ export function touchedRuns(cron: string | null, zone: string, from: number, spa
   return matches === null ? [] : changesOf(zone, from, from + spanMs).flatMap((change) => touchedBy(change, matches));
 }
 
-/** The same expression at the nearest hour of the day whose runs no clock change of the next 400 days touches; null where it has several. */
+/** The expression at the nearest hour whose runs no clock change of the next 400 days touches; null where it has several hours. */
 export function untouchedCron(cron: string, zone: string, from: number): string | null {
   for (let by = 1; by < 24; by += 1) {
     for (const shifted of [withHour(cron, by), withHour(cron, -by)])

@@ -2,8 +2,8 @@ type Handler = () => void;
 
 export interface Interrupts {
   /**
-   * Calls the handler once at Ctrl-C or SIGTERM, so that the command can end in order. With `streams` also when the reader of its output has
-   * gone, at once if that was before: a command that only shows something then ends; one that changes something carries on without output.
+   * Calls the handler once at Ctrl-C or SIGTERM, so that the command can end in order. With `streams` also when the reader of its output
+   * has gone, at once if that was before: a command that shows something then ends; one that changes something carries on without output.
    */
   onInterrupt: (handler: Handler, kind?: { streams: boolean }) => () => void;
   /** The reader of standard output or standard error has gone. */

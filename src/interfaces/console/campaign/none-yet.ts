@@ -49,12 +49,6 @@ function way(drawing: IconName, title: string, body: HtmlValue): Html {
   </section>`;
 }
 
-/** A line that leads to the example, where a sandbox takes the calls. */
-export function exampleLine(request: ViewRequest): Html | null {
-  if (request.context.quickenSandbox === undefined || !may(request, 'operate')) return null;
-  return html`<p class="soft">No list at hand? <a href="${examplePath}">Try the example</a>: 300 made-up people answer in a sandbox.</p>`;
-}
-
 /** The button stands only where a sandbox takes the calls. */
 function example(request: ViewRequest): Html {
   const people = '300 made-up people answer in a sandbox. Days pass in minutes, and no real phone rings.';

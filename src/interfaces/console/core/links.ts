@@ -1,5 +1,6 @@
 import { html, type Html } from '../../../presentation/html/html.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import { may, type ViewRequest } from './view.ts';
 
 /** A path of the console with what is asked for behind it; of what is empty nothing. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
@@ -75,4 +76,10 @@ export const examplePath = '/example';
 
 export function tokenPath(tokenId: string, more = ''): string {
   return `/access/${encodeURIComponent(tokenId)}${more}`;
+}
+
+/** A line that leads to the example, where a sandbox takes the calls. */
+export function exampleLine(request: ViewRequest): Html | null {
+  if (request.context.quickenSandbox === undefined || !may(request, 'operate')) return null;
+  return html`<p class="soft">No list at hand? <a href="${examplePath}">Try the example</a>: 300 made-up people answer in a sandbox.</p>`;
 }

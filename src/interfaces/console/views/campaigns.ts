@@ -11,8 +11,8 @@ import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts'
 import { notYetKnown, type Why } from '../../../presentation/words/why.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 import { campaignRow, draftRow } from '../campaign/listed.ts';
-import { exampleLine, noCampaigns } from '../campaign/none-yet.ts';
-import { withQuery } from '../core/links.ts';
+import { noCampaigns } from '../campaign/none-yet.ts';
+import { exampleLine, withQuery } from '../core/links.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';
 import { readDrafts } from '../core/drafts.ts';
