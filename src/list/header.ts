@@ -1,6 +1,7 @@
 import { countNamed } from '../rules/columns.ts';
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import type { CampaignFile } from '../campaign/file/file.ts';
+import { textFaults } from '../rules/text.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { namedColumns } from '../campaign/file/columns-of-rules.ts';
 import { linesAboveRows } from './format/text-records.ts';
@@ -92,6 +93,9 @@ function readColumns(path: string, header: ListRecord): string[] {
   if (header.damage !== null) {
     throw new ListFileError(path, `the header cannot be used: column ${String(header.damage.index + 1)}: ${header.damage.hint}`);
   }
+  const [odd] = textFaults(header.cells);
+  if (odd !== undefined)
+    throw new ListFileError(path, `the header cannot be used: column ${Number(odd.path[0]) + 1}: the cell holds ${odd.fault}; remove it`);
   refuseRepeatedNames(path, header.cells);
   return header.cells;
 }

@@ -21,12 +21,15 @@ export async function mendList(list: ListChoice & { columns: readonly string[] }
   let changed = 0;
   try {
     for await (const records of readListRecords(path, layout, rowsPerChunk)) {
-      const rows = records.flatMap(({ row, cells, damage }) => {
+      const rows = records.flatMap(({ row, cells, damage, isLast }) => {
         if (row < 0) return [];
         const fixed = fixes.get(row);
-        if (fixed === undefined) return [damage === null || cells.length !== columns.length ? cells : [...cells, '']];
+        const missing = Array<string>(Math.max(0, columns.length - cells.length)).fill('');
+        const fault = damage?.hint ?? (isLast === true && missing.length > 0 ? 'the file was cut off here' : null);
+        // A cell too many keeps what was damaged refused.
+        if (fixed === undefined) return [fault === null ? cells : [...cells, ...missing, fault]];
         return [
-          cells.map((cell, at) => {
+          [...cells, ...missing].map((cell, at) => {
             const wanted = fixed.get(at) ?? cell;
             if (wanted !== cell) changed += 1;
             return wanted;

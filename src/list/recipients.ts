@@ -5,9 +5,10 @@ import { compileTemplates, type Personalisation } from '../rules/personalisation
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { recipientFields } from '../rules/columns.ts';
 import type { CampaignFile } from '../campaign/file/file.ts';
-import type { ListRecord } from './format/record.ts';
+import { unwrapped, type ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';
+import { idFault, textFault } from '../rules/text.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import { RowIndex } from './row-index.ts';
 import { readConsent } from './row-consent.ts';
@@ -64,7 +65,7 @@ export async function* readRecipients(
 /** Judges rows whose cells are known, in this order, as `readRecipients` would; the number of a row stands for its line. */
 export function judgeRows(rules: CampaignRules, rows: readonly Pick<ListRow, 'row' | 'cells'>[]): ListRow[] {
   const judge = new RowJudge(rules.list, rules);
-  return rows.map(({ row, cells }) => judge.judge({ row, line: row, cells, damage: null }));
+  return rows.map(({ row, cells }) => judge.judge({ row, line: row, cells: cells.map(unwrapped), damage: null }));
 }
 
 const nowhere = { country: null, regions: null } as const;
@@ -77,6 +78,10 @@ class RowJudge {
   readonly #personalisation: Personalisation;
   /** The place of each column; of several without a name, the first. */
   readonly #places: ReadonlyMap<string | null, number>;
+  /** Cells without which nobody can tell whether, when and where the row may be called: one that is missing is not taken for empty. */
+  readonly #guards: readonly string[];
+  /** Places of the cells by which a row or a person is told from others. */
+  readonly #ids: readonly number[];
   /** Rows of accepted recipients; the digits of an E.164 number, at most 15, fit a number exactly. */
   readonly #rowByNumber = new RowIndex();
   readonly #rowById = new RowIndex();
@@ -86,10 +91,28 @@ class RowJudge {
     this.#rules = rules;
     this.#personalisation = compileTemplates(rules);
     this.#places = new Map(header.columns.map((column, index) => [column, index] as const).toReversed());
+    const { consent, list } = rules;
+    const { idColumn, personKeyColumn = null, priorityColumn: _, ...guards } = list;
+    const named = [...Object.entries({ ...guards, personKeyColumn }), ...Object.entries(consent ?? {})];
+    this.#guards = named.flatMap(([name, column]) => (name.endsWith('Column') && typeof column === 'string' ? [column] : []));
+    this.#ids = [idColumn, personKeyColumn].flatMap((column) => this.#places.get(column) ?? []);
   }
 
-  judge({ row, line, cells, damage }: ListRecord): ListRow {
+  judge({ row, line, cells: read, damage, isLast }: ListRecord): ListRow {
+    const cells = this.#fitted(read, isLast === true);
     return { row, line, cells, ...(this.#findDamage(cells, damage) ?? this.#judgeCells(row, cells)) };
+  }
+
+  /** Without empty cells too many at its end, and with those that an export has left out there; any other row as it is. */
+  #fitted(cells: string[], isLast: boolean): string[] {
+    const width = this.#columns.length;
+    if (cells.slice(width).some((cell) => cell !== '')) return cells;
+    if (cells.length >= width) return cells.slice(0, width);
+    return isLast || this.#missingGuard(cells) !== undefined ? cells : [...cells, ...Array<string>(width - cells.length).fill('')];
+  }
+
+  #missingGuard(cells: readonly string[]): string | undefined {
+    return this.#guards.find((column) => (this.#places.get(column) ?? 0) >= cells.length);
   }
 
   #findDamage(cells: readonly string[], damage: ListRecord['damage']): RejectedRow | null {
@@ -99,9 +122,17 @@ class RowJudge {
       return { verdict: 'rejected', reason: 'malformed_row', column, hint, ...untrusted };
     };
     if (damage !== null) return refuse(this.#columns[damage.index] ?? null, damage.hint);
+    for (let index = 0; index < cells.length; index++) {
+      const fault = (this.#ids.includes(index) ? idFault : textFault)(cells[index] ?? '');
+      if (fault !== null) return refuse(this.#columns[index] ?? null, `the cell holds ${fault}; remove it`);
+    }
     if (cells.length === this.#columns.length) return null;
     const counts = `${String(cells.length)} cells under ${String(this.#columns.length)} columns`;
-    return refuse(null, `${counts}; put a cell that holds the delimiter in quotes, and keep empty cells`);
+    if (cells.length > this.#columns.length) return refuse(null, `${counts}; put a cell that holds the delimiter in quotes`);
+    const guard = this.#missingGuard(cells);
+    const fix = 'and keep empty cells';
+    if (guard !== undefined) return refuse(null, `${counts}, and that of ${quoteCell(guard)} is missing; write it, ${fix}`);
+    return refuse(null, `${counts}, in a last line that nothing ends: the file may have been cut off. Send it whole, ${fix}`);
   }
 
   #judgeCells(row: number, cells: readonly string[]): Judgement {

@@ -1,4 +1,4 @@
-import type { ListLayout, ListRecord, ListDescription, TextLayout } from './format/record.ts';
+import { unwrapped, type ListLayout, type ListRecord, type ListDescription, type TextLayout } from './format/record.ts';
 import { readTextRecords, findDelimiter, readNote } from './format/text-records.ts';
 import { workbooks } from './format/xlsx/workbook-reader.ts';
 import { ListEncodingError, ListFileError } from '../shared/input/errors.ts';
@@ -9,8 +9,12 @@ import { bytesOf, openList, type OpenList } from './format/file.ts';
  * Streams the records of a list in chunks of about `chunkSize`: what stands above the header first, then header and rows.
  * @throws ListFileError when the file cannot be read or has no certain rows.
  */
-export function readListRecords(path: string, layout: ListLayout, chunkSize: number): AsyncGenerator<ListRecord[]> {
-  return layout.kind === 'text' ? readTextRecords(path, layout, chunkSize) : workbooks.read(path, layout, chunkSize);
+export async function* readListRecords(path: string, layout: ListLayout, chunkSize: number): AsyncGenerator<ListRecord[]> {
+  const chunks = layout.kind === 'text' ? readTextRecords(path, layout, chunkSize) : workbooks.read(path, layout, chunkSize);
+  for await (const records of chunks) {
+    for (const { cells } of records) cells.forEach((cell, at) => (cells[at] = unwrapped(cell)));
+    yield records;
+  }
 }
 
 /** What is known of the encoding of a text that is neither UTF-8 nor UTF-16. */

@@ -2,6 +2,7 @@ import { Liquid, Value, type FilterImplOptions, type Template } from 'liquidjs';
 import { nearestName } from './nearest-name.ts';
 import type { CampaignRules } from './campaign-rules.ts';
 import { theColumn } from './columns.ts';
+import { isStorable, textFault } from './text.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
 
 /** Longest text that one template may give for a row; an opening line is spoken, and nobody listens to more. */
@@ -147,6 +148,7 @@ function renderTemplate(template: CompiledTemplate, scope: Scope, failures: RowF
       template.plain === null
         ? engine.renderSync(template.parsed, scope)
         : fillPlainTemplate(template.plain, scope, (name) => failures.addMissing(name));
+    if (!isStorable(text)) failures.add(template.place, `gives ${textFault(text)}`);
     if (text.length <= template.maxChars) return text;
     failures.add(template.place, `gives ${text.length} characters; at most ${template.maxChars} are allowed`);
   } catch (error) {

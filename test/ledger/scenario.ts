@@ -17,6 +17,7 @@ import { type Plan, planBatch } from '../../src/ledger/plan/planning.ts';
 import { type Campaign, findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
+import { renderWith } from '../../activities/campaign-templates.ts';
 import { conversationRecord } from '../rules/conversation-record.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
@@ -81,6 +82,12 @@ export class Scenario {
 
   plan(n: number, now = noon): Promise<Plan> {
     const render = (cells: readonly string[]) => ({ firstMessage: `Hello ${cells[1]}`, variables: null });
+    return planBatch(this.store, { campaignId: this.campaignId, round: this.round, n, now, render });
+  }
+
+  /** As `plan`, with the words that the rules of the campaign have. */
+  async planAsWritten(n: number, now = noon): Promise<Plan> {
+    const render = renderWith((await this.campaign()).rules);
     return planBatch(this.store, { campaignId: this.campaignId, round: this.round, n, now, render });
   }
 

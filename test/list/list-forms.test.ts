@@ -262,3 +262,62 @@ test('templates of conversation settings are checked like the opening line', asy
   const { rows } = await importList(withOverride('{ tts: { voice_id: "{{ name }}" } }'), 'phone,name\n+12125550101,\n');
   expect(rows).toMatchObject([{ reason: 'missing_value', column: 'name' }]);
 });
+
+test('the usual wrappers by which exports protect digits are read, and a control character is none of them', async () => {
+  const yaml = `${minimalCampaign.replace('phone: phone', 'phone: phone, id: id, default_region: US')}first_message: "Hello {{ first_name }}"\n`;
+  const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  const list = [
+    `id,${quoted('="phone"')},first_name`,
+    `1,${quoted('="+12125550123"')},${quoted('="O\'Neil ""A"""')}`,
+    '="002",="2125550124",Bea',
+    "3,'+12125550125,Cyd",
+    '4,"\'2125550126",Dee',
+    `5,${quoted('=T("2125550127")')},Eve`,
+    '6,"\t2125550128",=1+1',
+    '7,\u001f2125550129,Gil',
+    `8,${quoted('="2125550130')},Hal`,
+    '9,=2125550131,Ida',
+  ];
+  const { rows } = await importList(yaml, `${list.join('\r\n')}\r\n`);
+  expect(rows.map((row) => (row.verdict === 'accepted' ? [row.externalId, row.e164, row.cells[2]] : `${row.reason}: ${row.hint}`))).toEqual(
+    [
+      ['1', '+12125550123', 'O\'Neil "A"'],
+      ['002', '+12125550124', 'Bea'],
+      ['3', '+12125550125', 'Cyd'],
+      ['4', '+12125550126', 'Dee'],
+      ['5', '+12125550127', 'Eve'],
+      ['6', '+12125550128', '=1+1'],
+      'malformed_row: the cell holds the control character (U+001F); remove it',
+      'invalid_phone: the character "=" does not belong in a phone number',
+      'invalid_phone: the character "=" does not belong in a phone number',
+    ],
+  );
+  const { listPath } = await writeCampaign(yaml, 'phone\n="+12125550123"\n"=T(""+12125550124"")"\n');
+  const numbers: (string | null)[] = [];
+  for await (const some of readNumberList({ path: listPath, column: null, region: null })) numbers.push(...some.map(({ e164 }) => e164));
+  expect(numbers).toEqual(['+12125550123', '+12125550124']);
+});
+
+const guarded = `${minimalCampaign.replace('phone: phone', 'phone: phone, id: id, priority: rank, timezone: zone, hours: when')}first_message: "Hello {{ name }}"\n`;
+const consented = `${minimalCampaign}consent: { at: agreed, source: where, text: words }\n`;
+
+test.each<[string, string, string, RegExp | null, string[] | null]>([
+  ['one empty cell too many', 'id,phone,name\n1,+12125550101,Ana,\n', minimalCampaign, null, ['1', '+12125550101', 'Ana']],
+  ['several of them', 'id,phone,name\n1,+12125550101,Ana,,,\n', minimalCampaign, null, ['1', '+12125550101', 'Ana']],
+  ['one too many that says something', 'id,phone,name\n1,+12125550101,Ana,,x\n', minimalCampaign, /5 cells under 3 columns/, null],
+  ['a column without a name', 'id,phone,name,\n1,+12125550101,Ana,\n', minimalCampaign, null, ['1', '+12125550101', 'Ana', '']],
+  ['cells too few', 'phone,id,note,more\n+12125550101,1\n', minimalCampaign, null, ['+12125550101', '1', '', '']],
+  ['no number', 'id,phone\n1\n', minimalCampaign, /1 cells under 2 columns, and that of "phone" is missing/, null],
+  ['a file that is cut', 'phone,id,note\n+12125550101,1', minimalCampaign, /may have been cut off/, null],
+  ['a cut behind an empty cell too many', 'phone,id\n+12125550101,1,', minimalCampaign, null, ['+12125550101', '1']],
+  ['no priority', 'phone,name,zone,when,rank,id\n+12125550101,Ana,UTC,\n', guarded, null, ['+12125550101', 'Ana', 'UTC', '', '', '']],
+  ['no word of a template', 'phone,id,zone,when,rank,name\n+12125550101,1,UTC,,\n', guarded, /the template uses "name"/, null],
+  ['no hours', 'phone,name,id,zone,when,rank\n+12125550101,Ana,1,UTC\n', guarded, /that of "when" is missing; write it/, null],
+  ['no zone', 'phone,name,id,when,rank,zone\n+12125550101,Ana,1,,1\n', guarded, /that of "zone" is missing; write it/, null],
+  ['no words of a consent', 'phone,agreed,where,words\n+12125550101,2026-11-20,web\n', consented, /that of "words" is missing/, null],
+])('a row with %s at its end is read or refused', async (_, list, yaml, hint, cells) => {
+  const [row] = (await importList(yaml, list)).rows;
+  expect(row?.verdict).toBe(hint === null ? 'accepted' : 'rejected');
+  if (cells !== null) expect(row?.cells).toEqual(cells);
+  if (hint !== null) expect(row).toMatchObject({ hint: expect.stringMatching(hint) });
+});

@@ -214,7 +214,7 @@ test('NUL bytes and bytes that are not UTF-8 spoil their row only', async () => 
   ]);
   const { rows } = await importList(fullCampaign, bytes);
   expect(rows.map((row) => (row.verdict === 'accepted' ? row.e164 : row.hint))).toEqual([
-    expect.stringMatching(/NUL byte/),
+    expect.stringMatching(/^the cell holds a NUL \(U\+0000\); remove it$/),
     expect.stringMatching(/no text in the encoding of the file; save the list as "CSV UTF-8"/),
     '+12125550103',
   ]);
@@ -284,7 +284,9 @@ test('whatever the cells hold, every data row comes out once, in order and uncha
         const body = stringify(written, { quoted: true, quoted_empty: true, record_delimiter: lineEnd });
         const { rows } = await importList(minimalCampaign, `note,phone,other${lineEnd}${body}`);
         expect(rows.map((row) => row.row)).toEqual(written.map((_, n) => n + 1));
-        expect(rows.map((row) => row.cells)).toEqual(written);
+        // An empty cell too many is left out, and one too few is empty, where the number is not missing.
+        const fitted = written.map((row) => (row[width] === '' || row.length === 2 ? [...row, ''].slice(0, width) : row));
+        expect(rows.map((row) => row.cells)).toEqual(fitted);
         for (const row of rows) if (row.cells.length !== width) expect(row).toMatchObject({ reason: 'malformed_row' });
       },
     ),

@@ -277,3 +277,31 @@ test('numbers of a do-not-call list are read from a workbook', async () => {
   for await (const rows of readNumberList({ path: listPath, column: 'phone', region: null })) found.push(...rows.map(({ e164 }) => e164));
   expect(found).toEqual(['+12125550101']);
 });
+
+test('what no text may hold ends its row alone in a workbook, too, and a mark that cannot be seen in an id', async () => {
+  const cells: [id: string, name: string, said: string | null][] = [
+    ['1', 'Ann_x0000_Lee', 'the cell holds a NUL (U+0000); remove it'],
+    ['2', 'Bea_xD800_', 'the cell holds half a character (U+D800); remove it'],
+    ['3', 'Cyd_x0007_', 'the cell holds the control character (U+0007); remove it'],
+    ['4', 'Ed_xFFFD_', 'the cell holds U+FFFD, which stands for letters that were lost; remove it'],
+    ['5\u200f', 'Flo', 'the cell holds a mark that cannot be seen (U+200F); remove it'],
+    ['6', 'a_x000D_\nb_x0009_\u200f_xD83D__xDE00_', null],
+  ];
+  const rows = cells.map(([id, name], n) => [id, name, `+1212555010${n}`]);
+  const yaml = named.replace('phone: phone', 'phone: phone, id: id');
+  const read = await importList(yaml, workbook({ sheets: { Leads: textRows([['id', 'name', 'phone'], ...rows]) } }));
+  expect(read.rows.map((row) => (row.verdict === 'accepted' ? null : row.hint))).toEqual(cells.map(([, , said]) => said));
+  expect(read.rows.map((row) => (row.verdict === 'accepted' ? row.cells[1] : row.reason))).toEqual([
+    ...Array.from({ length: 5 }, () => 'malformed_row'),
+    'a\r\nb\t\u200f😀',
+  ]);
+  const header = workbook({
+    sheets: {
+      Leads: textRows([
+        ['id', 'name', 'phone', 'a_x0000_'],
+        ['1', 'Ana', '+12125550101'],
+      ]),
+    },
+  });
+  expect(await messageOf(importList(yaml, header))).toMatch(/the header cannot be used: column 4: the cell holds a NUL/);
+});

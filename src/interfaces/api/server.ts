@@ -17,7 +17,7 @@ import type { Api, ApiContext } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
-import { errorFacts, nothingHere, ProblemError, problem, problemOf, type Problem } from './core/problem.ts';
+import { errorFacts, nothingHere, ProblemError, problem, problemOf, refuseFaultyText, type Problem } from './core/problem.ts';
 import { callRoutes, rowRoutes } from './routes/rows.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
@@ -97,6 +97,10 @@ export async function buildApi(
   refuseTooManyAdds(app);
   authenticate(app, context);
   refuseLongUploads(app, limits);
+  app.addHook('preValidation', async ({ params, query, body }) => {
+    // Records that the service sends are bytes; forms of the page come back as JSON.
+    refuseFaultyText({ params, query, body: isJson(body) ? body : null });
+  });
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
   );
@@ -123,6 +127,10 @@ export async function buildApi(
     scheduleRoutes(routes, context);
   });
   return app;
+}
+
+function isJson(body: unknown): boolean {
+  return typeof body === 'object' && !(body instanceof Uint8Array || body instanceof URLSearchParams);
 }
 
 /** Requests to add rows that one server answers at once. */

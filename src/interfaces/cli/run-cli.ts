@@ -1,4 +1,6 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
+import { textFaults } from '../../rules/text.ts';
+import { UsageError } from '../../shared/input/errors.ts';
 import { capital } from '../../shared/input/figures.ts';
 import { jsonText } from '../../shared/input/printable.ts';
 import { commands, type CommandEntry } from './commands.ts';
@@ -19,6 +21,7 @@ Settings are environment variables: docs/configuration.md lists them.`;
 /** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage or bad input. Never throws. */
 export async function runCli(args: readonly string[], io: Io, entries: readonly CommandEntry[] = commands): Promise<number> {
   try {
+    refuseFaultyText(ownOf(args));
     const program = await buildProgram(args, io, entries);
     await program.parseAsync(args, { from: 'user' });
     return io.exitCode;
@@ -41,10 +44,20 @@ export function tellFailure(args: readonly string[], io: Io, failure: Failure): 
   return failure.exitCode;
 }
 
-/** Whether a program reads the output; what stands behind `--` is another program's. */
-function wantsJson(args: readonly string[]): boolean {
+/** What stands behind `--` is another program's. */
+function ownOf(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
-  return (end === -1 ? args : args.slice(0, end)).includes('--json');
+  return end === -1 ? args : args.slice(0, end);
+}
+
+function refuseFaultyText(args: readonly string[]): void {
+  const [odd] = textFaults(args);
+  if (odd !== undefined) throw new UsageError(`Argument ${Number(odd.path[0]) + 1} holds ${odd.fault}; remove it.`);
+}
+
+/** Whether a program reads the output. */
+function wantsJson(args: readonly string[]): boolean {
+  return ownOf(args).includes('--json');
 }
 
 /** The failure as data, beside the words on standard error. */

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api, type ApiContext } from '../api/core/app.ts';
 import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
 import { noteUseAside } from '../api/core/authentication.ts';
-import { nothingHere, ProblemError, problemOf } from '../api/core/problem.ts';
+import { nothingHere, ProblemError, problemOf, refuseFaultyText } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-shell.ts';
@@ -124,6 +124,7 @@ export function installConsole(app: Api, context: ApiContext): void {
         };
         for (const [path, view] of Object.entries(searches))
           inside.post(path, hidden, async (request, reply) => {
+            refuseFaultyText({ form: Object.fromEntries(request.body as URLSearchParams) });
             const viewed = await asked(request);
             const { campaign } = viewed.params;
             if (campaign !== undefined && viewed.sent?.get('show') != null) await showNumbers(request, campaign);

@@ -15,6 +15,7 @@ import { lockedTransaction } from '../locks.ts';
 import { isPostgres, type Tx } from '../tx.ts';
 import { readRowKey, RowHashes } from './row-hash.ts';
 import { StoreError } from '../ledger-error.ts';
+import { sparingOthers } from '../rows/row-fault.ts';
 import { wordsKeysOf } from '../words-key.ts';
 import type { Database } from '../schema.ts';
 
@@ -89,6 +90,12 @@ export function recipientOf(
     last_attempt_id: null,
     words_key: row.verdict === 'accepted' ? keyOf(row.cells) : null,
   };
+}
+
+/** A row that the database does not take: nothing that it says is kept but its cells, where they can be. */
+function asUnusable({ row }: ImportRow, cells: string[]): ImportRow {
+  const nothing = { externalId: null, e164: null, zones: [], country: null, regions: null };
+  return { row, cells, verdict: 'rejected', reason: 'malformed_row', ...nothing };
 }
 
 /** Claims the id for this import. An import that a crash left behind is thrown away; another one still at work loses its claim. */
@@ -195,9 +202,18 @@ export async function importCampaign(
   let firstRow: number | null = null;
   let rejected = 0;
   const keyOf = wordsKeysOf(input.rules);
-  let pending: Insertable<Database['recipients']>[] = [];
+  let pending: ImportRow[] = [];
+  const write = async (rows: readonly ImportRow[]) => {
+    const made = rows.map((row) => ({ row, recipient: recipientOf(row, { campaignId: input.campaignId, keyOf, now }) }));
+    await addRows(store, { campaignId: input.campaignId, token }, made.map(({ recipient }) => recipient)); // prettier-ignore
+    return made;
+  };
   const flush = async () => {
-    if (pending.length > 0) await addRows(store, { campaignId: input.campaignId, token }, pending);
+    const refuse = (row: ImportRow) => sparingOthers([asUnusable(row, row.cells)], write, () => write([asUnusable(row, [])]));
+    for (const { row, recipient } of await sparingOthers(pending, write, refuse)) {
+      if (row.verdict === 'rejected') rejected += 1;
+      hashes.add(row, recipient);
+    }
     pending = [];
     onProgress(total);
   };
@@ -205,10 +221,7 @@ export async function importCampaign(
     for (const row of chunk) {
       total += 1;
       firstRow ??= row.row;
-      if (row.verdict === 'rejected') rejected += 1;
-      const recipient = recipientOf(row, { campaignId: input.campaignId, keyOf, now });
-      hashes.add(row, recipient);
-      pending.push(recipient);
+      pending.push(row);
     }
     if (pending.length >= rowsPerCommit) await flush();
   }

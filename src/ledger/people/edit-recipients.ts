@@ -9,6 +9,7 @@ import { findHolders, findOpen, findRows, findTargets, findWaiting, lastRow } fr
 import { listColumnsOf, recipientOf } from '../campaign/import-campaign.ts';
 import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
+import { refusedEdit, sparingOthers } from '../rows/row-fault.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { requeueRecipient } from '../rows/recipients.ts';
 import { forgetOrders } from '../rows/list-order.ts';
@@ -94,6 +95,11 @@ export class RecipientEditor {
   }
 
   async #run(rows: readonly EditRow[], mayWait: boolean, now: number): Promise<EditResult[]> {
+    const refuse = async ({ row }: EditRow): Promise<EditResult[]> => [{ row, ...refusedEdit }];
+    return sparingOthers(rows, (some) => this.#runTogether(some, mayWait, now), refuse);
+  }
+
+  async #runTogether(rows: readonly EditRow[], mayWait: boolean, now: number): Promise<EditResult[]> {
     const { campaignId, dryRun, fixes } = this.#options;
     const look = async (db: Queries) => {
       const campaign = await findCampaign(db, campaignId);

@@ -14,7 +14,8 @@ export interface UploadRow extends EditRow {
 }
 
 /** Why a row of an upload changes nothing, apart from what the list reader finds wrong with it. */
-export type EditFailure = 'call_open' | 'already_ended' | 'withdrawn' | 'duplicate_phone' | 'duplicate_id' | 'not_rejected' | 'not_found';
+export type EditFailure =
+  'call_open' | 'already_ended' | 'withdrawn' | 'duplicate_phone' | 'duplicate_id' | 'not_rejected' | 'not_found' | 'malformed_row';
 
 export type EditVerdict =
   | { kind: 'add' }

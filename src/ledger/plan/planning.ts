@@ -28,7 +28,7 @@ import {
   countDue,
   isAnyoneDue,
 } from '../limits/counters.ts';
-import { createBatch, type RenderRecipient } from '../rows/create-batch.ts';
+import { createBatch, endWithoutWords, type RenderRecipient } from '../rows/create-batch.ts';
 import { leaveInDoubt } from '../doubt/dial-guard.ts';
 import { olderBeforePlanning, olderThanCampaign, olderThanRound } from '../ledger-older.ts';
 import { slotsNow } from '../limits/line-limits.ts';
@@ -36,7 +36,7 @@ import type { Store } from '../open-ledger.ts';
 import { lockCampaign } from '../locks.ts';
 import { findBatch, findRoundRow } from '../reads.ts';
 import type { Tx } from '../tx.ts';
-import { finishRecipients } from '../rows/recipients.ts';
+import { finishRecipients, type Finish } from '../rows/recipients.ts';
 import { isLeftToPromises, notePromiseDelays } from '../rows/promises.ts';
 import { settlePassedPromises } from '../rows/passed-promises.ts';
 import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
@@ -182,9 +182,7 @@ async function fillBatch(
   await notePromiseDelays(tx, sorting.heldPromises);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
   // The import refuses such rows; without its own words nobody is called.
-  const mute = rendered.flatMap(({ row, texts }) =>
-    texts === null ? [{ recipientId: row.recipient_id, outcome: 'undialable' as const, reason: 'missing_value' }] : [],
-  );
+  const mute = rendered.flatMap(({ row, texts }) => (texts === null ? [endWithoutWords(row)] : []));
   await finishRecipients(tx, input, mute);
   const recipients = rendered.flatMap(({ row, texts }) => (texts === null ? [] : [{ row, openingLine: texts.firstMessage }]));
   const together = { rules, rows: recipients.map(toLine), now: input.now };
@@ -195,9 +193,12 @@ async function fillBatch(
   const caller = callers?.caller ?? numbers[0] ?? '';
   const reference = referencesWith(input, campaign);
   const { agentId } = rules;
-  const size = await createBatch(tx, { ...input, agentId, caller, reference, recipients: apart, wordsKept });
+  const refused: Finish[] = [];
+  const size = await createBatch(tx, { ...input, agentId, caller, reference, recipients: apart, wordsKept, refused });
+  await finishRecipients(tx, input, refused);
+  if (size === 0 && refused.length > 0) return undefined;
   if (size === 0) return wait(tx, input, { reason: 'words', until: input.now + lookAgainMs });
-  const chosen = apart.map(({ row }) => row);
+  const chosen = apart.map(({ row }) => row).filter((row) => !refused.some(({ recipientId }) => recipientId === row.recipient_id));
   if (callers !== null) await giveCaller(tx, input.campaignId, { phoneNumberId: caller, recipients: chosen });
   return { kind: 'batch', batchId: batchIdOf(input.campaignId, input.round, input.n), state: 'intent', size };
 }

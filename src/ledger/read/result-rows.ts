@@ -4,6 +4,7 @@ import type { PromiseState } from '../../rules/callback-rules.ts';
 import type { Outcome } from '../../rules/outcome.ts';
 import type { CallConversation } from './call-conversation.ts';
 import { readAggregates } from '../aggregates.ts';
+import { storable } from '../../rules/text.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
@@ -98,10 +99,10 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
       const own = byRecipient.get(recipient.recipient_id) ?? [];
       const latest = own.at(-1);
       if (dispositions !== null && (latest?.disposition == null || !dispositions.includes(latest.disposition))) continue;
-      const facts = latest?.facts == null ? null : (JSON.parse(latest.facts) as ConversationFacts);
+      const facts = latest?.facts == null ? null : storable(JSON.parse(latest.facts) as ConversationFacts);
       yield {
         row: recipient.row_number,
-        cells: JSON.parse(recipient.cells) as string[],
+        cells: storable(JSON.parse(recipient.cells) as string[]),
         outcome: recipient.outcome ?? 'in_progress',
         reason: recipient.reason,
         attempts: own.length,

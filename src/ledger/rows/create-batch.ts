@@ -4,6 +4,9 @@ import type { JsonObject } from '../../rules/conversation-override.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
+import { sparingOthers, undoably, unusableText } from './row-fault.ts';
+import { isStorable } from '../../rules/text.ts';
+import type { Finish } from './recipients.ts';
 import type { Tx } from '../tx.ts';
 import type { RecipientRow } from '../schema.ts';
 import { personIn } from './row-terms.ts';
@@ -25,6 +28,8 @@ export interface NewBatch {
   recipients: readonly { row: RecipientRow; openingLine: string | null }[];
   /** Calls with the same words are kept from being open together. */
   wordsKept: boolean;
+  /** Gets how those end whose text the database refuses, and who are left out then; absent: it is known to take them. */
+  refused?: Finish[];
 }
 
 /**
@@ -60,7 +65,7 @@ export async function createBatch(tx: Tx, batch: NewBatch): Promise<number> {
 
 async function insertAttempts(
   tx: Tx,
-  { campaignId, now, wordsKept, ...batch }: NewBatch,
+  { campaignId, now, wordsKept, refused, ...batch }: NewBatch,
   batchId: string,
 ): Promise<{ attempt_id: string; recipient_id: string }[]> {
   const attempts = batch.recipients.map(({ row: recipient, openingLine }, position) => {
@@ -86,16 +91,33 @@ async function insertAttempts(
   // Whoever else plans at the same moment takes numbers and words in the same order, so that nobody waits for each other in a circle.
   const sorted = attempts.toSorted((a, b) => (a.e164 < b.e164 ? -1 : 1));
   const inserted = new Set<string>();
-  for (const part of partsOf(sorted)) {
-    const query = tx.insertInto('attempts').values(part);
-    const rows = await query
+  const insert = (part: readonly (typeof attempts)[number][]) =>
+    tx
+      .insertInto('attempts')
+      .values(part)
       .onConflict((conflict) => conflict.doNothing())
       .returning('attempt_id')
       .execute();
+  const refuse = async ({ recipient_id: recipientId }: (typeof attempts)[number]) => {
+    refused?.push({ recipientId, outcome: 'undialable', reason: unusableText });
+    return [];
+  };
+  for (const part of partsOf(sorted)) {
+    const rows = await (refused === undefined
+      ? insert(part)
+      : sparingOthers(part, async (some) => undoably(tx, () => insert(some)), refuse));
     for (const row of rows) inserted.add(row.attempt_id);
   }
-  for (const attempt of attempts) if (!inserted.has(attempt.attempt_id)) await requireHolder(tx, attempt);
+  const isRefused = (id: string) => refused?.some(({ recipientId }) => recipientId === id) === true;
+  for (const attempt of attempts)
+    if (!inserted.has(attempt.attempt_id) && !isRefused(attempt.recipient_id)) await requireHolder(tx, attempt);
   return attempts.filter((attempt) => inserted.has(attempt.attempt_id));
+}
+
+/** How a recipient ends whose templates cannot be filled in: a value is missing, or its row holds what no text may hold. */
+export function endWithoutWords({ recipient_id: recipientId, cells }: RecipientRow): Finish {
+  const reason = (JSON.parse(cells) as string[]).every(isStorable) ? 'missing_value' : unusableText;
+  return { recipientId, outcome: 'undialable', reason };
 }
 
 /** Only an open call to the same number, or with the same words, may keep an attempt from being planned. */

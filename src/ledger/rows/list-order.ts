@@ -12,7 +12,7 @@ function foldedCell(db: Queries, place: number): RawBuilder<string> {
   if (!isPostgres(db))
     return sql`lower(substr(trim(coalesce(json_extract(cells, '$[' || ${column} || ']'), '')), 1, ${sql.lit(longestKey)}))`;
   // A character that PostgreSQL has no text for stands escaped in the JSON, and would end the whole statement.
-  const cell = sql`case when cells like '%\\u0000%' then '' else coalesce(cells::jsonb ->> ${column}::int, '') end`;
+  const cell = sql`case when cells ~ '\\\\u(0000|d[89a-f])' then '' else coalesce(cells::jsonb ->> ${column}::int, '') end`;
   return sql`lower(left(btrim(${cell}), ${sql.lit(longestKey)}))`;
 }
 

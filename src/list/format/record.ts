@@ -7,6 +7,16 @@ export interface ListRecord {
   cells: string[];
   /** What makes the cells unfit for use, and in which of them; null when nothing does. */
   damage: { index: number; hint: string } | null;
+  /** The file ends in it, without a line break: a download that was cut ends so. */
+  isLast?: true;
+}
+
+const wrapper = /^\s*=\s*(T\s*\(\s*)?"((?:[^"]|"")*)"\s*(\)\s*)?$/i;
+
+/** What a cell holds; `="0123"` and `=T("0123")` are how exports keep a spreadsheet from taking text for a number. */
+export function unwrapped(cell: string): string {
+  const [, opens, text, closes] = cell.includes('=') ? (wrapper.exec(cell) ?? []) : [];
+  return text === undefined || (opens === undefined) !== (closes === undefined) ? cell : text.replaceAll('""', '"');
 }
 
 /** Longest cell, in characters: what spreadsheets hold. A row with a longer one is kept and refused. */

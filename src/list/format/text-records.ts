@@ -9,6 +9,7 @@ import {
   longestRecord,
   mostColumns,
   placeOf,
+  unwrapped,
   type ListRecord,
 } from './record.ts';
 import { toUtf8 } from './text-encoding.ts';
@@ -60,6 +61,8 @@ export async function* readTextRecords(
       }
     }
     await end(parser);
+    const last = records.at(-1);
+    if (last !== undefined && !position.endsWithBreak) last.isLast = true;
     if (records.length > 0) yield records;
   } catch (error) {
     // What came before is handed on: among it is the header, and from there the row of the fault is counted.
@@ -97,8 +100,13 @@ class RecordPosition {
     this.#path = path;
     // 0x80 to 0x9F are letters and signs in most encodings of one byte; what is still a control character there is no text.
     // eslint-disable-next-line no-control-regex
-    this.#suspicious = !encoding.startsWith('utf-') ? /[\0\n\r"\uFFFD\x80-\x9f]/ : /[\0\n\r"\uFFFD]/;
+    this.#suspicious = !encoding.startsWith('utf-') ? /[\n\r"\uFFFD\x80-\x9f]/ : /[\n\r"\uFFFD]/;
     this.#row = -recordsAbove;
+  }
+
+  /** Whether what the parser was given so far ends a line. */
+  get endsWithBreak(): boolean {
+    return [0x0a, 0x0d].includes(this.#recent.bytes.at(-1) ?? 0x0a);
   }
 
   append(bytes: Buffer): void {
@@ -153,7 +161,6 @@ class RecordPosition {
       return 'text follows a closing quote ("); double the quotes that are text';
     }
     if (cell.length > longestCell) return `${String(cell.length)} characters are more than the ${String(longestCell)} a cell may have`;
-    if (cell.includes('\0')) return 'the cell holds a NUL byte; remove it';
     // What is left of the suspects and no line break or quote.
     // eslint-disable-next-line no-control-regex
     if (/[\uFFFD\x80-\x9f]/.test(cell) && this.#suspicious.test(cell.replace(/[\n\r"]/g, ''))) {
@@ -243,7 +250,7 @@ function splitFirstLines(text: string, delimiter: string): string[][] {
       skip_empty_lines: true,
       to: linesAboveRows,
       on_record: (cells: string[]) => {
-        lines.push(cells);
+        lines.push(cells.map(unwrapped));
         return null;
       },
     });

@@ -58,7 +58,10 @@ export async function fixRows(
   const columns: Partial<Record<string, string | null>> = { duplicate_phone: phoneColumn, duplicate_id: idColumn };
   const rows = judged.map((row): FixedRow => {
     if (row.verdict === 'rejected') {
-      const hint = row.reason === 'malformed_row' ? 'its cells may have shifted; give it all of them, or mend it in the file' : row.hint;
+      const hint =
+        row.reason === 'malformed_row' && row.column === null
+          ? 'its cells may have shifted; give it all of them, or mend it in the file'
+          : row.hint;
       return { row: row.row, result: 'failed', code: row.reason, column: row.column, hint };
     }
     const answer = answers.get(row.row);

@@ -1,4 +1,5 @@
 import { createToken, listTokens, revokeToken, type Token, type TokenRole } from '../../ledger/console/tokens.ts';
+import { idFault } from '../../rules/text.ts';
 import { foreseen, UsageError } from '../../shared/input/errors.ts';
 import { parseDuration, withInstants } from '../../shared/input/times.ts';
 import type { Control } from './control.ts';
@@ -24,6 +25,8 @@ export async function makeToken(
   made: { name: string; role: TokenRole; expires?: string | undefined; tokenId?: string },
 ) {
   const { expires, ...given } = made;
+  const fault = idFault(made.name);
+  if (fault !== null) throw new UsageError(`The name of the token holds ${fault}; remove it.`);
   const lastsMs = expires === undefined ? null : parseDuration(expires);
   if (expires !== undefined && (lastsMs === null || lastsMs <= 0))
     throw new UsageError(`expires is ${JSON.stringify(expires)}; write a duration, such as 90d.`);

@@ -7,6 +7,7 @@ import {
 } from '../../rules/conversation-facts.ts';
 import type { ServiceRecord, Turn } from '../port/call-service.ts';
 import { isRecord } from '../http/refusal-detail.ts';
+import { storable } from '../../rules/text.ts';
 import { parseServiceTime, storableId } from '../port/record-values.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -48,8 +49,8 @@ const speakers: Readonly<Record<string, 'agent' | 'user'>> = {
 
 /**
  * Facts of a conversation record, by the documented names and the likely further ones. Never throws; what is missing or
- * unfamiliar is null. `agentIdFallback` is for records that do not name their agent. What stands at one of the `pointers` goes before
- * what stands under a known name.
+ * unfamiliar is null, and of what cannot be stored there is the code. `agentIdFallback` is for records that do not name
+ * their agent. What stands at one of the `pointers` goes before what stands under a known name.
  */
 export function factsFromRecord(
   record: unknown,
@@ -74,7 +75,7 @@ export function factsFromRecord(
     valuesById(analysis['evaluation_criteria_results'], 'result'),
     valuesById(fields['evaluation_results'], 'result'),
   );
-  return {
+  return storable({
     conversationId: idOf(text(fields['conversation_id'])) ?? '',
     agentId: text(metadata['agent_id'], fields['agent_id']) ?? agentIdFallback,
     direction,
@@ -113,7 +114,7 @@ export function factsFromRecord(
     evaluation,
     ...pointedValues(record, pointers.values),
     ...(direction === 'inbound' && externalNumber !== null ? { callerNumber: externalNumber } : {}),
-  };
+  });
 }
 
 /** A whole record, for the program and for people. Never throws. */

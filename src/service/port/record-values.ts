@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isStorable } from '../../rules/text.ts';
 
 const isoInstant = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i;
 const withZone = /(Z|[+-]\d{2}:?\d{2})$/i;
@@ -33,16 +34,11 @@ const longestId = 500;
  * in a path gives way to its hash, so that the same id stays the same.
  */
 export function storableId(id: string): string {
-  const isUsable = id.length <= longestId && !id.includes('\0') && isWellFormed(id) && id !== '.' && id !== '..';
+  const isUsable = id.length <= longestId && isStorable(id) && id !== '.' && id !== '..';
   return isUsable ? id : unreadableId(id);
 }
 
 /** An id of ours for what has none that can be used; `traits` are what it is known by. */
 export function unreadableId(traits: string): string {
   return `unreadable:${createHash('sha256').update(traits, 'utf16le').digest('hex')}`;
-}
-
-/** Whether a text holds no half of a character (a lone surrogate), which UTF-8 and with it databases and addresses cannot carry. */
-export function isWellFormed(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text);
 }

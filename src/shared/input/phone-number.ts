@@ -19,10 +19,16 @@ export type PhoneReading =
  * Reads a phone cell of a list. `region` is the ISO code of the country in which numbers without `+` are meant (country
  * column, else the file's default); it is not looked at when the number starts with `+`. Digits of any script, odd blanks
  * and dashes are read as written. What could be another person's number after a guess is refused: letters, extensions, a
- * number that a spreadsheet has turned into a decimal.
+ * number that a spreadsheet has turned into a decimal, several numbers.
  */
 export function readPhoneNumber(cell: string, region: string | null): PhoneReading {
   const text = normalise(cell);
+  const reading = readOne(text, region);
+  const mayBeTwo = reading.ok ? /[;,|&/\n]/.test(text) : reading.reason === 'invalid_phone';
+  return mayBeTwo && holdsTwo(text, region) ? invalid('the cell holds two numbers; give one number per cell') : reading;
+}
+
+function readOne(text: string, region: string | null): PhoneReading {
   if (text === '') return { ok: false, reason: 'missing_phone', hint: 'the cell is empty' };
   const damage = findDamage(text);
   if (damage !== null) return invalid(damage);
@@ -100,6 +106,29 @@ function toPlainCharacters(cell: string): string {
       .replace(/\s/gu, ' ')
       .replace(/\p{Nd}/gu, digitValue)
   );
+}
+
+/** What parts the digits of one number, too. */
+const withinNumber = /^[\s().-]+$/;
+/** What stands before an extension. */
+const beforeExtension = /#|x|ext/i;
+const fewestDigits = 7;
+
+/**
+ * Whether a text is two numbers, wherever it is parted: each side is a valid one. Around a separator that no number has inside, it is
+ * enough that each is as long as one that is dialled within its town.
+ */
+function holdsTwo(text: string, region: string | null): boolean {
+  const country = readCountry(region);
+  const options = country.ok ? { extract: false, defaultCountry: country.code } : { extract: false };
+  const isNumber = (part: string): boolean => parsePhoneNumberFromString(part, options)?.isValid() === true;
+  return [...text.matchAll(/\D+/g)].some(({ 0: gap, index }) => {
+    const first = text.slice(0, index).replace(/^[^+\d]+/, '');
+    const second = text.slice(index).replace(/^[^+\d]+|\D+$/g, '');
+    const isParted = !withinNumber.test(gap) && !beforeExtension.test(gap);
+    const isLong = (part: string): boolean => part.replace(/\D/g, '').length >= fewestDigits;
+    return [first, second].every((part) => isNumber(part) || (isParted && isLong(part)));
+  });
 }
 
 /** Unicode keeps the ten digits of a script together and in order, so the value is the distance to the first of them. */

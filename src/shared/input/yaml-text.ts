@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, stringify, visit, type Document } from 'yaml';
 import { CampaignFileError, describeFileError, type CampaignProblem } from './errors.ts';
 import type { LineOf } from './problems.ts';
+import { textFault } from '../../rules/text.ts';
 
 /** A campaign file as written: plain values, and where each stands. */
 export interface CampaignText {
@@ -42,7 +43,7 @@ export async function readCampaignText(path: string, kept?: string): Promise<Cam
   const [first] = problems;
   if (first !== undefined && !looksLikeSettings(document))
     throw new CampaignFileError(path, [{ ...first, message: `this is no campaign file; ${first.message}` }]);
-  problems.push(...findReservedKeys(document, lines));
+  problems.push(...findOddText(document, lines));
   if (problems.length > 0) throw new CampaignFileError(path, problems);
   return { content: toPlain(path, document), lineOf: (at) => lineAt(document, lines, at) };
 }
@@ -108,10 +109,15 @@ function describeSyntax(code: string, message: string, at: string): string {
   }
 }
 
-/** `__proto__` as a name would reach into the objects of the program itself in careless hands. */
-function findReservedKeys(document: Document, lines: LineCounter): CampaignProblem[] {
+/** `__proto__` as a name would reach into the objects of the program itself in careless hands; and what no text may hold. */
+function findOddText(document: Document, lines: LineCounter): CampaignProblem[] {
   const found: CampaignProblem[] = [];
   visit(document, {
+    Scalar(_, { value, range }) {
+      const fault = typeof value === 'string' ? textFault(value) : null;
+      const line = lines.linePos(range?.[0] ?? 0).line;
+      if (fault !== null) found.push({ line, path: '', message: `a text that begins here holds ${fault}; remove it` });
+    },
     Pair(_, pair) {
       if (!isScalar(pair.key) || pair.key.value !== '__proto__') return;
       const line = lines.linePos(pair.key.range?.[0] ?? 0).line;

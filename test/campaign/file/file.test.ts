@@ -292,6 +292,12 @@ test.each([
   ['UTF-16', Buffer.from('\ufeffid: a\n', 'utf16le'), /not UTF-8 text/],
   ['Latin-1', Buffer.from('id: caf\xe9\n', 'latin1'), /not UTF-8 text/],
   ['NUL bytes', Buffer.from('id: a\0\n'), /not a text file/],
+  [
+    'a NUL that is written as an escape',
+    `${minimalCampaign}name: "a\\0b"\n`,
+    /^6 : a text that begins here holds a NUL \(U\+0000\); remove it$/,
+  ],
+  ['half a character', `${minimalCampaign}first_message: "Hi \\ud83d"\n`, /^6 : .* holds half a character \(U\+D83D\)/],
   ['a megabyte', 'a'.repeat(1_000_001), /too many for a campaign file/],
   ['nesting without end', `id: ${'['.repeat(200_000)}`, /nested too deeply/],
 ])('%s is refused with a sentence', async (_, bytes, pattern) => {

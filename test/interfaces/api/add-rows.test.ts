@@ -133,3 +133,39 @@ test('the evidence of a lead says which token added it, by its name and role and
   const goal = await world.ask(`GET /api/v1/campaigns/${campaignId}`, { role: 'read' });
   expect(goal).toMatchObject({ status: 200, body: { goal: null } });
 });
+
+test('what no text may hold ends its row alone, and is refused where it is no row', async () => {
+  const { world, stored } = await openWorld('sqlite');
+  const rows = [
+    { id: 'a', phone: numberAt(1), name: 'Ann\0Lee' },
+    { id: 'b', phone: numberAt(2), name: 'Bea' },
+    { id: 'c\u200e', phone: numberAt(3), name: 'Cem' },
+    { id: '="007"', phone: `="${numberAt(4)}"`, name: '\ud83d\ude00' },
+  ];
+  const added = await world.ask(path, { role: 'operate', body: { rows: rows.map((cells) => ({ cells })) } });
+  expect((added.body as { rows: object[] }).rows).toMatchObject([
+    { result: 'failed', code: 'malformed_row', column: 'name', hint: 'the cell holds a NUL (U+0000); remove it' },
+    { result: 'accepted' },
+    { result: 'failed', code: 'malformed_row', column: 'id', hint: 'the cell holds a mark that cannot be seen (U+200E); remove it' },
+    { result: 'accepted' },
+  ]);
+  expect(await stored()).toEqual(['b', '007']);
+  const say = (place: string, fault: string) => ({
+    status: 400,
+    body: { code: 'invalid', errors: [{ path: place, message: `holds ${fault}; remove it` }] },
+  });
+  const bell = 'the control character (U+0007)';
+  const asked = (request: 'GET' | 'POST', url: string, body?: object) => world.ask(`${request} ${url}`, body === undefined ? {} : { body });
+  expect(await asked('POST', '/api/v1/tokens', { name: 'front\u0007desk', role: 'read' })).toMatchObject(say('name', bell));
+  expect(await asked('POST', '/api/v1/search', { text: 'a\0' })).toMatchObject(say('text', 'a NUL (U+0000)'));
+  expect(await asked('POST', '/api/v1/suppressions', { numbers: [numberAt(1), '\ud800'] })).toMatchObject(
+    say('numbers.1', 'half a character (U+D800)'),
+  );
+  expect(await asked('GET', `/api/v1/campaigns/${campaignId}/rows?search=%00`)).toMatchObject(say('search', 'a NUL (U+0000)'));
+  expect(await asked('GET', '/api/v1/campaigns/a%07')).toMatchObject(say('campaign', bell));
+  const marked = await asked('POST', '/api/v1/tokens', { name: 'front\u202edesk', role: 'read' });
+  expect(marked).toMatchObject({
+    status: 422,
+    body: { detail: 'The name of the token holds a mark that cannot be seen (U+202E); remove it.' },
+  });
+});

@@ -30,6 +30,8 @@ test.each([
   [['start'], /missing required argument 'campaign\.yaml'/],
   [['run', 'a.yaml', 'b.yaml'], /too many arguments/],
   [['pause'], /missing required argument 'campaign'/],
+  [['token', 'create', 'front\u0007desk'], /Argument 3 holds the control character \(U\+0007\); remove it/],
+  [['add', 'spring', '--set', 'name=Ann\ufffd'], /Argument 4 holds U\+FFFD, which stands for letters that were lost/],
   [['resolve', 'x'], /Say which: .*--redial, --give-up, or --candidates/],
   [['dev', '--port', '70000'], /'70000' is invalid.*0 \(any free port\) to 65535/],
   [['dev', '--speed', 'fast'], /'fast' is invalid.*above 0/],

@@ -26,7 +26,10 @@ async function openWorld() {
 
 test('a number is checked without standing in an address, and is masked in the answer', async () => {
   const { console } = await openWorld();
-  const add = { key: 'k1', step: 'change', numbers: one, region: '', campaign: '', reason: attack, until: '' };
+  const odd = { key: 'k1', step: 'change', numbers: one, region: '', campaign: '', reason: attack, until: '' };
+  const refused = await console.post('/do-not-call/add', odd);
+  expect(refused).toMatchObject({ status: 400, text: expect.stringContaining('reason holds the control character (U+001B); remove it') });
+  const add = { ...odd, reason: attack.replace(poison, '') };
   expect(await console.post('/do-not-call/add', add)).toMatchObject({
     status: 303,
     headers: { location: '/do-not-call' },

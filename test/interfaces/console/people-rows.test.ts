@@ -7,7 +7,8 @@ import { answered, beginProven, noon, numbers, type ScenarioOptions } from '../.
 import { ConsoleWorld } from './console-world.ts';
 
 const [one = '', , three = ''] = numbers(3);
-const attack = `<script>alert(1)</script>"'&${poison}`;
+const tame = `<script>alert(1)</script>"'&`;
+const attack = `${tame}${poison}`;
 
 async function openWorld(options: ScenarioOptions = {}) {
   const store = await openCleanStore('sqlite');
@@ -64,7 +65,7 @@ test('rejected rows are corrected where they stand; what is still wrong is told,
   const [first = '', second = '', third = ''] = numbers(3);
   const rejected = (row: number, cell: string, reason: string, e164: string | null = null) => {
     const place = { zones: [], country: null, regions: null };
-    return { ...buildRow(row, '', [cell, attack]), ...place, e164, externalId: null, verdict: 'rejected' as const, reason };
+    return { ...buildRow(row, '', [cell, tame]), ...place, e164, externalId: null, verdict: 'rejected' as const, reason };
   };
   const wrong = `${second.slice(0, -1)}O`;
   const rows = [buildRow(1, first, [first, 'Guest']), rejected(2, wrong, 'invalid_phone'), rejected(3, first, 'duplicate_phone', first)];
@@ -254,11 +255,15 @@ test('a number is put on the do-not-call list from its row, once, with its reaso
   const form = await console.get('/campaigns/spring/rows/1/suppress');
   expect(form.text).toMatch(/Planned calls that are stopped<\/dt>\s*<dd><span class="num">1</);
   const path = '/campaigns/spring/rows/1/suppress';
-  const bad = await console.submit(path, { scope: 'all', until: 'some day', reason: attack });
+  const bad = await console.submit(path, { scope: 'all', until: 'some day', reason: tame });
   expect(bad.status).toBe(400);
   expect(bad.text).toContain('expiresAt');
   expect(bad.text).not.toContain('<script>alert');
-  const fields = { key: 'k1', scope: 'all', reason: attack, until: '' };
+  expect(await console.submit(path, { scope: 'all', until: '', reason: attack })).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('reason holds the control character (U+001B); remove it'),
+  });
+  const fields = { key: 'k1', scope: 'all', reason: tame, until: '' };
   for (let times = 0; times < 2; times += 1)
     expect(await console.post(path, fields)).toMatchObject({
       status: 303,

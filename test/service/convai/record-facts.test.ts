@@ -18,6 +18,19 @@ const specRecord = {
   collected_data: { confirmed: true, reference: 'ref-1' },
 };
 
+test('of what no database can store there is the code, and a record with it is told as any other', () => {
+  const odd = 'a\0b \ud800 \u202e\u0007';
+  const analysis = {
+    data_collection_results: { [odd]: { value: { inner: [odd] } }, when: { value: odd } },
+    evaluation_criteria_results: null,
+  };
+  const facts = factsFromRecord({ ...specRecord, analysis, transcript: [{ role: 'agent', message: odd }] });
+  const told = 'a\\u0000b \\ud800 \u202e\u0007';
+  expect(facts).toMatchObject({ conversationId: 'conv_1', openingLine: told, agentTurns: 1, references: expect.arrayContaining([told]) });
+  expect(facts.collected).toMatchObject({ [told]: { inner: [told] }, when: told, confirmed: true });
+  expect(factsFromRecord({ ...specRecord, collected_data: { when: '😀 \\u0000' } }).collected).toEqual({ when: '😀 \\u0000' });
+});
+
 const extendedRecord = {
   agent_id: 'agent_1',
   conversation_id: 'conv_2',

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { withoutUndefined } from '../../../rules/collections.ts';
+import { textFaults } from '../../../rules/text.ts';
+import { printable } from '../../../shared/input/printable.ts';
 import { codeOfName, codeOf, type LetterReading } from '../../../shared/input/errors.ts';
 
 /** A refusal, as RFC 9457 has it. */
@@ -73,6 +75,20 @@ export class ProblemError extends Error {
     const { status, code, detail, ...more } = given;
     return new ProblemError(status, code, detail, more);
   }
+}
+
+/** Cells are judged row by row, so that one of them ends its row alone. */
+const isCells = (name: PropertyKey): boolean => name === 'cells';
+
+/** Throws ProblemError where what was sent holds what no text may hold, and names each place. */
+export function refuseFaultyText(sent: object): void {
+  const errors = textFaults(sent, isCells).map(({ path, fault }) => ({
+    path: path.slice(1).join('.'),
+    message: `holds ${fault}; remove it`,
+  }));
+  if (errors.length === 0) return;
+  const what = errors.map(({ path, message }) => `${printable(path)} ${message}`).join('; ');
+  throw new ProblemError(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
 }
 
 /** By the name of the error; every other one that was foreseen is 422 for bad input, and 409 or 503 for what stands in the way. */

@@ -1,3 +1,4 @@
+import { obeyed } from '../../../support/terminal-poison.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -217,10 +218,13 @@ test('progress appears on a terminal only, and only when a check takes long', as
 
 test('control characters of a list never reach the terminal', async () => {
   const yaml = `${minimalCampaign}first_message: "Hello {{ name }}"\n`;
-  const { campaignPath } = await writeCampaign(yaml, 'name,phone\n"\u001b[2JAna\nB",+12125550101\n');
+  const { campaignPath } = await writeCampaign(yaml, 'name,phone\n"\u001b[2JAna\nB",+12125550101\nBen,+12125550102\n');
   const io = captureIo();
   await runCheck(io, { ...options, campaignPath });
-  expect(io.written().stdout).toContain('Hello  [2JAna B');
+  const { stdout } = io.written();
+  expect(stdout).toContain('Hello Ben');
+  expect(stdout).toContain('U+001B');
+  expect(stdout.replaceAll('\n', '')).not.toMatch(obeyed);
 });
 
 test('the command reads its argument and options', async () => {
