@@ -125,7 +125,7 @@ test('a campaign that waits for its start time says when that is', () => {
 });
 
 test('rows that may be called at once are due since the import, not since 1970', () => {
-  const campaign = { createdAt: startsAt } as Campaign;
+  const campaign = { rules: {}, createdAt: startsAt } as Campaign;
   const dueAt = (nextDueAt: number | null) => statusAsJson(campaign, { nextDueAt } as CampaignStatus)['nextDueAt'];
   expect(dueAt(0)).toBe(startsAt);
   expect(dueAt(startsAt + 60_000)).toBe(startsAt + 60_000);
