@@ -1,4 +1,5 @@
 import { findColumn, theColumn } from '../rules/columns.ts';
+import { everyNumbering } from '../shared/input/numbering.ts';
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { describeList, readListRecords, type EncodingChoice, type ListChoice } from './records.ts';
@@ -20,6 +21,8 @@ export interface NumberRow {
 
 const rowsPerChunk = 1000;
 
+const readNumber = (cell: string, region: string | null) => readPhoneNumber(cell, region, everyNumbering());
+
 /**
  * Streams the numbers of a CSV file or workbook of any size, with or without a header: where the first line's cell is a number already,
  * there is none.
@@ -31,7 +34,7 @@ export async function* readNumberList(input: NumberListInput): AsyncGenerator<Nu
     path,
     delimiter,
     unnamed: 'any',
-    isWanted: (cells) => cells.some((cell) => readPhoneNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),
+    isWanted: (cells) => cells.some((cell) => readNumber(cell, region).ok) || (column !== null && findColumn(column, cells) !== null),
   });
   let index: number | null = null;
   for await (const records of readListRecords(path, layout, rowsPerChunk)) {
@@ -40,9 +43,9 @@ export async function* readNumberList(input: NumberListInput): AsyncGenerator<Nu
       if (row < 0) continue;
       if (index === null) {
         index = findNumbers(input, cells);
-        if (!readPhoneNumber(cells[index] ?? '', input.region).ok) continue;
+        if (!readNumber(cells[index] ?? '', input.region).ok) continue;
       }
-      const number = readPhoneNumber(cells[index] ?? '', input.region);
+      const number = readNumber(cells[index] ?? '', input.region);
       const hint = damage?.hint ?? (number.ok ? null : number.hint);
       rows.push({ line, e164: hint === null && number.ok ? number.e164 : null, hint });
     }
@@ -62,7 +65,7 @@ function findNumbers({ path, column, region }: NumberListInput, first: readonly 
     throw new ListFileError(path, `there is no column ${JSON.stringify(column)}.${guess} There are ${namesOf(first)}`);
   }
   if (first.length === 1) return 0;
-  const numbers = first.flatMap((cell, index) => (readPhoneNumber(cell, region).ok ? [index] : []));
+  const numbers = first.flatMap((cell, index) => (readNumber(cell, region).ok ? [index] : []));
   const [only] = numbers;
   if (only !== undefined && numbers.length === 1) return only;
   throw new ListFileError(path, `name the column of the numbers with --column; there are ${namesOf(first)}`);

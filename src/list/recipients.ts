@@ -143,7 +143,7 @@ class RowJudge {
     const reject = (reason: RejectionReason, column: string | null, hint: string, e164: string | null, zones: readonly string[]) =>
       ({ verdict: 'rejected', reason, column, hint, externalId, e164, zones, ...nowhere }) as const;
 
-    const number = readPhoneNumber(written(list.phoneColumn), cell(list.countryColumn) || list.defaultRegion);
+    const number = readPhoneNumber(written(list.phoneColumn), cell(list.countryColumn) || list.defaultRegion, list.numbering);
     if (!number.ok) {
       const column = number.reason === 'invalid_country' ? list.countryColumn : list.phoneColumn;
       return reject(number.reason, column, number.hint, null, []);

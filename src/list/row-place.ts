@@ -28,7 +28,7 @@ export type CellOf = (column: string | null) => string;
 export function readPlace(
   list: CampaignRules['list'],
   cell: CellOf,
-  { e164, country }: { e164: string; country: string | null },
+  { e164, country, range }: { e164: string; country: string | null; range?: { zones: readonly string[] | null } },
 ): PlaceReading {
   const named = cell(list.timezoneColumn);
   if (named !== '' && !isTimeZoneName(named)) {
@@ -39,14 +39,17 @@ export function readPlace(
   const zip = code === '' ? null : readZip(code);
   if (zip?.ok === false) return { ok: false, reason: 'invalid_zip', column: list.zipColumn, hint: zip.hint, zones: [] };
   const place = zip === null ? null : placeOfZip(zip.zip);
-  const possible = place?.listed === true ? place.zones : union(place?.zones ?? [], zonesOfNumber(e164, country));
+  // A range that no data has may be anywhere in its numbering plan, so a ZIP code or state narrows neither zones nor law.
+  const isUnknown = range?.zones === null;
+  const ofNumber = range?.zones ?? zonesOfNumber(e164, isUnknown ? null : country);
+  const possible = place?.listed === true && !isUnknown ? place.zones : union(place?.zones ?? [], ofNumber);
   const fallback = list.fallbackTimezone === null ? [] : [list.fallbackTimezone];
   const zones = named !== '' ? [named] : possible.length > 0 ? [...possible] : fallback;
 
   const state = cell(list.regionColumn);
-  if (state === '') return { ok: true, zones, regions: regionsOf(place, e164) };
+  if (state === '') return { ok: true, zones, regions: isUnknown ? null : regionsOf(place, e164) };
   const region = readRegion(state, country);
-  if (region !== null) return { ok: true, zones, regions: [region] };
+  if (region !== null) return { ok: true, zones, regions: isUnknown ? null : [region] };
   const hint = `${quoteCell(state)} is no state of ${country ?? 'that country'}; write its two-letter code, or leave the cell empty`;
   return { ok: false, reason: 'invalid_state', column: list.regionColumn, hint, zones };
 }

@@ -1,12 +1,11 @@
 import type { ConsentRules } from './consent.ts';
-import type { StaysOpen } from './row-terms.ts';
 import type { Gate, PilotRules } from './gates.ts';
 import type { CallerLimits } from './caller-choice.ts';
 import type { CallbackRules } from './callback-rules.ts';
 import type { ResultRule, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';
-import type { ListEncoding, OwnColumns } from './row-terms.ts';
+import type { ListEncoding, Numbering, OwnColumns, StaysOpen } from './row-terms.ts';
 import type { Disposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
 import type { HouseRules } from './house-rules.ts';
@@ -141,6 +140,7 @@ export interface CampaignRules {
     defaultRegion: string | null;
     /** Zone of recipients about whom nothing is known; null: they are not dialled while hours apply. */
     fallbackTimezone: string | null;
+    numbering?: Numbering;
   } & OwnColumns &
     ListEncoding;
   /** Liquid template of the opening line, or null when the agent's own is used. */

@@ -24,6 +24,7 @@ export function isNeverCalledAgain(outcome: Outcome | null): boolean {
 export const rejectionReasons = [
   'missing_phone',
   'invalid_phone',
+  'unknown_range',
   'invalid_country',
   'invalid_timezone',
   'invalid_zip',

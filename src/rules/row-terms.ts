@@ -66,3 +66,14 @@ export interface StaysOpen {
   /** Whether they are called before other first calls, the newest first. */
   newestFirst: boolean;
 }
+
+/**
+ * Telephone numbers that are called although the data of the numbering library does not have them; a campaign
+ * that was begun before there was a choice has none.
+ */
+export interface Numbering {
+  /** Whether numbers of a possible form whose range no data has are called. */
+  call: boolean;
+  /** Ranges in service when the campaign began, by their first digits. */
+  ranges: readonly { prefix: string; country: string; zones: readonly string[] }[];
+}

@@ -88,6 +88,7 @@ test('each bad row keeps its place, its cells and one reason, and good rows go o
 8,Ana,+1 212 555 0107,,
 7,Ana,2125550109,,
 10,Ana,2125550110,,
+11,Ana,+15655550111,,
 `;
   expect(await verdicts(list)).toEqual([
     [1, 2, 'missing_phone phone'],
@@ -100,6 +101,7 @@ test('each bad row keeps its place, its cells and one reason, and good rows go o
     [8, 9, 'duplicate_phone phone'],
     [9, 10, 'duplicate_id id'],
     [10, 11, '+12125550110'],
+    [11, 12, 'unknown_range phone'],
   ]);
   const { rows } = await importList(fullCampaign, list);
   expect(new Set(rows.flatMap((row) => (row.verdict === 'rejected' ? [row.reason] : [])))).toEqual(

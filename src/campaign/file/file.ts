@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { describeIssues, problemAt, type LineOf } from '../../shared/input/problems.ts';
+import { numberingAt } from '../../shared/input/numbering.ts';
 import { campaignSchema, type CampaignSettings } from './schema.ts';
 import { readCampaignText } from '../../shared/input/yaml-text.ts';
 import { CampaignFileError, describeFileError, ListFileError } from '../../shared/input/errors.ts';
@@ -110,6 +111,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
       defaultRegion: list.default_region ?? null,
       fallbackTimezone: list.fallback_timezone ?? null,
       ...(file.unnamedEncoding === undefined || list.encoding !== undefined ? { encoding: list.encoding ?? null } : {}),
+      numbering: numberingAt(nowMs, list.unknown_ranges === 'call'),
     },
     ...wordRules(settings),
     ...consentRules(settings, columns),

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { basename } from 'node:path';
+import { everyNumbering } from '../../shared/input/numbering.ts';
 import { readPhoneNumber } from '../../shared/input/phone-number.ts';
 import { purposeScope } from '../../rules/consent.ts';
 import { parseDuration } from '../../shared/input/times.ts';
@@ -32,7 +33,7 @@ export interface EntryTerms {
  */
 export function readNumbers(numbers: readonly string[], region?: string): string[] {
   const read = numbers.map((text, index) => {
-    const number = readPhoneNumber(text, region ?? null);
+    const number = readPhoneNumber(text, region ?? null, everyNumbering());
     if (!number.ok) throw new UsageError(`Number ${index + 1} of ${numbers.length} cannot be used: ${number.hint}.`);
     return number.e164;
   });

@@ -1,4 +1,6 @@
-import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js/max';
+import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode, type PhoneNumber } from 'libphonenumber-js/max';
+import type { Numbering } from '../../rules/row-terms.ts';
+import { hasPersonalForm, isUnknownArea, readNumberingTable } from './numbering.ts';
 
 /** A phone cell as `readPhoneNumber` reads it. It never throws. */
 export type PhoneReading =
@@ -7,10 +9,12 @@ export type PhoneReading =
       e164: string;
       /** ISO 3166 code, or null for numbers of no country (such as international toll-free). */
       country: string | null;
+      /** Only of a number that the library's data does not have: its zones, or null where no data tells them. */
+      range?: { zones: readonly string[] | null };
     }
   | {
       ok: false;
-      reason: 'missing_phone' | 'invalid_phone' | 'invalid_country';
+      reason: 'missing_phone' | 'invalid_phone' | 'unknown_range' | 'invalid_country';
       /** What is wrong and what to do; never quotes the number. */
       hint: string;
     };
@@ -19,16 +23,17 @@ export type PhoneReading =
  * Reads a phone cell of a list. `region` is the ISO code of the country in which numbers without `+` are meant (country
  * column, else the file's default); it is not looked at when the number starts with `+`. Digits of any script, odd blanks
  * and dashes are read as written. What could be another person's number after a guess is refused: letters, extensions, a
- * number that a spreadsheet has turned into a decimal, several numbers.
+ * number that a spreadsheet has turned into a decimal, several numbers. `numbering`: ranges that are called besides those of the library's
+ * data; absent: none.
  */
-export function readPhoneNumber(cell: string, region: string | null): PhoneReading {
+export function readPhoneNumber(cell: string, region: string | null, numbering?: Numbering): PhoneReading {
   const text = normalise(cell);
-  const reading = readOne(text, region);
-  const mayBeTwo = reading.ok ? /[;,|&/\n]/.test(text) : reading.reason === 'invalid_phone';
+  const reading = readOne(text, region, numbering);
+  const mayBeTwo = reading.ok ? /[;,|&/\n]/.test(text) : reading.reason !== 'missing_phone';
   return mayBeTwo && holdsTwo(text, region) ? invalid('the cell holds two numbers; give one number per cell') : reading;
 }
 
-function readOne(text: string, region: string | null): PhoneReading {
+function readOne(text: string, region: string | null, numbering: Numbering | undefined): PhoneReading {
   if (text === '') return { ok: false, reason: 'missing_phone', hint: 'the cell is empty' };
   const damage = findDamage(text);
   if (damage !== null) return invalid(damage);
@@ -39,7 +44,13 @@ function readOne(text: string, region: string | null): PhoneReading {
   const options = country === null ? { extract: false } : { extract: false, defaultCountry: country.code };
   const number = parsePhoneNumberFromString(text, options);
   if (number === undefined || !number.isValid()) {
-    return invalid(country === null ? 'this is no valid number of its country; check the digits' : explainInvalid(text, country.code));
+    const beyond = numbering !== undefined && international && number?.isPossible() === true ? readBeyond(number.number, numbering) : null;
+    if (beyond !== null) return beyond;
+    const damaged = country === null ? null : explainInvalid(text, country.code);
+    if (damaged !== null) return invalid(damaged);
+    const inCountry = country === null ? 'its country' : country.code;
+    if (number?.isPossible() !== true) return invalid(`this cannot be a number of ${inCountry}: it has too few or too many digits`);
+    return explainUnknown(number, { inCountry, isKept: numbering !== undefined });
   }
   if (/^\+1(?!\d{10}$)/.test(number.number))
     return invalid('a number of North America has ten digits; short ones can be called from their own country alone');
@@ -62,20 +73,43 @@ function readCountry(region: string | null): { ok: true; code: CountryCode } | E
   };
 }
 
+/** A number that the library's data does not have, and that is called none the less; null: it is not. */
+function readBeyond(e164: string, { call, ranges }: Numbering): PhoneReading | null {
+  const isNorthAmerican = e164.startsWith('+1');
+  if (isNorthAmerican && !(hasPersonalForm(e164) && isUnknownArea(e164))) return null;
+  const known = ranges.find(({ prefix }) => e164.startsWith(prefix));
+  if (known !== undefined) return { ok: true, e164, country: known.country, range: { zones: known.zones } };
+  // Elsewhere nothing tells a range that is new from one of premium services. The rules of the US are the strictest of the plan.
+  return call && isNorthAmerican ? { ok: true, e164, country: 'US', range: { zones: null } } : null;
+}
+
+/** Of a number that has a possible length. `isKept`: the campaign tells the two reasons apart. */
+function explainUnknown(
+  { number: e164, countryCallingCode }: PhoneNumber,
+  { inCountry, isKept }: { inCountry: string; isKept: boolean },
+): Extract<PhoneReading, { ok: false }> {
+  const isNorthAmerican = countryCallingCode === '1';
+  if (isNorthAmerican && !(hasPersonalForm(e164) && isUnknownArea(e164)))
+    return invalid(`this cannot be a number of ${inCountry}: no phone has these first digits; check them`);
+  const range = `this is a range that is not in the numbering data of ${readNumberingTable().data_of}`;
+  const advice = isNorthAmerican ? 'check the digits, or write + before it and list.unknown_ranges: call' : 'check the digits';
+  return { ok: false, reason: isKept ? 'unknown_range' : 'invalid_phone', hint: `${range}: ${advice}` };
+}
+
 /**
  * What would make a valid number is told and never done: who has lost a `+` or a zero to a spreadsheet knows it then, and everybody else is
- * not connected to a stranger.
+ * not connected to a stranger. Null: nothing would.
  */
-function explainInvalid(text: string, region: CountryCode): string {
+function explainInvalid(text: string, region: CountryCode): string | null {
   const state = `this is no valid number in ${region}`;
-  const isValid = (candidate: string): boolean =>
-    parsePhoneNumberFromString(candidate, { extract: false, defaultCountry: region })?.isValid() === true;
+  const parse = (candidate: string) => parsePhoneNumberFromString(candidate, { extract: false, defaultCountry: region });
+  const isValid = (candidate: string): boolean => parse(candidate)?.isValid() === true;
   if (/^\d+$/.test(text)) {
     const advice = 'format the column as text and export again';
     if (isValid(`+${text}`)) return `${state}; a spreadsheet may have dropped the + before it: ${advice}`;
     if (isValid(`0${text}`)) return `${state}; a spreadsheet may have dropped a leading 0: ${advice}`;
   }
-  return `${state}; write numbers of other countries with + and the country code`;
+  return parse(text)?.isPossible() === true ? null : `${state}; write numbers of other countries with + and the country code`;
 }
 
 /** ASCII digits, plain blanks and dashes, no invisible characters, no apostrophe that marks text in a spreadsheet. */

@@ -11,6 +11,7 @@ import { campaignWarnings } from '../../../src/campaign/preflight/warnings.ts';
 import { readHeader } from '../../../src/list/header.ts';
 import { readRecipients } from '../../../src/list/recipients.ts';
 import { windowAt } from '../../../src/rules/hours/calling-window.ts';
+import { numberingAt } from '../../../src/shared/input/numbering.ts';
 import { CampaignFileError } from '../../../src/shared/input/errors.ts';
 import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from '../../list/campaign-folder.ts';
 import { buildRules } from '../../support/campaign-rules.ts';
@@ -38,7 +39,7 @@ test('a file with every setting becomes exactly these rules, byte for byte as th
 name: Reminders
 agent_id: agent_reminders
 from_phone_number_id: pn_main
-list: { file: lists/r.csv, delimiter: ";", phone: phone, id: patient_id, timezone: tz, country: country, default_region: us }
+list: { file: lists/r.csv, delimiter: ";", phone: phone, id: patient_id, timezone: tz, country: country, default_region: us, unknown_ranges: call }
 first_message: "Hello {{ first_name }}"
 variables: { key: vars, reference: ref, values: { name: "{{ first_name }}", visits: 3 } }
 starts_at: 2026-11-01T09:00:00-04:00
@@ -80,6 +81,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       defaultRegion: 'US',
       fallbackTimezone: null,
       encoding: null,
+      numbering: numberingAt(start, true),
     },
     firstMessage: 'Hello {{ first_name }}',
     variables: { key: 'vars', values: { name: '{{ first_name }}', visits: '3' }, reference: 'ref' },

@@ -36,6 +36,8 @@ const settings = {
   default_region: { schema: region.optional(), label: 'Country of numbers without +',
     help: 'Country of numbers without + where no column says it, such as US.',
     form: { part: 'columns', hint: 'A number without + and without a known country is never called.' } },
+  unknown_ranges: { schema: z.literal(['reject', 'call'], { error: 'write reject or call' }).default('reject'),
+    help: 'call: North American numbers with + are called although the numbering data does not have their area code.' },
 } as const satisfies SettingGroup;
 const list = z.strictObject(shapeOf(settings), { error: 'write a mapping with at least file: and phone:' });
 
