@@ -45,7 +45,7 @@ const keptExchange = /^.{5}(?:\d11|950|958|959|976)|5551212$/;
 /** Whether a number of North America has the form of one that a person may have. */
 export function hasPersonalForm(e164: string): boolean {
   const area = northAmerican.exec(e164)?.[1];
-  return area !== undefined && !/11$/.test(area) && !keptArea.test(area) && !keptExchange.test(e164);
+  return area !== undefined && !area.endsWith('11') && !keptArea.test(area) && !keptExchange.test(e164);
 }
 
 /** Whether the library has no number at all with the area code of this number of North America. */
