@@ -2,6 +2,7 @@ import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from 
 import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { isAway, StandbyError } from '../src/ledger/postgres/writer-pool.ts';
 import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
 
 interface ExpectedWait {
@@ -27,11 +28,18 @@ export function codeOf(error: unknown): string {
   return [name, code].filter((word) => typeof word === 'string' && word !== '').join(' ') || 'unknown error';
 }
 
+/** A worker is at work again so soon after its database. */
+const usualAwayRetryMs = 5_000;
+
 /**
  * The one translation of errors into failures of Temporal. Messages there stay in histories for weeks: they carry type, status
- * and request id only, and no cause.
+ * and request id only, and no cause. A database that is away is tried again after `awayRetryMs`; null: as the retry policy has it.
  */
-export async function toFailure(error: unknown, { serviceClock }: Pick<ActivityDependencies, 'serviceClock'>): Promise<TemporalFailure> {
+export async function toFailure(
+  error: unknown,
+  { serviceClock }: Pick<ActivityDependencies, 'serviceClock'>,
+  awayRetryMs: number | null = usualAwayRetryMs,
+): Promise<TemporalFailure> {
   if (error instanceof TemporalFailure) return error;
   if (error instanceof LedgerOlderError) {
     const { missing, submitted } = error.lost;
@@ -59,5 +67,8 @@ export async function toFailure(error: unknown, { serviceClock }: Pick<ActivityD
       message: `${error.name}${status}, request ${error.requestId ?? 'without id'}`,
     });
   }
-  return ApplicationFailure.create({ type: failureTypes.database, message: codeOf(error) });
+  // Its words hold no value of a row, and say what no code does.
+  const message = error instanceof StandbyError ? error.message : codeOf(error);
+  const again = awayRetryMs !== null && isAway(error) ? { nextRetryDelay: awayRetryMs } : {};
+  return ApplicationFailure.create({ type: failureTypes.database, message, ...again });
 }

@@ -17,12 +17,12 @@ type Activity<Input, Result> = (deps: ActivityDependencies, input: Input) => Pro
 /** The side effects of a campaign, bound to what they work with. Their inputs, results and failures hold ids, counts and codes only. */
 export function createActivities(deps: ActivityDependencies) {
   const bind =
-    <Input, Result>(activity: Activity<Input, Result>) =>
+    <Input, Result>(activity: Activity<Input, Result>, awayRetryMs?: number | null) =>
     async (input: Input): Promise<Result> => {
       try {
         return await activity(deps, input).catch((error: unknown) => endRunIfOlder(deps, error));
       } catch (error) {
-        throw await toFailure(error, deps);
+        throw await toFailure(error, deps, awayRetryMs);
       }
     };
   return {
@@ -36,7 +36,8 @@ export function createActivities(deps: ActivityDependencies) {
     notify: bind(notify),
     notifyPause: bind(notifyPause),
     noteUndelivered: bind(noteUndelivered),
-    fireSchedule: bind(fireSchedule),
+    // Its tries are counted: they must not be used up while the database is away.
+    fireSchedule: bind(fireSchedule, null),
     noteFiringFailure: bind(noteFiringFailure),
     deliver: bind(deliver),
   };

@@ -1,7 +1,16 @@
 import { Kysely, Migrator, sql, type Dialect } from 'kysely';
 import type { NewEvent } from '../rules/events.ts';
 import { createMigrations, type StoreDialect } from './migrations.ts';
-import { createPostgresDialect, grantAdvice, refuseInTheClear, refuseUnlessPinned, refuseWithoutRights } from './postgres-dialect.ts';
+import {
+  createPostgresDialect,
+  grantAdvice,
+  refuseInTheClear,
+  refuseUnlessPinned,
+  refuseWithoutRights,
+  type ConnectionLimits,
+} from './postgres-dialect.ts';
+import { StandbyError } from './postgres/writer-pool.ts';
+import { readPostgresAddress } from '../rules/postgres-address.ts';
 import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { describeFullDisk, StoreError } from './ledger-error.ts';
@@ -26,12 +35,10 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export interface StoreLocation {
+export interface StoreLocation extends ConnectionLimits {
   /** PostgreSQL connection string; wins over `sqlitePath`. */
   databaseUrl?: string | undefined;
   sqlitePath: string;
-  /** Real milliseconds without a word from PostgreSQL after which a statement fails; default: as long as the connection stands. */
-  longestSilenceMs?: number;
 }
 
 /** Not `now()`, which stands still for the length of a transaction. */
@@ -50,12 +57,8 @@ async function refuseReadOnly(tx: Tx): Promise<void> {
 /** The location as it may be printed: without the password of a connection string. */
 export function describeLocation(location: StoreLocation): string {
   if (location.databaseUrl === undefined) return `SQLite file ${location.sqlitePath}`;
-  try {
-    const url = new URL(location.databaseUrl);
-    return `PostgreSQL at ${url.host}${url.pathname}`;
-  } catch {
-    return 'PostgreSQL (DATABASE_URL)';
-  }
+  const address = readPostgresAddress(location.databaseUrl);
+  return 'fault' in address ? 'PostgreSQL (DATABASE_URL)' : `PostgreSQL at ${address.place}`;
 }
 
 function explainFault(location: StoreLocation, cause: unknown): StoreError {
@@ -64,6 +67,7 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
   if (full !== null) return new StoreError(`The database cannot be used: ${describeLocation(location)}: ${full}.`, { cause });
   const words = cause instanceof Error && cause.message !== '' ? cause.message : code;
   const what = `The database cannot be used: ${describeLocation(location)}: ${words}`;
+  if (cause instanceof StandbyError) return new StoreError(what, { cause });
   if (cause instanceof StoreError) return new StoreError(what, { cause, remedy: cause.remedy });
   // PostgreSQL's "insufficient privilege".
   if (code === '42501') return new StoreError(`${what}. ${grantAdvice}`, { cause });
@@ -93,10 +97,7 @@ export async function openStore(
     throw explainFault(location, cause);
   }
   const db = new Kysely<Database>({
-    dialect:
-      location.databaseUrl === undefined
-        ? sqlite(location.sqlitePath)
-        : createPostgresDialect(location.databaseUrl, location.longestSilenceMs),
+    dialect: location.databaseUrl === undefined ? sqlite(location.sqlitePath) : createPostgresDialect(location.databaseUrl, location),
   });
   try {
     const provider = createMigrations(dialect);

@@ -8,7 +8,9 @@ import {
   type PostgresDialectConfig,
   type TransactionSettings,
 } from 'kysely';
-import { Client, Pool, types, type ClientBase } from 'pg';
+import { Client, types, type ClientBase } from 'pg';
+import { readPostgresAddress } from '../rules/postgres-address.ts';
+import { requireWriter, WriterPool } from './postgres/writer-pool.ts';
 import type { Tx } from './tx.ts';
 import { StoreError } from './ledger-error.ts';
 
@@ -27,8 +29,8 @@ const limits = {
 };
 
 /**
- * One round trip. It is said in each transaction, since what is said once per connection can be replaced by `?options=` of the
- * connection string, by a default of role or database, and by a pooler that gives each transaction another connection.
+ * One round trip, which a standby refuses. It is said in each transaction, since what is said once per connection can be replaced by
+ * `?options=` of the connection string, by a default of role or database, and by a pooler that gives each transaction another connection.
  * "Committed" must mean "on disk" before a POST goes out: `remote_apply` waits for more than `on` and stays, `remote_write` for less.
  */
 const begin = `begin isolation level read committed read write; select
@@ -57,9 +59,16 @@ class PinnedPostgresDriver extends PostgresDriver {
     try {
       await connection.executeQuery(CompiledQuery.raw(begin));
     } catch (error) {
-      await this.rollbackTransaction(connection).catch(() => {});
+      await this.rollbackTransaction(connection);
+      if (['0A000', '25006'].includes(String((error as { code?: unknown }).code)))
+        await requireWriter((text) => connection.executeQuery(CompiledQuery.raw(text)));
       throw explainRefusal(error);
     }
+  }
+
+  /** Where this fails the connection is given up, and the transaction with it; what is told is why it had to end. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.rollbackTransaction(connection).catch(() => {});
   }
 }
 
@@ -76,26 +85,31 @@ class PinnedPostgresDialect extends PostgresDialect {
   }
 }
 
-/**
- * With `longestSilenceMs`, a connection on which nothing is heard for so long is given up, and with it the statement that waits: its server
- * may be out of reach for ever, and nobody says so.
- */
-export function createPostgresDialect(connectionString: string, longestSilenceMs?: number): PostgresDialect {
-  const pool = new Pool({
-    connectionString,
-    max: 10,
-    connectionTimeoutMillis: 10_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-  });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', () => {});
-  // The same for one that is in use, between two statements of a transaction: the next statement fails and says so.
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
+/** How connections to PostgreSQL are kept. */
+export interface ConnectionLimits {
+  /** Real milliseconds that a connection lives, a fifth more or less; default: 5 minutes. */
+  connectionAgeMs?: number | undefined;
+  /**
+   * Real milliseconds after which a connection on which nothing is heard is given up, and with it the statement that waits: its server may
+   * be out of reach for ever, and nobody says so. Default: as long as the connection stands.
+   */
+  longestSilenceMs?: number | undefined;
+}
+
+/** Throws StoreError when the connection string cannot be read. Connects to nobody yet. */
+export function createPostgresDialect(connectionString: string, limits: ConnectionLimits = {}): PostgresDialect {
+  const { connectionAgeMs = 300_000, longestSilenceMs } = limits;
+  const onConnect = (client: ClientBase): void => {
     if (longestSilenceMs !== undefined) endWhenSilent(client, longestSilenceMs);
-  });
-  return new PinnedPostgresDialect({ pool });
+  };
+  return new PinnedPostgresDialect({ pool: new WriterPool({ urls: addressesOf(connectionString), connectionAgeMs, onConnect }) });
+}
+
+/** Throws StoreError. */
+function addressesOf(connectionString: string): string[] {
+  const address = readPostgresAddress(connectionString);
+  if ('fault' in address) throw new StoreError(`DATABASE_URL ${address.fault}`);
+  return address.urls;
 }
 
 /** A pool keeps no connection idle for as long: whoever is silent owes an answer. */
@@ -114,16 +128,18 @@ function isLocal(host: string): boolean {
 
 /**
  * Throws StoreError when the connection would go to another machine without TLS, and the connection string does not say `sslmode=disable`
- * itself. Connects to nobody.
+ * itself. Also when it cannot be read. Connects to nobody.
  */
 export function refuseInTheClear(connectionString: string): void {
-  // Read by the client itself, with what PGHOST and PGSSLMODE add.
-  const { host, ssl } = new Client({ connectionString });
-  if (isLocal(host) || ssl || /[?&]sslmode=disable(&|$)/.test(connectionString)) return;
-  throw new StoreError(
-    `without TLS, its password and every number of the lists could be read on the way to ${host}. Add sslmode=verify-full to ` +
-      'DATABASE_URL (with sslrootcert=/path/to/ca.pem for an authority of your own), or sslmode=disable to say that the network between is yours alone.',
-  );
+  for (const url of addressesOf(connectionString)) {
+    // Read by the client itself, with what PGHOST and PGSSLMODE add.
+    const { host, ssl } = new Client({ connectionString: url });
+    if (isLocal(host) || ssl || /[?&]sslmode=disable(&|$)/.test(url)) continue;
+    throw new StoreError(
+      `without TLS, its password and every number of the lists could be read on the way to ${host}. Add sslmode=verify-full to ` +
+        'DATABASE_URL (with sslrootcert=/path/to/ca.pem for an authority of your own), or sslmode=disable to say that the network between is yours alone.',
+    );
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
 import { readNetworks } from './hooks/networks.ts';
 import type { Proxies, ProxyVariable } from './network/proxies.ts';
+import { readPostgresAddress } from '../rules/postgres-address.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
 import { keyHeaders, serviceApis } from '../rules/service-api.ts';
 import { readSigningKeys } from './hooks/signature.ts';
@@ -65,6 +66,7 @@ const environment = z.object({
   SVC_READS_PER_SECOND: z.coerce.number().positive().default(20),
   DATABASE_URL: z.string().min(1).optional(),
   CARILLON_DB: z.string().min(1).default('./carillon.db'),
+  CARILLON_DB_CONNECTION_AGE_MS: milliseconds.default(300_000),
   CARILLON_QUEUE_PREFIX: z.string().min(1).default('carillon'),
   CARILLON_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info'),
   CARILLON_HEARTBEAT_TIMEOUT_MS: milliseconds.default(15_000),
@@ -138,14 +140,13 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * Throws ConfigError when DATABASE_URL is no address of PostgreSQL. Its value is not told: it may hold a password. `readConfig` takes it
- * as it is, so that `doctor` can tell of it beside everything else.
+ * Throws ConfigError when DATABASE_URL is no address of PostgreSQL that can be read. Its value is not told: it may hold a password.
+ * `readConfig` takes it as it is, so that `doctor` can tell of it beside everything else.
  */
 export function requireDatabaseAddress({ DATABASE_URL: url }: Pick<Config, 'DATABASE_URL'>): void {
-  if (url === undefined || /^postgres(ql)?:\/\//i.test(url)) return;
-  throw new ConfigError(
-    'DATABASE_URL is no address of PostgreSQL: it must begin with postgres:// or postgresql://, as in postgres://user:password@host:5432/database. Unset it to use the SQLite file of CARILLON_DB.',
-  );
+  const address = url === undefined ? null : readPostgresAddress(url);
+  if (address === null || !('fault' in address)) return;
+  throw new ConfigError(`DATABASE_URL ${address.fault} Unset it to use the SQLite file of CARILLON_DB.`);
 }
 
 /** `readConfig` with values that hold where the environment says nothing (`defaults`), or whatever it says (`fixed`; undefined unsets). */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { NativeConnection } from '@temporalio/worker';
 import type { ListenAddress } from '../shared/config.ts';
+import { StandbyError, standbyText } from '../ledger/postgres/writer-pool.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 
 interface Watched {
@@ -89,7 +90,7 @@ async function answers(ask: () => Promise<unknown>): Promise<string> {
   return Promise.race([ask(), late])
     .then(
       () => 'reachable',
-      () => 'not reachable',
+      (error: unknown) => (error instanceof StandbyError ? standbyText : 'not reachable'),
     )
     .finally(() => clearTimeout(timer));
 }

@@ -3,6 +3,7 @@ import type { MetricMeter, MetricTags } from '@temporalio/common';
 import { realClock, type ServiceClock } from '../service/port/service-clock.ts';
 import { findCampaign } from '../ledger/rows/campaigns.ts';
 import { listWatched, readFigures, type CampaignFigures } from '../ledger/read/figures.ts';
+import { StandbyError, standbyText } from '../ledger/postgres/writer-pool.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import type { Logger } from '../shared/logger.ts';
 
@@ -106,6 +107,16 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
     undefined,
     'When the figures of all campaigns were last read, by the clock of the worker.',
   );
+  const fault = meter.createGauge(
+    'carillon_database_fault',
+    'float',
+    undefined,
+    `Whether the database cannot be used, by cause: 1 or 0. standby: ${standbyText}. other: the log of the worker names it.`,
+  );
+  const tell = (error?: unknown): void => {
+    for (const cause of ['standby', 'other'])
+      fault.set(error !== undefined && (cause === 'standby') === error instanceof StandbyError ? 1 : 0, { cause });
+  };
   let lastAt: number | null = null;
   const read = async (): Promise<void> => {
     // Ages are told all the same while the service does not answer.
@@ -117,12 +128,14 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
     }
     lastAt = now;
     readAt.set(Date.now() / 1000);
+    tell();
   };
   const stopping = new AbortController();
   const work = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       const begunAt = performance.now();
       await read().catch((error: unknown) => {
+        tell(error);
         const { name, code = '' } = error as { name?: string; code?: string };
         logger.warn({ error: `${name ?? 'error'} ${code}`.trim() }, 'the figures for the metrics could not be read');
       });

@@ -1,6 +1,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { expect, test, onTestFinished, vi } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
+import { StandbyError } from '../../src/ledger/postgres/writer-pool.ts';
 import { toFailure } from '../../activities/failures.ts';
 import { createActivities } from '../../activities/index.ts';
 import { RateLimitedError } from '../../src/service/port/errors.ts';
@@ -61,6 +62,11 @@ test('what the service asks to be left alone for is time on its own clock, whate
 test('an activity that is cancelled says so to Temporal', async () => {
   const cancelled = new CancelledFailure('CANCELLED');
   expect(await toFailure(cancelled, { serviceClock: gone })).toBe(cancelled);
+  const astray = await toFailure(new StandbyError(), { serviceClock: gone });
+  expect(astray).toMatchObject({ type: 'Database', nextRetryDelay: 5_000 });
+  expect(astray.message).toMatch(/^the database answers as a read-only standby\./);
+  // Where the tries are counted, as the policy has it.
+  expect(await toFailure(new StandbyError(), { serviceClock: gone }, null)).toMatchObject({ nextRetryDelay: undefined });
 });
 
 /** A collect of a campaign with calls open, in a world whose timers run when the test says so. */

@@ -52,7 +52,8 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/shared/hooks': ['src/campaign/file/**', 'src/rules/**', 'src/shared/input', 'src/shared/network'],
   'src/shared': ['src/rules', 'src/shared/hooks', 'src/shared/network'],
 
-  'src/ledger': ['src/rules/**'],
+  'src/ledger': ['src/rules/**', 'src/ledger/postgres'],
+  'src/ledger/postgres': [],
   'src/ledger/threads': ['src/ledger'],
   'src/ledger/rows': ['src/rules/**', 'src/ledger'],
   'src/ledger/doubt': ['src/rules/**', 'src/ledger', 'src/ledger/rows'],

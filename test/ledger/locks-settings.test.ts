@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
+import { openStore, type Store, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
+import type { Queries } from '../../src/ledger/tx.ts';
+import { until } from '../support/until.ts';
 import { buildRows, minuteMs } from '../support/campaign-rules.ts';
 import { startFaultyWay } from '../support/faulty-way.ts';
 import { beginProven, answered, noon, numbers } from './scenario.ts';
@@ -182,3 +184,41 @@ test.runIf(bothDialects.includes('postgres'))(
     expect(await count()).toEqual([]);
   },
 );
+
+/** Number of the server's process behind the connection. */
+async function processOf(queries: Queries): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(queries as Store['db']);
+  return rows[0]?.pid ?? 0;
+}
+
+onPostgres('a connection lives no longer than its age, and is not the next one when it turns out to lead astray', async () => {
+  const location = await emptyDatabase('postgres');
+  const store = await openAt(location);
+  const kept = await processOf(store.db);
+  const work = async (statement: string, seen: number[]) =>
+    store.transaction(async (tx) => {
+      seen.push(await processOf(tx));
+      await sql.raw(statement).execute(tx);
+    });
+  const ordinary: number[] = [];
+  await expect(work('select 1 / 0', ordinary)).rejects.toMatchObject({ code: '22012' });
+  expect(ordinary).toEqual([kept]);
+
+  // As a standby refuses a statement within a transaction: 25006. The rest of the transaction keeps its connection.
+  const astray = await store.transaction(async (tx) => {
+    const before = await processOf(tx);
+    await sql`savepoint here`.execute(tx);
+    await sql`set local transaction_read_only = on`.execute(tx);
+    await expect(sql`create table there (way int)`.execute(tx)).rejects.toMatchObject({ code: '25006' });
+    await sql`rollback to savepoint here`.execute(tx);
+    expect(await processOf(tx)).toBe(before);
+    return before;
+  });
+  expect(astray).toBe(kept);
+  expect(await processOf(store.db)).not.toBe(kept);
+
+  const aging = await openStore({ ...location, connectionAgeMs: 200 });
+  onTestFinished(() => aging.close());
+  const first = await processOf(aging.db);
+  await until('it has another connection', async () => (await processOf(aging.db)) !== first);
+});

@@ -26,7 +26,21 @@ export interface PostgresServer {
    * as the server is started without it.
    */
   crash(): Promise<void>;
+  /** Makes a hot standby of this server from a copy of its data. */
+  startStandby(): Promise<Standby>;
+  /** With its standbys. */
   stop(): Promise<void>;
+}
+
+/** Follows its primary, and may be read. */
+export interface Standby {
+  port: number;
+  /** Whether it has all that the primary had committed by now. */
+  hasAll(): Promise<boolean>;
+  /** From now on nothing of its primary comes any more. */
+  fallBehind(): Promise<void>;
+  /** Makes it a server that may write. */
+  promote(): Promise<void>;
 }
 
 const run = promisify(execFile);
@@ -68,12 +82,18 @@ async function canConnect(connectionString: string): Promise<boolean> {
   }
 }
 
-async function isRecovering(connectionString: string): Promise<boolean> {
+/** The first column of what the last statement answers. */
+async function ask(connectionString: string, ...statements: string[]): Promise<unknown> {
   const client = new Client({ connectionString });
   await client.connect();
-  const { rows } = await client.query<{ recovering: boolean }>('select pg_is_in_recovery() as recovering');
+  let answer: unknown;
+  for (const text of statements) answer = (await client.query({ text, rowMode: 'array' })).rows[0]?.[0];
   await client.end();
-  return rows[0]?.recovering ?? true;
+  return answer;
+}
+
+async function isRecovering(connectionString: string): Promise<boolean> {
+  return (await ask(connectionString, 'select pg_is_in_recovery()')) !== false;
 }
 
 /** Files that a server makes anew at will. */
@@ -89,10 +109,7 @@ async function copyData(from: string, to: string): Promise<void> {
 
 /** Makes a database on the server of this connection string and answers its own connection string. */
 export async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  const client = new Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`create database "${name}"`);
-  await client.end();
+  await ask(serverUrl, `create database "${name}"`);
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 
@@ -122,34 +139,50 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
   const cluster = ['-D', data, '-U', 'carillon', `--pwfile=${passwordFile}`, '--auth=password', '-E', 'UTF8', '--locale=C'];
   await run(join(programs, 'bin', 'initdb'), cluster, asUser);
   let port = 0;
-  const urlOf = (name: string) => `postgres://carillon:${password}@127.0.0.1:${port}/${name}`;
+  const urlOf = (name: string, at = port) => `postgres://carillon:${password}@127.0.0.1:${at}/${name}`;
 
   let server: ChildProcess | undefined;
-  const start = async () => {
+  const standbys: ChildProcess[] = [];
+  const startAt = async (folderOfData: string, at: number): Promise<ChildProcess> => {
     // A crash of the machine need not be survived.
     const swift = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'];
     const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'max_connections=400'];
     const archive = ['archive_mode=on', `archive_command=cp %p ${wal}/%f`, `restore_command=cp ${wal}/%f %p`];
     if (hasArchive) settings.push(...archive.flatMap((setting) => ['-c', setting]));
-    const child = spawn(join(programs, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...settings, ...swift], {
+    const child = spawn(join(programs, 'bin', 'postgres'), ['-D', folderOfData, '-p', String(at), ...settings, ...swift], {
       ...asUser,
       stdio: 'ignore',
     });
-    server = child;
+    if (folderOfData === data) server = child;
+    else standbys.push(child);
     await until('PostgreSQL answers', async () => {
       if (child.exitCode !== null) throw new Error(`PostgreSQL ended with exit code ${child.exitCode}.`);
-      return canConnect(urlOf('postgres'));
+      return canConnect(urlOf('postgres', at));
     });
+    return child;
   };
-  const end = async () => {
-    const child = server;
+  const start = () => startAt(data, port);
+  const end = async (child = server) => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
     // Fast shutdown: open connections are cut.
     child.kill('SIGINT');
     await ended;
   };
-  const killWithUs = () => server?.kill('SIGKILL');
+  const killWithUs = () => [server, ...standbys].forEach((child) => child?.kill('SIGKILL'));
+  /** The data as they are now, copied while the server goes on. */
+  const copyTo = async (to: string): Promise<void> => {
+    const client = new Client({ connectionString: urlOf('postgres') });
+    await client.connect();
+    await client.query(`select pg_backup_start('base', true)`);
+    await copyData(data, to);
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    await client.end();
+    await writeFile(join(to, 'backup_label'), rows[0]?.labelfile ?? '');
+  };
+  const own = async (path: string): Promise<void> => {
+    if (user !== null) await run('chown', ['-R', `${user.uid}:${user.gid}`, path]);
+  };
   process.once('exit', killWithUs);
   // Somebody else may take the port before it is used.
   for (let tries = 1; ; tries += 1) {
@@ -165,24 +198,43 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
     url: urlOf('postgres'),
     backUp: async () => {
       const base = join(folder, 'base');
-      const client = new Client({ connectionString: urlOf('postgres') });
-      await client.connect();
-      await client.query(`select pg_backup_start('base', true)`);
-      await copyData(data, base);
-      const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
-      await client.end();
-      await writeFile(join(base, 'backup_label'), rows[0]?.labelfile ?? '');
+      await copyTo(base);
       return async () => {
         await end();
         await rm(data, { recursive: true });
         await copyData(base, data);
         await writeFile(join(data, 'recovery.signal'), '');
-        if (user !== null) await run('chown', ['-R', `${user.uid}:${user.gid}`, data]);
+        await own(data);
         await start();
         await until('the archive is played to its end', async () => !(await isRecovering(urlOf('postgres'))));
       };
     },
     createDatabase: (name) => createDatabase(urlOf('postgres'), name),
+    startStandby: async () => {
+      const copy = join(folder, `standby-${standbys.length}`);
+      await copyTo(copy);
+      await writeFile(join(copy, 'standby.signal'), '');
+      const primary = `host=127.0.0.1 port=${port} user=carillon password=${password}`;
+      await writeFile(join(copy, 'postgresql.auto.conf'), `primary_conninfo = '${primary}'\n`);
+      await own(copy);
+      const [at = 0] = await pickFreePorts(1);
+      await startAt(copy, at);
+      const url = urlOf('postgres', at);
+      return {
+        port: at,
+        hasAll: async () => {
+          const written = await ask(urlOf('postgres'), 'select pg_current_wal_insert_lsn()::text');
+          return (await ask(url, `select pg_last_wal_replay_lsn() >= '${String(written)}'`)) === true;
+        },
+        fallBehind: async () => {
+          await ask(url, `alter system set primary_conninfo = ''`, 'select pg_reload_conf()');
+          await until('nothing is received any more', async () => (await ask(url, 'select count(*)::int from pg_stat_wal_receiver')) === 0);
+        },
+        promote: async () => {
+          await ask(url, 'select pg_promote()');
+        },
+      };
+    },
     restart: async (whileDown = async () => {}) => {
       await end();
       await whileDown();
@@ -203,7 +255,7 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
       );
     },
     stop: async () => {
-      await end();
+      for (const child of [...standbys, server]) await end(child);
       process.off('exit', killWithUs);
       await rm(folder, { recursive: true, force: true });
     },

@@ -9,6 +9,13 @@ export interface TcpProxy {
    * of it, ever.
    */
   holdBack(firstBytes: string, nth?: number): Promise<void>;
+  /**
+   * Hands on the nth piece from now that has these bytes, and breaks its connection instead of handing back what is answered. Resolves
+   * then.
+   */
+  loseAnswer(bytes: string, nth?: number): Promise<void>;
+  /** New connections go to this server alone. */
+  leadTo(targetPort: number): void;
   /** From now on nothing that clients send goes on. */
   freeze(): void;
   /** Cuts every connection there is, held ones included, and forwards new ones. */
@@ -25,6 +32,7 @@ export async function startTcpProxy(...targetPorts: number[]): Promise<TcpProxy>
   const sockets = new Set<Socket>();
   let turn = 0;
   let frozen = false;
+  let lost: { bytes: string; left: number; tell: () => void } | undefined;
   let wanted: { bytes: string; left: number; tell: () => void } | undefined;
 
   const keep = (socket: Socket): void => {
@@ -55,7 +63,12 @@ export async function startTcpProxy(...targetPorts: number[]): Promise<TcpProxy>
     if (client.destroyed) upstream.destroy();
     client.once('close', () => upstream.destroy());
     upstream.once('close', () => client.destroy());
-    upstream.on('data', (chunk) => client.write(chunk));
+    let losing: (() => void) | null = null;
+    upstream.on('data', (chunk) => {
+      if (losing === null) client.write(chunk);
+      else client.destroy();
+      losing?.();
+    });
     let first = true;
     let held = false;
     client.on('data', (chunk) => {
@@ -68,6 +81,10 @@ export async function startTcpProxy(...targetPorts: number[]): Promise<TcpProxy>
         }
       }
       first = false;
+      if (lost !== undefined && chunk.toString('latin1').includes(lost.bytes) && --lost.left === 0) {
+        losing = lost.tell;
+        lost = undefined;
+      }
       if (!held && !frozen) upstream.write(chunk);
     });
     client.resume();
@@ -97,6 +114,13 @@ export async function startTcpProxy(...targetPorts: number[]): Promise<TcpProxy>
       new Promise((resolve) => {
         wanted = { bytes, left: nth, tell: resolve };
       }),
+    loseAnswer: (bytes, nth = 1) =>
+      new Promise((resolve) => {
+        lost = { bytes, left: nth, tell: resolve };
+      }),
+    leadTo: (targetPort) => {
+      targetPorts = [targetPort];
+    },
     freeze: () => {
       frozen = true;
     },

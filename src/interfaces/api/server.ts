@@ -66,6 +66,7 @@ export async function buildApi(
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = problemOf(error);
     if (refusal.status === 429) void reply.header('retry-after', '1');
+    if (refusal.status === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '5');
     const facts = { ...errorFacts(error), route: request.routeOptions.url };
     if (refusal.status === 500) context.logger.error(facts, 'a request failed');
     if (refusal.code === 'unavailable') context.logger.warn(facts, 'the database or Temporal did not answer');

@@ -101,12 +101,16 @@ export function installConsole(app: Api, context: ApiContext): void {
           };
         };
         inside.setErrorHandler(async (error, request, reply) => {
-          // Nobody is known yet whom a page could be shown to: it is answered as the API answers.
-          if (request.holder === null) throw error;
           const { status, detail } = problemOf(error);
+          // Nobody is known yet whom a page could be shown to: it is answered as the API answers.
+          if (request.holder === null && status !== 503) throw error;
           if (status >= 500)
             context.logger.error({ code: (error as { code?: unknown }).code, route: request.routeOptions.url }, 'a view failed');
-          return send({ request, reply }, await asked(request), problemView(status, detail));
+          if (status === 503) void reply.header('retry-after', '5');
+          // A page needs the database; where that is what is away, its fault is told without one.
+          const viewed = request.holder === null ? null : await asked(request).catch(() => null);
+          if (viewed === null) return refuse(reply, status, detail);
+          return send({ request, reply }, viewed, problemView(status, detail));
         });
         inside.get(anyPath, hidden, async (request, reply) =>
           send({ request, reply }, await asked(request), problemView(404, 'There is no page at this address.')),

@@ -36,7 +36,7 @@ const silentMs = 20_000;
  */
 export async function claimKey(store: Store, { tokenId, key, parts }: KeyedRequest): Promise<Claim> {
   const entry = randomUUID();
-  return store.transaction(async (tx) => {
+  const claiming = store.transaction(async (tx): Promise<Claim> => {
     const begunReal = await store.now(tx);
     const fingerprint = JSON.stringify(parts);
     const row = { token_id: tokenId, key, fingerprint, entry, begun_real: begunReal, status: null, body: null };
@@ -55,7 +55,7 @@ export async function claimKey(store: Store, { tokenId, key, parts }: KeyedReque
     const differs = differing(JSON.parse(known.fingerprint) as KeyedRequest['parts'], parts);
     if (differs.length > 0) return { kind: 'other', differs };
     if (known.status !== null && known.body !== null) return { kind: 'done', answer: { status: known.status, body: known.body } };
-    if (begunReal - known.begun_real < silentMs) return { kind: 'under_way' };
+    if (begunReal - known.begun_real < silentMs && !abandoned.has(known.entry)) return { kind: 'under_way' };
     const { numUpdatedRows: taken } = await tx
       .updateTable('answers')
       .set({ entry, begun_real: begunReal })
@@ -65,6 +65,20 @@ export async function claimKey(store: Store, { tokenId, key, parts }: KeyedReque
       .executeTakeFirstOrThrow();
     return taken === 1n ? { kind: 'new', entry } : { kind: 'under_way' };
   });
+  return claiming.catch((error: unknown) => {
+    // It may be committed all the same.
+    abandonKey(entry);
+    throw error;
+  });
+}
+
+/** Entries of this process that are at nothing any more, but could not be freed. */
+const abandoned = new Set<string>();
+
+/** Lets the next request with the key of this entry take it at once: the one that had it has ended, and the database could not be told. */
+export function abandonKey(entry: string): void {
+  abandoned.add(entry);
+  setTimeout(() => abandoned.delete(entry), silentMs).unref();
 }
 
 /** Entries of the requests that this process is carrying out, by database. */
@@ -105,9 +119,9 @@ export async function keepAnswer(tx: Tx, entry: string, answer: KeptAnswer): Pro
   await tx.updateTable('answers').set(answer).where('entry', '=', entry).execute();
 }
 
-/** What failed on the way may be asked for again. */
+/** What failed on the way may be asked for again; an answer that was kept stays, as the one whose commit was not heard of. */
 export async function freeKey(tx: Tx, entry: string): Promise<void> {
-  await tx.deleteFrom('answers').where('entry', '=', entry).execute();
+  await tx.deleteFrom('answers').where('entry', '=', entry).where('status', 'is', null).execute();
 }
 
 function differing(known: KeyedRequest['parts'], asked: KeyedRequest['parts']): string[] {

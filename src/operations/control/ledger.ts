@@ -15,8 +15,8 @@ export class UnknownCampaignError extends foreseen('UnknownCampaignError', true)
 export class NoDatabaseError extends foreseen('NoDatabaseError', true) {}
 
 /** Where the settings say that the database is. */
-export function locationOf({ DATABASE_URL, CARILLON_DB }: Config): StoreLocation {
-  return { databaseUrl: DATABASE_URL, sqlitePath: CARILLON_DB };
+export function locationOf({ DATABASE_URL, CARILLON_DB, CARILLON_DB_CONNECTION_AGE_MS }: Config): StoreLocation {
+  return { databaseUrl: DATABASE_URL, sqlitePath: CARILLON_DB, connectionAgeMs: CARILLON_DB_CONNECTION_AGE_MS };
 }
 
 /** The database of the settings; it is made where it is missing, and brought up to date. Throws ConfigError and StoreError. */

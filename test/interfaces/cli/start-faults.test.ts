@@ -229,6 +229,19 @@ test.each(['status', 'start', 'worker'])('%s refuses a DATABASE_URL of another k
   }
 });
 
+test.each([
+  ['u:planted@h1,h2/db?target_session_attrs=standby', /asks for target_session_attrs=standby, a server that may only be read\. Carillon/],
+  ['/db?host=h1,h2&password=planted', /names several hosts in its query\. Write them before the database/],
+  ['u:planted@h1,,h2/db', /has hosts that cannot be read\. Several stand with commas between them/],
+])('of several hosts in DATABASE_URL, what is not supported is named: %s', async (address, words) => {
+  const world = await createWorld();
+  Object.assign(world.env, { DATABASE_URL: `postgres://${address}` });
+  const { code, stderr } = await world.run('status');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(words);
+  expect(stderr).not.toContain('planted');
+});
+
 test('two campaigns with different shared_words on one agent are refused, until one has ended', async () => {
   const world = await createWorld();
   const first = await world.run('start', world.writeCampaign({ id: 'first' }));

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { actFor, appendEvents } from '../../../ledger/events.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
-import { claimKey, freeKey, holdKey, keepAnswer } from '../../../ledger/console/idempotency-keys.ts';
+import { abandonKey, claimKey, freeKey, holdKey, keepAnswer } from '../../../ledger/console/idempotency-keys.ts';
 import { holderOf, serviceNow, type ApiContext } from './app.ts';
 import { ProblemError, problemOf, type Problem } from './problem.ts';
 
@@ -73,10 +73,10 @@ export async function makeChange<Answer>(
   } catch (error) {
     const refusal = problemOf(error);
     const refused = { status: refusal.status, body: JSON.stringify(refusal) };
-    // A database that is away frees the key by itself after a while; what is told is the first error.
+    // What is told is the first error.
     await store
       .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, claim.entry, refused) : freeKey(tx, claim.entry)))
-      .catch(() => {});
+      .catch(() => abandonKey(claim.entry));
     throw error;
   } finally {
     letGo();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { isAway } from '../../../ledger/postgres/writer-pool.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
 import { textFaults } from '../../../rules/text.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -105,7 +106,9 @@ const statuses: Readonly<Record<string, number>> = {
   RetryRefusedError: 409,
   ScheduleExistsError: 409,
   ServiceUnusableError: 503,
+  StandbyError: 503,
   StillHeardOfError: 409,
+  StoreError: 503,
   TemporalUnreachableError: 503,
   UnknownCampaignError: 404,
   UnknownScheduleError: 404,
@@ -158,9 +161,7 @@ export const nothingHere = 'There is nothing here: /api/v1/openapi.json says wha
 const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did not expect; its log says more.');
 
 function isOutside(error: Error, code: unknown): boolean {
-  if (typeof code === 'string' && /^(SQLITE_|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_|ENOSPC|EROFS)/.test(code)) return true;
-  // The pool of connections to PostgreSQL, by its words alone.
-  if (error.message === 'timeout exceeded when trying to connect') return true;
+  if (isAway(error) || (typeof code === 'string' && /^(SQLITE_|ENOSPC|EROFS)/.test(code))) return true;
   return error.name === 'ServiceError' || 'metadata' in error || ('severity' in error && 'routine' in error);
 }
 

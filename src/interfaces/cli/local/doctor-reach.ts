@@ -8,6 +8,8 @@ import type { Config } from '../../../shared/config.ts';
 import { StoreError } from '../../../ledger/ledger-error.ts';
 import { createMigrations, type StoreDialect } from '../../../ledger/migrations.ts';
 import { grantAdvice, missingRights, refuseInTheClear } from '../../../ledger/postgres-dialect.ts';
+import { standbyAdvice, standbyText } from '../../../ledger/postgres/writer-pool.ts';
+import { readPostgresAddress } from '../../../rules/postgres-address.ts';
 import { isLedgerFile, judgeMigrations } from '../../../ledger/schema-state.ts';
 import { readSqliteTables } from '../../../ledger/sqlite-file.ts';
 import { connectTemporal, countWorkers } from '../../../temporal/connection.ts';
@@ -145,18 +147,27 @@ function readSqlite(name: string, path: string): Finding {
   }
 }
 
-async function checkPostgres(url: string): Promise<Finding> {
+/** Of several servers, what is found at the one that may write; where none may, at the last. */
+async function checkPostgres(address: string): Promise<Finding> {
   const name = 'Database';
-  const place = describePostgres(url);
-  if (place === null) {
-    return fault(name, 'DATABASE_URL is not a PostgreSQL address', 'Give postgres://user:password@host:5432/database.');
-  }
+  const read = readPostgresAddress(address);
+  if ('fault' in read) return fault(name, `DATABASE_URL ${read.fault}`, 'Give postgres://user:password@host:5432/database.');
+  const { urls, place } = read;
   try {
-    refuseInTheClear(url);
+    refuseInTheClear(address);
   } catch {
     const advice = 'Add sslmode=verify-full to DATABASE_URL, or sslmode=disable where the network between is yours alone.';
     return fault(name, `PostgreSQL at ${place} is on another host and would be reached without TLS`, advice);
   }
+  for (const [index, url] of urls.entries()) {
+    const finding = await checkServer(url, place);
+    if (finding.status !== 'fault' || index === urls.length - 1) return finding;
+  }
+  throw new Error('An address has a server.');
+}
+
+async function checkServer(url: string, place: string): Promise<Finding> {
+  const name = 'Database';
   const client = new Client({ connectionString: url, connectionTimeoutMillis: limitMs, query_timeout: limitMs });
   client.on('error', () => {});
   try {
@@ -168,7 +179,7 @@ async function checkPostgres(url: string): Promise<Finding> {
     );
     const { version = '?', standby = false, creates = false, made = false } = rows[0] ?? {};
     const detail = `PostgreSQL ${version} at ${place}`;
-    if (standby) return fault(name, `${detail} is a standby, which may not be written`, 'Use the primary server.');
+    if (standby) return fault(name, `${detail}: ${standbyText}`, standbyAdvice);
     if (!made) return creates ? ok(name, detail) : fault(name, `${detail}: its user may not create tables`, grantAdvice);
     const { missing } = (await client.query<{ missing: string }>(missingRights)).rows[0] ?? { missing: '' };
     if (missing !== '') return fault(name, `${detail}: its user lacks rights (${missing})`, grantAdvice);
@@ -185,14 +196,6 @@ async function checkPostgres(url: string): Promise<Finding> {
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-/** Host, port and database without user and password; null when it is no address of PostgreSQL. */
-function describePostgres(url: string): string | null {
-  if (!URL.canParse(url)) return null;
-  const { protocol, host, pathname } = new URL(url);
-  if (protocol !== 'postgres:' && protocol !== 'postgresql:') return null;
-  return `${host}${pathname}`;
 }
 
 function describePostgresError(error: unknown): string {

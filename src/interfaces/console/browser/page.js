@@ -27,7 +27,9 @@ function followView() {
   createFollower({
     view: async () => {
       const response = await ask(location.href);
-      return response.status === 401 ? null : response.text();
+      if (response.status === 401) return null;
+      const text = await response.text();
+      return response.headers.get('content-type')?.startsWith('text/plain') ? { off: text } : text;
     },
     events: () => (follows ? `/changes?campaign=${encodeURIComponent(follows)}` : null),
     ask,

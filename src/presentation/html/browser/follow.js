@@ -8,7 +8,8 @@ const againMs = 1000;
  * How a page is followed.
  *
  * @typedef {object} Followed
- * @property {() => Promise<string | null>} view The fresh markup; null when nothing is to be shown of the answer.
+ * @property {() => Promise<string | null | { off: string }>} view The fresh markup; null when nothing is to be shown of the answer, and
+ *   words that say why there is none.
  * @property {() => string | null} events Where server-sent events come from; null for a view that changes for none.
  * @property {(path: string, signal: AbortSignal) => Promise<Response>} ask With what the page's server wants to know who asks.
  * @property {(type: string) => boolean} concerns Whether the view changes for an event of that type.
@@ -49,7 +50,8 @@ export function createFollower(/** @type {Followed} */ { view, events, ask, conc
 
   async function look() {
     if (isHeld?.()) return;
-    const markup = await view().catch(() => setLink('off', 'Not live: trying again'));
+    const markup = await view().catch(() => ({ off: 'Not live: trying again' }));
+    if (markup !== null && typeof markup === 'object') setLink('off', markup.off);
     if (typeof markup !== 'string') return;
     show(markup);
     if (isLive) setLink('on', 'Live');

@@ -1,0 +1,162 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
+import { lastEventSeq } from '../../src/ledger/events.ts';
+import { findEntries } from '../../src/ledger/rows/suppressions.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import { pickFreePorts } from '../../src/temporal/server-process.ts';
+import { ApiWorld } from '../interfaces/api/api-world.ts';
+import { readEventStream } from '../interfaces/api/event-reader.ts';
+import { sendJson, startHookServer } from '../shared/hooks/hook-server.ts';
+import { addTestWebhook, secret } from '../shared/hooks/webhook-world.ts';
+import { patient, withRun } from '../support/campaign-run.ts';
+import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
+import { patienceMs, until } from '../support/until.ts';
+import { runCommand } from '../support/worker-process.ts';
+
+let temporal: TestTemporal;
+let postgres: PostgresServer;
+/** The name under which everybody reaches the writer. */
+let endpoint: TcpProxy;
+let primaryPort: number;
+
+beforeAll(async () => {
+  [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer()]);
+  primaryPort = Number(new URL(postgres.url).port);
+  endpoint = await startTcpProxy(primaryPort);
+});
+afterAll(async () => {
+  await endpoint.close();
+  await temporal.stop();
+  await postgres.stop();
+});
+
+const hostsOf = (url: string, ...ports: number[]): string =>
+  url.replace(/@[^/]+/, `@${ports.map((port) => `127.0.0.1:${port}`).join(',')}`);
+const standbyWords = 'the database answers as a read-only standby';
+const add = 'POST /api/v1/suppressions';
+const body = { numbers: ['+12125550177'] };
+
+test.for([1, 2, 3])('a COMMIT whose answer is lost is 503, and its key can be used at once: %i', async (n) => {
+  const url = await postgres.createDatabase(`commit_${n}`);
+  await (await openStore({ databaseUrl: url, sqlitePath: '' })).close();
+  const store = await openStore({ databaseUrl: hostsOf(url, endpoint.port), sqlitePath: '' });
+  onTestFinished(() => store.close());
+  const world = await ApiWorld.over(store);
+  // The use of the token is noted as well, beside the first request.
+  expect((await world.ask(add, { body: { numbers: ['+12125550178'] } })).status).toBe(200);
+  const lost = endpoint.loseAnswer('commit\0', n);
+  const first = await world.ask(add, { key: 'k', body });
+  await lost;
+  expect(first).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+  expect(first.headers['retry-after']).toBe('5');
+  expect(await world.ask(add, { key: 'k', body })).toMatchObject({ status: 200 });
+  expect(await findEntries(store.db, body.numbers)).toHaveLength(1);
+});
+
+test('a failover to a standby and back stops nothing for good, and one that lags is refused when it is promoted', async () => {
+  const url = await postgres.createDatabase('failover');
+  const databaseUrl = hostsOf(url, endpoint.port);
+  const [health = 0, metrics = 0] = await pickFreePorts(2);
+  const settings = {
+    ...patient,
+    CARILLON_HOOK_SECRET: secret,
+    CARILLON_HOOK_NETWORKS: '127.0.0.1',
+    CARILLON_HEALTH_LISTEN: String(health),
+    CARILLON_METRICS_LISTEN: String(metrics),
+  };
+  const standby = await postgres.startStandby();
+  const hook = await startHookServer((response) => sendJson(response, {}));
+  await withRun({ id: 'failover', seed: 1041, temporal, databaseUrl, recipients: 40, settings }, async (run) => {
+    // Its look at the log each second keeps a connection of the worker in use.
+    await addTestWebhook(run.store, hook.url, { webhookId: 'webhook-failover' });
+    const store = await openStore({ databaseUrl, sqlitePath: '' });
+    onTestFinished(() => store.close());
+    const world = await ApiWorld.over(store);
+    await world.app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = world.app.server.address() as AddressInfo;
+    const authorization = `Bearer ${world.tokenText('admin')}`;
+    const stream = await readEventStream(`http://127.0.0.1:${port}/api/v1/events/stream?after=0`, { authorization });
+    onTestFinished(() => stream.end());
+    const cookie = await world.cookie('admin');
+    const told = async (path: string) => (await fetch(`http://127.0.0.1:${path}`)).text();
+
+    const second = run.sandbox.gates.set('batch_work_done', 2);
+    const worker = run.startWorker();
+    await run.start();
+    expect(await run.sandbox.gates.waitUntilReached(second, patienceMs)).not.toBeNull();
+    await until('the stream has begun', () => stream.ids.length > 0);
+    const direct = await openStore({ databaseUrl: url, sqlitePath: '' });
+    onTestFinished(() => direct.close());
+    // What it has of batch 2 is that it was going to be sent.
+    await until('the standby has all there is', () => standby.hasAll());
+    await standby.fallBehind();
+
+    // The writer's name leads to the standby.
+    endpoint.leadTo(standby.port);
+    endpoint.drop();
+    run.sandbox.gates.release(second);
+    const refused = await until('the API says why', async () => {
+      const answer = await world.ask(add, { key: 'failover', body });
+      expect(answer.status).toBe(503);
+      return JSON.stringify(answer.body).includes(standbyWords) ? answer : undefined;
+    });
+    expect(refused.headers['retry-after']).toBe('5');
+    const reads = await Promise.all(Array.from({ length: 12 }, () => world.ask('GET /api/v1/campaigns')));
+    expect(reads.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 503));
+    const page = await world.app.inject({ url: '/', headers: { cookie } });
+    expect(page).toMatchObject({ statusCode: 503, body: expect.stringContaining(standbyWords) as string });
+    for (const command of ['status', 'doctor'])
+      expect(await runCommand([command], run.settings)).toMatchObject({
+        code: 1,
+        [command === 'status' ? 'stderr' : 'stdout']: expect.stringContaining(standbyWords) as string,
+      });
+    await until('the worker is not ready, and says why', async () => (await told(`${health}/readyz`)).includes(standbyWords));
+    const faulty = 'carillon_database_fault{cause="standby"} 1';
+    await until('its metrics say why', async () => (await told(`${metrics}/metrics`)).includes(faulty));
+    expect(worker.output()).toContain(standbyWords);
+
+    // Of two hosts, the one that may write.
+    const both = await openStore({ databaseUrl: hostsOf(url, standby.port, primaryPort), sqlitePath: '' });
+    expect(await both.transaction((tx) => both.now(tx))).toBeGreaterThan(0);
+    await both.close();
+
+    // After doctor, which asks the service as a dial does.
+    const third = run.sandbox.gates.set('batch_received');
+    // And back; the standby lives on, and with it the connections to it.
+    endpoint.leadTo(primaryPort);
+    const promised = { limitMs: 60_000 };
+    const done = await until(
+      'the API goes on',
+      async () => {
+        const answer = await world.ask(add, { key: 'failover', body });
+        expect([200, 503]).toContain(answer.status);
+        return answer.status === 200 && answer;
+      },
+      promised,
+    );
+    expect(done.body).toMatchObject({ added: 1 });
+    const newest = await lastEventSeq(direct.db);
+    await until('the stream goes on', () => (stream.ids.at(-1) ?? 0) >= newest, promised);
+    expect((await runCommand(['status'], run.settings)).code).toBe(0);
+    expect(await run.sandbox.gates.waitUntilReached(third, promised.limitMs)).not.toBeNull();
+    expect(await direct.db.selectFrom('batches').select('state').where('n', '<=', 3).orderBy('n').execute()).toMatchObject([
+      { state: 'confirmed' },
+      { state: 'confirmed' },
+      { state: 'posting' },
+    ]);
+
+    // The primary dies, and the standby takes its place without the last that was committed.
+    await standby.promote();
+    endpoint.leadTo(standby.port);
+    endpoint.drop();
+    run.sandbox.gates.release(third);
+    const result = temporal.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).result();
+    await expect(result).rejects.toMatchObject({ cause: { cause: { type: 'LedgerOlder' } } });
+    const sent = run.sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${run.id}/`) ? [requestId] : []));
+    expect(sent).toEqual([1, 2, 3].map((n) => `${run.id}/1/${n}/1`));
+  });
+  await hook.stop();
+});
