@@ -50,7 +50,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/campaign/file/**': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/shared/geography'],
   'src/shared/hooks': ['src/campaign/file/**', 'src/rules/**', 'src/shared/input', 'src/shared/network'],
-  'src/shared': ['src/rules', 'src/shared/hooks', 'src/shared/network'],
+  'src/shared': ['src/ledger/postgres', 'src/rules', 'src/shared/hooks', 'src/shared/network'],
 
   'src/ledger': ['src/rules/**', 'src/ledger/postgres'],
   'src/ledger/postgres': [],
