@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore, type Store, type StoreLocation } from '../../src/ledger/open-ledger.ts';
+import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
 import type { Queries } from '../../src/ledger/tx.ts';
 import { until } from '../support/until.ts';
@@ -187,7 +187,7 @@ test.runIf(bothDialects.includes('postgres'))(
 
 /** Number of the server's process behind the connection. */
 async function processOf(queries: Queries): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(queries as Store['db']);
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(queries);
   return rows[0]?.pid ?? 0;
 }
 
