@@ -10,7 +10,7 @@ import {
 import { holdAccount, readAccount } from '../src/ledger/limits/account-pace.ts';
 import { noteWithdrawing } from '../src/ledger/plan/withdrawals.ts';
 import { campaignIdOf } from '../src/ledger/ledger-older.ts';
-import type { Found } from '../src/rules/call-report.ts';
+import type { Found } from '../src/rules/correlation/call-report.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { CampaignRules } from '../src/rules/campaign-rules.ts';
 import { hasPassed, serviceNow, type ActivityDependencies } from './dependencies.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { addSuppressions } from '../../src/ledger/rows/suppressions.ts';
-import type { CallReport } from '../../src/rules/call-report.ts';
+import type { CallReport } from '../../src/rules/correlation/call-report.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { ApiWorld } from '../interfaces/api/api-world.ts';
 import { post, secret, secrets } from '../interfaces/api/sent-requests.ts';

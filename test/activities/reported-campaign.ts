@@ -5,7 +5,7 @@ import { sweepAgent } from '../../activities/sweep.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
-import type { CallReport } from '../../src/rules/call-report.ts';
+import type { CallReport } from '../../src/rules/correlation/call-report.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { connectService } from '../../src/service/registry.ts';

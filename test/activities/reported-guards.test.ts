@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
-import type { CallReport } from '../../src/rules/call-report.ts';
+import type { CallReport } from '../../src/rules/correlation/call-report.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { beginReported, everyCase, once, reporting, tickMs, timesOf } from './reported-campaign.ts';

@@ -1,6 +1,6 @@
 import { acceptedLate, carriedOutTwice } from '../../rules/disposition.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
-import type { Found } from '../../rules/call-report.ts';
+import type { Found } from '../../rules/correlation/call-report.ts';
 import { moveBatch } from '../batch-moves.ts';
 import { findEvidenceFor } from '../dial/evidence.ts';
 import { applyRefusal } from '../dial/refusal.ts';

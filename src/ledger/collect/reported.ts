@@ -1,7 +1,7 @@
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { carriedOutTwice, type AttemptResult } from '../../rules/disposition.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
-import type { CallReport } from '../../rules/call-report.ts';
+import type { CallReport } from '../../rules/correlation/call-report.ts';
 import { noteNaming } from '../doubt/agent-habits.ts';
 import { mergeFacts } from '../doubt/conversations.ts';
 import { findRecordOf } from '../dial/evidence.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../rules/conversation-override.ts';
-import type { CallReport, Found } from '../../rules/call-report.ts';
+import type { CallReport, Found } from '../../rules/correlation/call-report.ts';
 import type { ConversationFacts, RecordPointers } from '../../rules/conversation-facts.ts';
 import type { ServiceDate, ServiceReadings } from './service-clock.ts';
 import { RateLimitedError, RefusedError, RequestInvalidError, type ServiceError } from './errors.ts';

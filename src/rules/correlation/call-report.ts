@@ -1,4 +1,4 @@
-import type { CallResult } from './conversation-facts.ts';
+import type { CallResult } from '../conversation-facts.ts';
 
 /** What became of a request whose answer was lost. */
 export type Found =
