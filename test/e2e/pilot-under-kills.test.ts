@@ -9,7 +9,7 @@ import { isFull, seedFactor } from '../support/depth.ts';
 import { killedCommand, lostRequests } from '../support/killed-command.ts';
 import { until } from '../support/until.ts';
 
-const rows = isFull ? 10_000 : 1_500;
+const rows = isFull ? (seedFactor > 1 ? 10_000 : 3_000) : 1_500;
 /** Four times, over a sample of 400, with `SEED_FACTOR=2`. */
 const [sample, kills] = isFull && seedFactor > 1 ? [400, 4] : [100, 2];
 
