@@ -12,6 +12,7 @@ import { failureTypes } from '../src/rules/failure-types.ts';
 import { firingCampaignId } from '../src/rules/hours/firing-time.ts';
 import { isSameService } from '../src/rules/service-api.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
+import { ConsentOpenError } from '../src/campaign/preflight/consent-columns.ts';
 import { importList, ListChangedError, readCampaign } from '../src/campaign/preflight/import-list.ts';
 import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findCallingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
@@ -180,8 +181,16 @@ async function importFrom(
     for (const warning of warnings) deps.logger.warn({ campaignId: file.id }, warning);
   } catch (error) {
     if (!(error instanceof CampaignFileError)) throw explainListFault(error, place);
+    if (error instanceof ConsentOpenError) throw await pauseToAsk(schedule.scheduleId, error);
     throw comesToNothing(error.problems.map(({ path, message }) => `${path}: ${message}.`).join('\n'));
   }
+}
+
+/** Each later run would end the same way, so the schedule waits for an answer. */
+async function pauseToAsk(scheduleId: string, { summary }: ConsentOpenError): Promise<ApplicationFailure> {
+  const fix = 'Run a check of it with this list, change the campaign file of the schedule, then resume the schedule.';
+  await Context.current().client.schedule.getHandle(scheduleId).pause(`Paused by Carillon: ${summary} ${fix}`);
+  return comesToNothing(`${summary} The schedule is paused. ${fix}`);
 }
 
 /** The list's own words stay here: a message about a header may quote a number. */

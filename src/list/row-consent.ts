@@ -1,4 +1,5 @@
 import type { CampaignRules } from '../rules/campaign-rules.ts';
+import { saysYes } from '../rules/consent.ts';
 import { describeSpreadsheetError, instantForms, readInstant } from '../shared/input/cells.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import type { CellOf } from './row-place.ts';
@@ -14,18 +15,16 @@ type ConsentReading = { ok: true; consentedAt: number | null } | { ok: false; co
  */
 export function readConsent({ consent, purpose }: CampaignRules, cell: CellOf, zones: readonly string[]): ConsentReading {
   if (consent === undefined) return { ok: true, consentedAt: null };
-  const needed = [
-    consent.atColumn,
-    consent.sourceColumn,
-    consent.textColumn,
-    ...(consent.purposeColumn === null ? [] : [consent.purposeColumn]),
-  ];
+  const { yesColumn = null, atColumn, sourceColumn, textColumn, purposeColumn } = consent;
+  const needed = [yesColumn, atColumn, sourceColumn, textColumn, purposeColumn].filter((column) => column !== null);
   for (const column of needed) {
     const damage = describeSpreadsheetError(cell(column));
     if (damage !== null) return { ok: false, column, hint: damage };
     if (cell(column) === '')
       return { ok: false, column, hint: `no consent without it; fill in ${quoteCell(column)}, or leave the row out` };
   }
+  if (yesColumn !== null && !saysYes(cell(yesColumn)))
+    return { ok: false, column: yesColumn, hint: `${quoteCell(cell(yesColumn))} is no yes, so there is no consent; leave the row out` };
   const written = cell(consent.atColumn);
   const readings = (zones.length === 0 ? [firstClock] : zones).map((zone) => readInstant(written, 'start', [zone]));
   if (readings.includes(null))

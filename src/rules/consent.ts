@@ -3,15 +3,51 @@ export interface ConsentRules {
   /** When it was given. */
   atColumn: string;
   /** Where it was given: a form, paper, the id of a call. */
-  sourceColumn: string;
+  sourceColumn: string | null;
   /** What was agreed to: its words, or the id of their version. */
-  textColumn: string;
+  textColumn: string | null;
+  /** A column that must say yes; left out: none. */
+  yesColumn?: string;
+  /** Source and text that are the same for the whole list, where no column says them. */
+  sourceOfList?: string;
+  textOfList?: string;
   /** Hash or address of what was shown. */
   proofColumn: string | null;
   /** What it was given for; says the purpose of the campaign. */
   purposeColumn: string | null;
   /** Older than this it does not hold; null: however old. */
   maxAgeMs: number | null;
+}
+
+const yes = ['yes', 'y', 'true', '1', 'ja', 'oui', 'si', 'sí', 'wahr'];
+const no = ['no', 'n', 'false', '0', 'nein', 'non', 'falsch', 'declined', 'refused', 'denied', 'withdrawn'];
+
+/** Whether a cell says yes; every other word, and an empty cell, does not. */
+export function saysYes(cell: string): boolean {
+  return yes.includes(cell.trim().toLowerCase());
+}
+
+/** Whether a cell answers a question of yes or no. */
+export function saysYesOrNo(cell: string): boolean {
+  return saysYes(cell) || no.includes(cell.trim().toLowerCase());
+}
+
+const consentStems = /consent|opt_?in(?:_|$)|opted_?in|permission|permitted|einwillig|einverst|zustimm|consenso|toestemm|samtyk/;
+const consentWords =
+  /(?:^|_)(?:tcpa|gdpr|dsgvo|(?:may|can|ok|okay|allowed|agreed?|agrees)(?:_we|_to)?(?:_be)?_?(?:call|contact)(?:s|ed)?)(?:_|$)/;
+const detailWords =
+  /_(?:at|date|time|timestamp|on|when|until|source|channel|method|via|by|text|words?|wording|version|ip|id|ref|proof|hash|url|link|form|purpose|for)$/;
+
+/** What the name of a column promises: consent itself, a detail of it such as its date, or neither (null). */
+export function consentKind(column: string): 'consent' | 'detail' | null {
+  const name = column
+    .normalize('NFKC')
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  if (!consentStems.test(name) && !consentWords.test(name)) return null;
+  return detailWords.test(name) ? 'detail' : 'consent';
 }
 
 /** Why nobody is called for want of consent: none is told, it is too old, or it was taken back for the purpose of the campaign. */

@@ -1,12 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { openTemporal } from '../../src/operations/control/control.ts';
 import { readConfig } from '../../src/shared/config.ts';
-import { createWorld, type CampaignWorld } from './cli/campaign-world.ts';
+import { createWorld, numberAt, type CampaignWorld } from './cli/campaign-world.ts';
 import { ConsoleWorld } from './console/console-world.ts';
-import { DraftWorld, goodList, goodWords } from './console/draft-world.ts';
+import { DraftWorld, goodCalls, goodList, goodName, goodWords } from './console/draft-world.ts';
 
 /** Page and API over the database of the commands. */
 async function openFaces(world: CampaignWorld) {
@@ -28,11 +28,11 @@ async function openFaces(world: CampaignWorld) {
 /** What each face says that refuses to start what lies in the folder of the world. */
 async function refusals(world: CampaignWorld, expected: RegExp): Promise<Awaited<ReturnType<typeof openFaces>>> {
   const faces = await openFaces(world);
-  const { code, startable, said } = await world.run('check', world.campaignPath, '--json').then(({ code, stdout, stderr }) => {
-    return { code, startable: (JSON.parse(stdout) as { startable: boolean }).startable, said: `${stdout}${stderr}` };
-  });
+  const { code, stdout, stderr } = await world.run('check', world.campaignPath, '--json');
+  // What refuses the file follows as a second document.
+  const { startable } = JSON.parse(stdout.slice(0, stdout.indexOf('\n}\n') + 2)) as { startable: boolean };
   expect({ startable, code: code > 0 }).toEqual({ startable: false, code: true });
-  expect(said).toMatch(expected);
+  expect(`${stdout.replaceAll('\\"', '"')}${stderr}`).toMatch(expected);
   const started = await world.run('start', world.campaignPath);
   expect(started.code).toBeGreaterThan(0);
   expect(started.stderr).toMatch(expected);
@@ -55,4 +55,69 @@ test('a caller number that is not ready is refused beside a good one, by its id,
   const text = await page.page(await page.prepare({ words: words }, goodList));
   expect(text).toMatch(says);
   expect(text).not.toContain('ready at the service');
+});
+
+test.each([
+  [
+    'states consent and maps no column',
+    ['basis: consent'],
+    'phone,name',
+    'Ann',
+    /states consent, and no column of the list says who gave it/,
+  ],
+  ['leaves a column of yes and no unused', [], 'phone,name,Opt-in', 'Ann,no', /column "Opt-in" looks like consent and is not used/],
+  [
+    'rests on something else and leaves a column of consent unused',
+    ['basis: legitimate_interest'],
+    'phone,name,Consent date',
+    'Ann,2026-05-01',
+    /column "Consent date" looks like consent and is not used/,
+  ],
+  [
+    'maps one consent and leaves another of yes and no unused',
+    ['consent: { at: when, source: name, text: name }'],
+    'phone,name,when,Permission',
+    'Ann,2026-05-01,no',
+    /column "Permission" looks like consent and is not used/,
+  ],
+])('a campaign that %s is refused on every face', async (_, yaml, header, cells, says) => {
+  const world = await createWorld();
+  world.writeCampaign({ yaml });
+  writeFileSync(world.path('list.csv'), `${header}\n${numberAt(0)},${cells}\n`);
+  await refusals(world, says);
+});
+
+test('on the page a column that looks like consent has to be answered: as a yes, or as something else', async () => {
+  const { page } = await openFaces(await createWorld());
+  const list = ['id,phone,Agreed on,Consent', `1,${numberAt(0)},2026-05-01,yes`, `2,${numberAt(1)},2026-05-01,no`, `3,${numberAt(2)},,yes`];
+  const path = await page.begin(list.join('\n'));
+  const { first_message: _line, ...words } = goodWords;
+  const plain = { agent_id: words.agent_id, from_phone_number_id: words.from_phone_number_id };
+  for (const [part, fields] of Object.entries({ columns: { 'column.0': 'list.id' }, words: plain, calls: goodCalls, name: goodName }))
+    expect((await page.console.post(`${path}/${part}`, fields)).status).toBe(303);
+  const open = await page.page(path);
+  expect(open).toMatch(/This looks like consent\. Choose what it is\./);
+  expect(open).toMatch(/It cannot start[\s\S]*looks like consent/);
+
+  const consent = {
+    'column.2': 'consent.at',
+    'column.3': 'consent.yes',
+    'consent.source_of_list': 'web form',
+    'consent.text_of_list': 'I agree to be called',
+  };
+  expect((await page.console.post(`${path}/columns`, consent)).status).toBe(303);
+  const mapped = await page.page(path);
+  expect(mapped).not.toContain('looks like consent');
+  expect(mapped).toMatch(/<span class="big num">1<\/span>\s*<span class="soft">of 3 can be called/);
+  const { text: yaml } = await page.console.get(`${path}/campaign.yaml`);
+  expect(yaml).toMatch(
+    /consent:\n {2}yes: Consent\n {2}at: Agreed on\n {2}source_of_list: web form\n {2}text_of_list: I agree to be called\n/,
+  );
+
+  expect((await page.console.post(`${path}/columns`, { 'column.2': 'list.not_consent', 'column.3': 'list.not_consent' })).status).toBe(303);
+  const other = await page.page(path);
+  expect((await page.console.get(`${path}/campaign.yaml`)).text).toMatch(/not_consent:\n {4}- Agreed on\n {4}- Consent\n/);
+  expect(other).not.toContain('looks like consent');
+  expect((await page.console.post(`${path}/calls`, { ...goodCalls, basis: 'consent' })).status).toBe(303);
+  expect(await page.page(path)).toMatch(/It cannot start[\s\S]*no column of the list says who gave it/);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { consentKind } from '../../src/rules/consent.ts';
 import { importList, minimalCampaign } from './campaign-folder.ts';
 
 const columns = 'phone,agreed,where,words,hash,for';
@@ -41,6 +42,41 @@ test('a consent without its time, its source, its words or its purpose is none',
     expect(rows[index]).toMatchObject({ verdict: 'rejected', reason: 'missing_consent', column, hint: expect.stringContaining(said) });
 });
 
+test('a column of yes and no stands for a consent whose source and words are those of the list, and whose time is a column', async () => {
+  const yesNo = 'consent: { yes: where, at: agreed, source_of_list: web form, text_of_list: I agree }\n';
+  const said = ['yes', 'TRUE', ' Y ', '1', 'Ja', 'no', '', 'maybe', '0', 'yes, later', '#N/A'];
+  const rows = await read(
+    said.map((word) => `2026-11-20,"${word}",,,`),
+    yesNo,
+  );
+  expect(rows.slice(0, 5).map(({ verdict }) => verdict)).toEqual(Array(5).fill('accepted'));
+  for (const row of rows.slice(5)) expect(row).toMatchObject({ verdict: 'rejected', reason: 'missing_consent', column: 'where' });
+  const [untimed] = await read([',yes,,,'], yesNo);
+  expect(untimed).toMatchObject({ verdict: 'rejected', reason: 'missing_consent', column: 'agreed' });
+});
+
+test.each([
+  [
+    'consent',
+    [
+      'Consent',
+      'consent given',
+      'marketingConsent',
+      'HAS_OPTIN',
+      'Opt-In',
+      'Opted in',
+      'Permission',
+      'TCPA',
+      'Einwilligung',
+      'May we call',
+    ],
+  ],
+  ['detail', ['consent_at', 'Consent Date', 'optInSource', 'consent_text', 'Permission form', 'consent ip']],
+  [null, ['phone', 'Option', 'Opt-out', 'Content', 'Sentence', 'optional', 'Call time', 'Day', 'contact', 'Can', 'options']],
+])('columns of kind %s are known by their names', (kind, names) => {
+  expect(names.filter((name) => consentKind(name) !== kind)).toEqual([]);
+});
+
 test('settings of consent that cannot hold are named with their line', async () => {
   const refused = (more: string) => read(['2026-11-20,web form,v3,,recall'], more).catch((error: Error) => error.message);
   expect(await refused('consent: { at: agreed, source: where, text: words, purpose: for }\n')).toMatch(
@@ -48,5 +84,9 @@ test('settings of consent that cannot hold are named with their line', async () 
   );
   expect(await refused('consent: { at: agred, source: where, text: words }\n')).toMatch(/consent\.at.*"agred".*"agreed"/s);
   expect(await refused('consent: { at: agreed, source: where }\n')).toMatch(/consent\.text/);
+  expect(await refused('consent: { at: agreed, source: where, text_of_list: I agree }\n')).toMatch(/consent\.text_of_list.*consent\.yes/s);
+  expect(await refused('consent: { yes: for, at: agreed, source: where, source_of_list: paper, text: words }\n')).toMatch(
+    /consent\.source_of_list.*leave it out, or leave out consent\.source/s,
+  );
   expect(await refused('purpose: New offers\n')).toMatch(/purpose.*write a word of small letters/s);
 });

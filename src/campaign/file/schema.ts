@@ -4,7 +4,7 @@ import { advancedSettings, timeSettings } from './settings/times.ts';
 import { breakerSettings, pacingSettings } from './settings/pacing.ts';
 import { callerSettings } from './settings/caller.ts';
 import { capSettings, needlessCaps } from './settings/caps.ts';
-import { consentSettings } from './settings/consent.ts';
+import { consentProblems, consentSettings } from './settings/consent.ts';
 import { hookSettings } from './settings/hooks.ts';
 import { type JsonShape, shapeOf, type SettingGroup, type Written } from './settings/setting.ts';
 import { listSettings } from './settings/list.ts';
@@ -73,6 +73,7 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
     );
   if (settings.consent?.purpose !== undefined && settings.purpose === undefined)
     problem(['consent', 'purpose'], 'write purpose: as well, the word that must stand in this column');
+  for (const { path, fix } of consentProblems(settings.consent)) problem(path, fix);
   for (const { index, fix } of needlessCaps(settings.caps)) problem(['caps', index], fix);
   for (const { path, fix } of literalSecrets(settings)) context.addIssue({ code: 'custom', path, message: fix, params: { secret: true } });
   const marginMinutes = settings.advanced.dispatch_margin / 60_000;

@@ -12,6 +12,7 @@ import type { Store } from '../../ledger/open-ledger.ts';
 import { readHeader, type ListHeader } from '../../list/header.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
 import { describeImpossible, refuseImpossible, WindowCensus } from './impossible.ts';
+import { ConsentCensus, refuseOpenConsent } from './consent-columns.ts';
 import { StartTime } from './start-time.ts';
 
 /** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
@@ -86,10 +87,11 @@ async function* checkedRows(
   const { file, header, hash } = read;
   const census = new WindowCensus(rules, now);
   const time = new StartTime(rules, now);
+  const consent = new ConsentCensus(file, rules);
   const rejections = new Map<string, number>();
   let total = 0;
   let accepted = 0;
-  for await (const chunk of census.count(input.rows ?? readRecipients(file, header, rules))) {
+  for await (const chunk of consent.count(census.count(input.rows ?? readRecipients(file, header, rules)))) {
     signal?.throwIfAborted();
     const rows = select(chunk);
     time.add(rows);
@@ -104,6 +106,8 @@ async function* checkedRows(
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, census.law());
   refuseWithoutHouse(file, rules);
+  // Rows that are handed in are those of a test call, to a phone of the operator's own.
+  if (input.rows === undefined) refuseOpenConsent(file, rules, consent);
   const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
   const unruled = unruledWarnings(rules, census.unruled());
   warnings.push(...describeImpossible(impossible), ...unruled, ...shortages, ...campaignWarnings(rules));

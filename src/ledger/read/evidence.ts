@@ -180,8 +180,8 @@ async function readRow(
         ? null
         : {
             at: cell(consent.atColumn),
-            source: cell(consent.sourceColumn),
-            text: cell(consent.textColumn),
+            source: consent.sourceOfList ?? cell(consent.sourceColumn),
+            text: consent.textOfList ?? cell(consent.textColumn),
             proof: cell(consent.proofColumn),
             purpose: cell(consent.purposeColumn),
             beginsAt: consent.from,

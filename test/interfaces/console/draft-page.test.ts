@@ -323,7 +323,8 @@ test('what others have written stands in the page as text', async () => {
 
 test('the page asks for the basis, names it, and says which rules are unconfirmed for how many rows', async () => {
   const world = await DraftWorld.over(await openTestStore('sqlite'));
-  const list = `${goodList}\n5,Eve,+33199001234,Friday\n6,Fay,+15045550135,Friday`;
+  const people = `${goodList}\n5,Eve,+33199001234,Friday\n6,Fay,+15045550135,Friday`.split('\n');
+  const list = people.map((line, at) => `${line},${at === 0 ? 'Agreed,Said' : '2026-01-05,yes'}`).join('\n');
   const open = await world.prepare({}, list);
   const asked = await world.page(open);
   expect(asked).toMatch(/FR: the law asks for consent to calls that sell anything \(1 row; [^)]*2025-594/);
@@ -331,6 +332,8 @@ test('the page asks for the basis, names it, and says which rules are unconfirme
   expect(asked).toContain('It cannot start');
   expect(asked).toContain('us-la for 1 row (which legal holidays)');
   await world.console.post(`${open}/calls`, { ...goodCalls, basis: 'consent' });
+  const ofList = { 'consent.source_of_list': 'web form', 'consent.text_of_list': 'terms v3' };
+  await world.console.post(`${open}/columns`, { 'column.4': 'consent.at', 'column.5': 'consent.yes', ...ofList });
   const stated = await world.page(open);
   expect(stated).toMatch(/FR: [^<]*The campaign file states basis: consent\./);
   expect(stated).not.toContain('It cannot start');

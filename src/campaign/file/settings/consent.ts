@@ -8,9 +8,20 @@ const column = text('write the name of a column of the list', 1000);
 
 // prettier-ignore
 const consent = {
-  at: { schema: column, help: 'Column of the time at which the person agreed.' },
-  source: { schema: column, help: 'Column that says where: a form, paper, the id of a call.' },
-  text: { schema: column, help: 'Column of the words that were agreed to, or of the id of their version.' },
+  yes: { schema: column.optional(), help: 'Column that must say yes. A row that does not say so has no consent.',
+    label: 'Consent: yes or no', form: { part: 'columns', hint: 'People without a yes are not called.' } },
+  at: { schema: column, help: 'Column of the time at which the person agreed.',
+    label: 'Consent: when it was given', form: { part: 'columns', hint: 'A date, or a date and time.' } },
+  source: { schema: column.optional(), help: 'Column that says where: a form, paper, the id of a call.',
+    label: 'Consent: where it was given', form: { part: 'columns', hint: 'Such as a form, or the ID of a call.' } },
+  text: { schema: column.optional(), help: 'Column of the words that were agreed to, or of the id of their version.',
+    label: 'Consent: what it says', form: { part: 'columns', hint: 'Its words, or the ID of their version.' } },
+  source_of_list: { schema: text('write where the consents of the list were given', 1000).optional(),
+    help: 'Where all consents of the list were given, with yes and instead of source.',
+    label: 'Where everyone gave consent', form: { part: 'columns', hint: 'Only if no column says it, such as “web form, spring 2026”.' } },
+  text_of_list: { schema: text('write the words that were agreed to', 4000).optional(),
+    help: 'The words that all people of the list agreed to, with yes and instead of text.',
+    label: 'What everyone agreed to', form: { part: 'columns', hint: 'Only if no column says it.' } },
   proof: { schema: column.optional(), help: 'Column of a hash or an address of what was shown. It may be empty.' },
   purpose: { schema: column.optional(), help: 'Column of what the consent is for; it must say the purpose of the campaign.' },
   max_age: { schema: duration(60_000).optional(), help: 'Older than this when it is to be dialled, a consent does not hold.' },
@@ -29,7 +40,24 @@ export const consentSettings = {
 } as const satisfies SettingGroup;
 
 /** The settings of `consent` that name a column. */
-export const consentColumns = ['at', 'source', 'text', 'proof', 'purpose'] as const;
+export const consentColumns = ['yes', 'at', 'source', 'text', 'proof', 'purpose'] as const;
+
+/** Source and text are told by a column, or once for the list where a column says yes; never by neither or both. */
+export function consentProblems(written: Written<typeof consentSettings>['consent']): { path: PropertyKey[]; fix: string }[] {
+  if (written === undefined) return [];
+  return (['source', 'text'] as const).flatMap((key) => {
+    const ofList = `${key}_of_list` as const;
+    if (written[key] !== undefined && written[ofList] !== undefined)
+      return [{ path: ['consent', ofList], fix: `leave it out, or leave out consent.${key}: one of the two says it` }];
+    if (written[key] === undefined && written[ofList] === undefined)
+      return [{ path: ['consent', key], fix: `name the column of it; or write ${ofList} where consent.yes names a column of yes and no` }];
+    if (written[ofList] !== undefined && written.yes === undefined)
+      return [
+        { path: ['consent', ofList], fix: `name with consent.yes the column that says who agreed, or name the column of consent.${key}` },
+      ];
+    return [];
+  });
+}
 
 /** As frozen, over a list with these columns. */
 export function consentRules(
@@ -39,13 +67,17 @@ export function consentRules(
   const stated = purpose === undefined ? {} : { purpose };
   if (written === undefined) return stated;
   const named = (name: string) => theColumn(name, columns) ?? name;
-  const { at, source, text: words, proof, purpose: purposeColumn, max_age: maxAgeMs = null } = written;
+  const { yes, at, source, text: words, proof, purpose: purposeColumn, max_age: maxAgeMs = null } = written;
+  const { source_of_list: sourceOfList, text_of_list: textOfList } = written;
   return {
     ...stated,
     consent: {
       atColumn: named(at),
-      sourceColumn: named(source),
-      textColumn: named(words),
+      sourceColumn: source === undefined ? null : named(source),
+      textColumn: words === undefined ? null : named(words),
+      ...(yes === undefined ? {} : { yesColumn: named(yes) }),
+      ...(sourceOfList === undefined ? {} : { sourceOfList }),
+      ...(textOfList === undefined ? {} : { textOfList }),
       proofColumn: proof === undefined ? null : named(proof),
       purposeColumn: purposeColumn === undefined ? null : named(purposeColumn),
       maxAgeMs,

@@ -20,6 +20,8 @@ const zone = readBy(
 ).meta(textShape);
 
 const encoding = readBy((value) => (typeof value === 'string' ? readEncoding(value) : null), `write ${encodingNames}`).meta(textShape);
+const columnFix = 'write the name of a column of the list';
+const columnsFix = 'write the names of columns in a list, such as [permission_level]';
 
 // prettier-ignore
 const settings = {
@@ -30,6 +32,9 @@ const settings = {
     help: 'Sheet of a workbook; the first one when left out.' },
   encoding: { schema: encoding.optional(), help: 'Encoding of a CSV file that is neither UTF-8 nor UTF-16, such as windows-1252.' },
   ...rowFields,
+  not_consent: { schema: z.array(text(columnFix, 1000), { error: columnsFix }).optional(), label: 'Something else than consent',
+    help: 'Columns that look like consent and are something else.',
+    form: { part: 'columns', between: /\n/, isList: true } },
   fallback_timezone: { schema: zone.optional(), label: 'Time zone of everyone else',
     help: 'Time zone used when nothing else gives one for a recipient.',
     form: { part: 'columns', hint: 'For numbers that tell no zone. Empty: they are not called.' } },

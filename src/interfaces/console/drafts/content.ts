@@ -3,7 +3,7 @@ import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
 import type { DraftFields, OpenDraft } from './settings.ts';
-import { asked, timesZone, usualFields } from './parts.ts';
+import { asked, otherField, timesZone, usualFields } from './parts.ts';
 import { createWriteStream, openAsBlob } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -78,7 +78,9 @@ function fieldsSaying(file: Readonly<Record<string, unknown>>): DraftFields {
     .flatMap((name) => {
       const value = name.split('.').reduce<unknown>((at, key) => (isMapping(at) ? at[key] : undefined), readable);
       const parts = Array.isArray(value) ? value : [value];
-      return parts.every((part) => ['string', 'number'].includes(typeof part)) ? [[name, parts.join(', ')]] : [];
+      return parts.every((part) => ['string', 'number'].includes(typeof part))
+        ? [[name, parts.join(name === otherField ? '\n' : ', ')]]
+        : [];
     });
   const lines = values.slice(0, mostVariables).flatMap(([name, template], at): [string, string][] =>
     typeof template === 'string' ? [[`variables.${at}.name`, name], [`variables.${at}.value`, template]] : [],

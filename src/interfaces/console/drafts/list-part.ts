@@ -10,6 +10,8 @@ import { printable } from '../../../shared/input/printable.ts';
 import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { cut, maskedRows, partForm, problemOf, problemsOf, select, sentence, textField, type FormState } from './form-fields.ts';
 import { mostFixes, type Outlooked, type RejectedRow } from './outlook.ts';
+import { columnFields, fieldOf, labelOf, otherField } from './parts.ts';
+import { isUnder, useOf } from './reading.ts';
 import type { OpenDraft } from './settings.ts';
 import { sizeText, uploadForm } from './upload.ts';
 
@@ -42,13 +44,24 @@ export function listPart(
     </div>`,
     encodingForm(open),
     partForm(open, 'columns', form, [
-      columnsTable(open, form),
+      columnsTable(open, form, outlooked.kind === 'found' ? outlooked.found.consent.open() : []),
       sentence(
         form,
         ['list.default_region'],
         html`<label for="list.default_region">Numbers without + are from</label>
           ${select(form, 'list.default_region', [['', 'no country: all begin with +'], ...countries()])}`,
       ),
+      html`<details id="consent-of-list" ${!fields['consent.yes'] && !form.problems.some(({ field }) => isUnder(field, 'consent')) ? null : html`open`}>
+        <summary>Consent</summary>
+        <p class="hint">
+          If the calls rest on consent, choose above the columns that say when, where and to what each person agreed. If one column says yes
+          or no, choose that one and the date, and write the rest here once. People without consent are not called.
+        </p>
+        <div class="fields">
+          ${textField(form, 'consent.source_of_list')} ${textField(form, 'consent.text_of_list')}
+        </div>
+        ${problemsOf(form, ...['consent.at', 'consent.source', 'consent.text'].filter((name) => !fields[name]))}
+      </details>`,
       html`<details id="zones-of-list" ${problemOf(form, 'list.fallback_timezone') === null ? null : html`open`}>
         <summary>Whose clock counts</summary>
         <p class="hint">
@@ -84,14 +97,15 @@ function encodingForm({ draft, sample, fields }: OpenDraft): HtmlValue {
   </form>`;
 }
 
-function columnsTable(open: OpenDraft, form: FormState): Html {
+/** `unclear`: columns that look like consent and have no use. */
+function columnsTable(open: OpenDraft, form: FormState, unclear: readonly string[]): Html {
   const { sample, fields } = open;
-  const uses = rowFieldList.map(({ key, label, hint }) => ({ value: `list.${key}`, label, hint }));
+  const uses = [...columnFields, otherField].map((value) => ({ value, label: labelOf(value), hint: hintOf(value) }));
   const rows = maskedRows(open);
-  const useOf = (column: string) => uses.find(({ value }) => fields[value] === column);
+  const usedAs = (column: string) => uses.find(({ value }) => value === useOf(fields, column));
   const shown = sample.columns
-    .map((column, at) => ({ column, at, use: useOf(column) }))
-    .filter(({ column, at, use }) => column.trim() !== '' && (at < mostColumns || use !== undefined));
+    .map((column, at) => ({ column, at, use: usedAs(column) }))
+    .filter(({ column, at, use }) => column.trim() !== '' && (at < mostColumns || use !== undefined || unclear.includes(column)));
   const more = sample.columns.length - shown.length;
   return html`<div class="scroll" role="group" aria-label="What each column is" tabindex="0">
       <table class="cards">
@@ -129,6 +143,7 @@ function columnsTable(open: OpenDraft, form: FormState): Html {
                   )}
                 </select>
                 ${problemsOf(form, ...told)}
+                ${unclear.includes(column) ? html`<p class="error">${icon('stop')} <span>This looks like consent. Choose what it is.</span></p>` : null}
               </td>
               <td class="soft small wide">${use === undefined ? null : foundText(open, use, at)}</td>
             </tr>`;
@@ -137,6 +152,10 @@ function columnsTable(open: OpenDraft, form: FormState): Html {
       </table>
     </div>
     ${more > 0 ? html`<p class="hint">${count(more, 'more column')} can be used in the words.</p>` : null}`;
+}
+
+function hintOf(value: string): string {
+  return rowFieldList.find(({ key }) => value === `list.${key}`)?.hint ?? fieldOf(value).hint ?? '';
 }
 
 function exampleOf(rows: readonly string[][], at: number): string {

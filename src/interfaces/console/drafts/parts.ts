@@ -16,6 +16,15 @@ export const asked: ReadonlyMap<string, AskedField> = new Map(askedIn(campaignSe
 /** The one field that is no setting: the zone in which begin and end are written. */
 export const timesZone = 'times_zone';
 
+/** Where consent is told by a column: fields that hold its name, as those of `list` do. */
+const consentFields = ['consent.yes', 'consent.at', 'consent.source', 'consent.text'] as const;
+
+/** Fields that hold the name of one column. */
+export const columnFields: readonly string[] = [...rowFieldList.map(({ key }) => `list.${key}`), ...consentFields];
+
+/** The field that holds, line by line, the columns that look like consent and are something else. */
+export const otherField = 'list.not_consent';
+
 function fieldsAsked(part: FormPart, ...more: string[]): string[] {
   return [...[...asked.keys()].filter((name) => asked.get(name)?.part === part), ...more];
 }
@@ -46,7 +55,7 @@ export type FormPart = FormField['part'];
 
 /** What each part may write: names of settings as the campaign file has them. */
 export const fieldsOf: Readonly<Record<FormPart, readonly string[]>> = {
-  columns: fieldsAsked('columns', ...rowFieldList.map(({ key }) => `list.${key}`)),
+  columns: [...new Set(fieldsAsked('columns', ...columnFields))],
   words: fieldsAsked('words', 'variables'),
   calls: fieldsAsked('calls', timesZone),
   name: fieldsAsked('name'),

@@ -1,10 +1,9 @@
 import { campaignRules, readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
-import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { campaignYaml, mostVariables, partsBetween, variablesOf } from './content.ts';
 import { type DraftFields, type OpenDraft, findTakenId } from './settings.ts';
-import { asked, fieldsOf, formParts, timesZone, type FormPart } from './parts.ts';
+import { asked, columnFields, fieldsOf, formParts, otherField, timesZone, type FormPart } from './parts.ts';
 import { readWindows } from '../../../rules/hours/weekly-hours.ts';
 import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import type { ViewRequest } from '../core/view.ts';
@@ -89,7 +88,7 @@ function withoutBad({ copied }: OpenDraft, problems: readonly FieldProblem[]): O
 
 /** What a draft says without what is wrong with it, and with something in place of what it cannot be read without. */
 function without({ fields, sample }: OpenDraft, problems: readonly FieldProblem[]): DraftFields {
-  const bad = problems.map(({ field }) => (field.startsWith('caps.') ? 'caps' : field));
+  const bad = problems.map(({ field }) => /^(?:caps|consent)\./.exec(field)?.[0].slice(0, -1) ?? field);
   const good = Object.entries(fields).filter(([name]) => !bad.some((field) => isUnder(name, field)));
   const standIns: DraftFields = {
     id: 'draft',
@@ -125,7 +124,7 @@ function sentence(message: string): string {
 /** The draft as it would be with what the form of a part has sent. */
 export function withSent(open: OpenDraft, part: FormPart, sent: URLSearchParams): OpenDraft {
   const names = part === 'words' ? [...fieldsOf.words, ...variableFields] : fieldsOf[part];
-  const isColumn = (name: string) => columnFields.includes(name);
+  const isColumn = (name: string) => name === otherField || columnFields.includes(name);
   const others = Object.entries(open.fields).filter(([name]) => !names.includes(name) || isColumn(name));
   const written = names.flatMap((name): [string, string][] => {
     const values = isColumn(name) ? [] : sent.getAll(name);
@@ -136,18 +135,24 @@ export function withSent(open: OpenDraft, part: FormPart, sent: URLSearchParams)
 }
 
 const variableFields = Array.from({ length: mostVariables }, (_, at) => [`variables.${at}.name`, `variables.${at}.value`]).flat();
-const columnFields = rowFieldList.map(({ key }) => `list.${key}`);
 
 /** What each column is for; of two that were chosen for one use, the one that was changed has it. */
 function sentColumns({ fields, sample: { columns } }: OpenDraft, sent: URLSearchParams): DraftFields {
   const uses = columns.map((column, at) => {
-    const before = columnFields.find((field) => fields[field] === column) ?? '';
+    const before = useOf(fields, column);
     const after = sent.get(`column.${at}`) ?? before;
     return { column, use: after, isChanged: after !== before };
   });
   const inTurn = [...uses.filter(({ isChanged }) => !isChanged), ...uses.filter(({ isChanged }) => isChanged)];
   const chosen = new Map(inTurn.map(({ column, use }) => [use, column]));
-  return Object.fromEntries(columnFields.map((field) => [field, chosen.get(field) ?? '']));
+  const others = uses.filter(({ use }) => use === otherField).map(({ column }) => column);
+  return { ...Object.fromEntries(columnFields.map((field) => [field, chosen.get(field) ?? ''])), [otherField]: others.join('\n') };
+}
+
+/** The field that a column is written in; empty: it is used in the words at most. */
+export function useOf(fields: DraftFields, column: string): string {
+  const isOther = (fields[otherField] ?? '').split('\n').includes(column);
+  return columnFields.find((field) => fields[field] === column) ?? (isOther ? otherField : '');
 }
 
 function repeatedNames(fields: DraftFields): FieldProblem[] {

@@ -4,7 +4,7 @@ import { ProblemError } from '../../api/core/problem.ts';
 import { findDraft, saveDraft, type Draft, type DraftList, createDraft, keepDraftList } from '../../../ledger/console/drafts.ts';
 import { type ListSample, guessColumns, readListSample } from '../../../list/sample.ts';
 import { createHash } from 'node:crypto';
-import { fieldsOf, usualFields, type FormPart } from './parts.ts';
+import { columnFields, fieldsOf, usualFields, type FormPart } from './parts.ts';
 import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import type { Store } from '../../../ledger/open-ledger.ts';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
@@ -12,7 +12,6 @@ import type { FieldProblem } from './reading.ts';
 import { theColumn } from '../../../rules/columns.ts';
 import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { knowsHolidays } from '../../../campaign/file/holidays.ts';
-import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import type { ReceivedList } from './upload.ts';
 import { copyFile, withDraftFiles } from './content.ts';
 import { createReadStream } from 'node:fs';
@@ -127,12 +126,11 @@ export async function replaceList(request: ViewRequest, open: OpenDraft, receive
 function columnsOf({ columns, rows }: ListSample, before: DraftFields): DraftFields {
   const guess: Record<string, string> = {};
   for (const [use, column] of Object.entries(guessColumns(columns, rows))) guess[`list.${use}`] = column;
-  const fields = rowFieldList.map(({ key }) => `list.${key}`);
-  const kept = fields.flatMap((field): [string, string][] => {
+  const kept = columnFields.flatMap((field): [string, string][] => {
     const column = theColumn(before[field] ?? '', columns);
     return column === null ? [] : [[field, column]];
   });
-  return { ...Object.fromEntries(fields.map((field) => [field, ''])), ...guess, ...Object.fromEntries(kept) };
+  return { ...Object.fromEntries(columnFields.map((field) => [field, ''])), ...guess, ...Object.fromEntries(kept) };
 }
 
 /** The holidays of the country that all numbers with a country belong to. */

@@ -23,6 +23,7 @@ import {
   type ImpossibleWindows,
 } from '../../../campaign/preflight/impossible.ts';
 import { Preflight, type CheckedRow, type Outlook, type PreflightReport } from '../../../campaign/preflight/preflight.ts';
+import { ConsentCensus, refuseOpenConsent, unnamedConsent } from '../../../campaign/preflight/consent-columns.ts';
 import { opensTooLate, refuseTooEarlyEnd } from '../../../campaign/preflight/start-time.ts';
 import { hooksOf } from '../../../temporal/start-campaign.ts';
 import { HookError } from '../../../shared/hooks/errors.ts';
@@ -56,6 +57,8 @@ export interface CheckResult {
   listNotes: readonly string[];
   report: CheckReport;
   impossible: ImpossibleWindows;
+  /** What the file leaves open about consent. */
+  consent: ConsentCensus;
   /** Whether a start would lead to at least one call to everybody who can be called. */
   canGo: boolean;
   /** Why nobody could be called whatever the people do; null: nothing of the kind. */
@@ -93,8 +96,9 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
   const rules = withHouse(own, ledger.house);
   const preflight = new Preflight(rules, startsAt);
   const census = new WindowCensus(rules, now);
+  const consent = new ConsentCensus(file, rules);
   try {
-    await takeRows(judgeRows(census.count(readRecipients(file, header, rules)), preflight, ledger));
+    await takeRows(judgeRows(consent.count(census.count(readRecipients(file, header, rules))), preflight, ledger));
   } finally {
     await ledger.close();
   }
@@ -124,30 +128,32 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
   return {
     file,
     rules,
+    consent,
     listNotes: header.notes,
     report,
     impossible,
     canGo: canGo(rules, report),
-    obstacle: obstacleOf(rules, report, impossible),
+    obstacle: obstacleOf(rules, report, impossible, consent),
     warnings: [...describeImpossible(impossible), ...report.warnings],
   };
 }
 
 /** Throws CampaignFileError when a start of what was checked would be refused for its file or list, however it is started. */
-export function refuseUnstartable({ file, rules, report, impossible }: CheckResult): void {
+export function refuseUnstartable({ file, rules, report, impossible, consent }: CheckResult): void {
   refuseEmptyCampaign({ file, rules }, report);
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, report.law);
   refuseWithoutHouse(file, rules);
+  refuseOpenConsent(file, rules, consent);
   refuseTooEarlyEnd(file, rules, report);
 }
 
 /** For programs; its instants are epoch milliseconds. */
-export function checkAsJson({ file, report, listNotes, impossible, canGo: startable, rules }: CheckResult): object {
+export function checkAsJson({ file, report, listNotes, canGo: startable, rules, obstacle, impossible }: CheckResult): object {
   const { id, name, path, hash, listPath: list } = file;
   const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law), timeZoneData: zoneDataRelease };
   return {
-    startable: startable && !impossible.all && lacksBasis(report.law).length === 0 && lacksOfHouse(rules).length === 0,
+    startable: startable && obstacle === null,
     campaign,
     house: rules.house ?? null,
     ...report,
@@ -184,11 +190,13 @@ async function hookWarnings(config: Config, { rules, isOffline }: { rules: Campa
   return warnings;
 }
 
-function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows): string | null {
+function obstacleOf(rules: CampaignRules, report: CheckReport, impossible: ImpossibleWindows, consent: ConsentCensus): string | null {
   if (impossible.all) return 'no recipient in the list can ever be called';
   if (lacksBasis(report.law).length > 0) return 'the law asks for consent, and the campaign file does not state its basis';
   const lacks = lacksOfHouse(rules);
   if (lacks.length > 0) return houseLackText(lacks, rules.house?.version ?? 0);
+  if (unnamedConsent(rules) !== null) return 'the campaign file states basis: consent and does not say where the list has it (consent:)';
+  if (consent.open().length > 0) return 'the list has columns that look like consent, and the campaign file does not say what they are';
   return opensTooLate(rules, report) === null ? null : 'no recipient in the list can be called before ends_at';
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../../campaign/file/file.ts';
+import { refuseOpenConsent } from '../../../campaign/preflight/consent-columns.ts';
 import { longestRecurringId } from '../../../rules/hours/firing-time.ts';
 import { CampaignFileError, UsageError } from '../../../shared/input/errors.ts';
 import { loadCampaignText } from '../../../shared/input/yaml-text.ts';
@@ -34,6 +35,7 @@ export async function readNewSchedule(
   const file = await readCampaignFile(path, content);
   refuseLongId(file);
   refuseOpenEnd(file);
+  refuseOpenConsent(file, file.settings, null);
   const source = readListSource(list ?? file.settings.list.file);
   if (text !== undefined) refuseLocalList(source);
   refuseEndedCampaign(file, await readServiceTime({ config, now }));

@@ -130,8 +130,19 @@ test('carillon doctor names the date of the packaged rules, and warns when they 
 
 /** A Tuesday after the French law came into force. */
 const now = Date.UTC(2026, 10, 24, 15);
-const list =
-  'phone,state\n+33199001234,\n+33199001235,\n+15045550101,LA\n+12075550102,ME\n+15045550103,LA\n+12125550104,NY\n+5511912345678,\n';
+const list = [
+  'phone,state,agreed',
+  '+33199001234,',
+  '+33199001235,',
+  '+15045550101,LA',
+  '+12075550102,ME',
+  '+15045550103,LA',
+  '+12125550104,NY',
+  '+5511912345678,',
+]
+  .map((line, at) => (at === 0 ? `${line}\n` : `${line},2026-01-05\n`))
+  .join('');
+const consented = 'basis: consent\nconsent: { at: agreed, source: agreed, text: agreed }\n';
 const yaml = minimalCampaign.replace('phone: phone }', 'phone: phone, state: state }');
 
 async function checkOutlook(more: string, at = now) {
@@ -165,7 +176,7 @@ test('check asks for the basis where the law forbids calls without consent, and 
 });
 
 test.each([
-  ['a basis', 'basis: consent\n', / The campaign file states basis: consent\./],
+  ['a basis', consented, / The campaign file states basis: consent\./],
   [
     'another basis',
     'basis: existing_customer\n',
@@ -191,7 +202,7 @@ test('another word than a basis is refused with those that there are', async () 
 });
 
 test('check says which rules are unconfirmed for how many rows', async () => {
-  const { said, law } = await checkOutlook('basis: consent\n');
+  const { said, law } = await checkOutlook(consented);
   expect(said).toMatch(
     /3 rules by law were not confirmed at the source: us-la for 2 rows \(which legal holidays\); us-me for 1 row \(whether the text of 2003 still stands\); us-me-calls for 1 row \(.*\)\. The stricter of what is said about the law holds/,
   );
@@ -215,7 +226,7 @@ test('a start freezes the basis and the holidays of countries without a rule, wh
   };
   expect(await messageOf(begin(''))).toMatch(/:1: basis: is missing, and the law asks for consent in FR \(2 rows/);
   expect(await findCampaign(store.db, 'test')).toBeUndefined();
-  await begin('basis: consent\n');
+  await begin(consented);
   const campaign = (await findCampaign(store.db, 'test'))!;
   expect(campaign.rules.basis).toBe('consent');
   const brazil = campaign.rules.law.find(({ country }) => country === 'BR');
@@ -235,7 +246,7 @@ test('a start freezes the basis and the holidays of countries without a rule, wh
   expect(judgeHours(readJudgedRules(rules), posted('2027-09-08T15:00:00Z'))).toBeNull();
 
   const outlook = await readLawOutlook(store.db, campaign);
-  expect(outlook).toEqual((await checkOutlook('basis: consent\n')).law);
+  expect(outlook).toEqual((await checkOutlook(consented)).law);
   const report = renderHtmlReport(sampleReport({ campaigns: [sampleCampaign('test', { law: outlook })] }));
   expect(report).toContain('us-la for 2 rows (which legal holidays); us-me for 1 row');
   expect(report).toMatch(/FR: the law asks for consent to calls that sell anything \(2 rows; .*states basis: consent\./);

@@ -233,6 +233,33 @@ test('a firing without its list fails with the reason, and the next one is made 
   expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
 });
 
+test('a run whose list or file leaves consent open calls nobody, and its schedule is paused until somebody has answered', async () => {
+  const world = workingWorld();
+  const path = world.writeCampaign({});
+  await world.run('schedule', 'create', path, ...yearly, '--list', 'today.csv');
+  const asked = async (says: RegExp) => {
+    expect(await untilEnd(world, await trigger(world))).toMatchObject({
+      result: 'failed',
+      reason: expect.stringMatching(says),
+    });
+    expect(await viewOf(world)).toMatchObject({ state: 'paused', note: expect.stringMatching(says) });
+    expect(await world.run('schedule', 'resume', world.id)).toMatchObject({ code: 0 });
+  };
+  writeFileSync(world.path('today.csv'), `phone,name,OptIn\n${numberAt(0)},Ann,no\n`);
+  await asked(/The list has columns that look like consent/);
+
+  // As of an older version, which took such a file.
+  const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
+  await store.db
+    .updateTable('schedules')
+    .set({ content: `${world.read('campaign.yaml')}basis: consent\n` })
+    .where('campaign_id', '=', world.id)
+    .execute();
+  await store.close();
+  writeFileSync(world.path('today.csv'), rows(1));
+  await asked(/states basis: consent and names no columns of consent/);
+});
+
 test.each([
   {
     what: 'a list that nobody can be dialled of',
