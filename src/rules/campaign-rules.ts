@@ -2,7 +2,7 @@ import type { ConsentRules } from './consent.ts';
 import type { Gate, PilotRules } from './gates.ts';
 import type { CallerLimits } from './caller-choice.ts';
 import type { CallbackRules } from './callback-rules.ts';
-import type { ResultRule, ValueRule } from './talk-results.ts';
+import type { ResultRule, ValueReading, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';
 import type { ListEncoding, Numbering, OwnColumns, StaysOpen } from './row-terms.ts';
@@ -117,7 +117,7 @@ export interface StopAt {
  * The rules of a campaign as frozen at its start: plain JSON, stored with the campaign, built from the campaign file by
  * `src/campaign/file/file.ts`. All durations are milliseconds of *service time* unless the name says `Real`.
  */
-export interface CampaignRules {
+export interface CampaignRules extends ValueReading {
   agentId: string;
   callers: {
     /** Ids of the imported numbers that call; at least one. */

@@ -34,6 +34,8 @@ export interface ConversationFacts {
   audio: string | null;
   collected: Record<string, unknown> | null;
   evaluation: Record<string, unknown> | null;
+  /** The record says that it has no analysis: what it collected and evaluated is empty for that reason. */
+  analysed?: false;
   /**
    * The report of its batch names it: it is nobody's until the record itself has been read. `alone`: the record shows neither number nor
    * reference, so that whose it is stands in the report alone.

@@ -26,6 +26,15 @@ export type AfterTalk = { kind: 'retry'; afterMs: number } | { kind: 'callback' 
 /** Who asks for another call after a talk: the record, by a rule of the campaign, or a person who has them called back. */
 export type Asks = AfterTalk['kind'] | 'person';
 
+/** How values are read out of the facts of a record. */
+export interface ValueReading {
+  /** Values count as the facts hold them, which is out of one wrapping; absent, as of campaigns begun before: out of a second one, too. */
+  unwrapOnce?: true;
+}
+
+/** What a record tells of the analysis of a talk. */
+export type Analysis = Pick<ConversationFacts, 'collected' | 'evaluation' | 'analysed'>;
+
 /** What a talk came to, and what follows; null: nothing, it ends its row. */
 export interface TalkResult {
   result: string;
@@ -50,10 +59,11 @@ export const resultsBesides = { unruled: 'other', untold: 'none' } as const;
 
 /**
  * Whether a record says so. Comparison is by text without case and surrounding blanks, so `true` and `"True"` are equal, while `yes`
- * counts only where it is listed. What is not there equals nothing.
+ * counts only where it is listed. What is not there, a list and an object equal nothing. Without a `reading` it looks one wrapping deeper,
+ * as a wish not to be called again is heard.
  */
-export function saysSo(facts: Pick<ConversationFacts, 'collected' | 'evaluation'>, { source, key, values }: ValueRule): boolean {
-  const said = valueNamed(facts[source], key);
+export function saysSo(facts: Analysis, { source, key, values }: ValueRule, reading: ValueReading = {}): boolean {
+  const said = comparable(plainValueNamed(facts[source], key, reading));
   return said !== null && values.some((value) => comparable(value) === said);
 }
 
@@ -61,17 +71,14 @@ export function saysSo(facts: Pick<ConversationFacts, 'collected' | 'evaluation'
  * What a talk came to: the first rule that describes it. `lastedMs`: how long the call lasted, 0 where its record names no time. What no
  * rule describes asks for nothing.
  */
-export function resultOfTalk(
-  facts: Pick<ConversationFacts, 'collected' | 'evaluation'>,
-  lastedMs: number,
-  rules: readonly ResultRule[],
-): TalkResult {
+export function resultOfTalk(facts: Analysis, lastedMs: number, rules: readonly ResultRule[], reading: ValueReading = {}): TalkResult {
   const found = rules.find(
     ({ value, talkUnderMs }) =>
-      (value === null || saysSo(facts, value)) && (talkUnderMs === null || (lastedMs > 0 && lastedMs < talkUnderMs)),
+      (value === null || saysSo(facts, value, reading)) && (talkUnderMs === null || (lastedMs > 0 && lastedMs < talkUnderMs)),
   );
   if (found !== undefined) return { result: found.result, next: found.next ?? null };
-  const isTold = facts.collected !== null || facts.evaluation !== null || rules.every(({ value }) => value === null);
+  const isAnalysed = (facts.collected !== null || facts.evaluation !== null) && !(reading.unwrapOnce && facts.analysed === false);
+  const isTold = isAnalysed || rules.every(({ value }) => value === null);
   return { result: isTold ? resultsBesides.unruled : resultsBesides.untold, next: null };
 }
 
@@ -115,14 +122,12 @@ export function goalShare(
   return countedShare(sum([...goals]), of ?? sum(Object.keys(counts)));
 }
 
-function valueNamed(results: Record<string, unknown> | null, key: string): string | null {
-  return comparable(plainValueNamed(results, key));
-}
-
-/** The value that stands under a key, out of the wrapping that services have for it; null: none does. May be no plain value. */
-export function plainValueNamed(results: Record<string, unknown> | null, key: string): unknown {
+/** The value that stands under a key; null: none does. May be no plain value. */
+export function plainValueNamed(results: Record<string, unknown> | null, key: string, { unwrapOnce }: ValueReading): unknown {
   if (results === null || !Object.hasOwn(results, key)) return null;
   const entry = results[key];
+  // Its wrapping was taken off when the record was read.
+  if (unwrapOnce) return entry;
   if (typeof entry !== 'object' || entry === null) return entry;
   // Comparable services wrap the result: `{ value, rationale }` when collected, `{ result, rationale }` when evaluated.
   if ('value' in entry) return entry.value;

@@ -15,6 +15,8 @@ interface Facts {
   agentTurns?: number;
   collected?: Record<string, unknown> | null;
   evaluation?: Record<string, unknown> | null;
+  /** False: the record denies that it has an analysis. */
+  analysed?: boolean;
   startedAt?: number | null;
   endedAt?: number | null;
   durationMs?: number | null;
@@ -45,13 +47,13 @@ function hearsOptOut({ optOut }: JudgedRules, facts: Facts): boolean {
   return optOut.some((rule) => says(facts, rule));
 }
 
-function says({ collected, evaluation }: Facts, { source, key, values }: SaidRule): boolean {
-  const said = plain((source === 'collected' ? collected : evaluation)?.[key]);
+function says({ collected, evaluation }: Facts, { source, key, values }: SaidRule, valueOf = plain): boolean {
+  const said = valueOf((source === 'collected' ? collected : evaluation)?.[key]);
   return said !== null && values.some((value) => plain(value) === said);
 }
 
 /** What the talk of a call came to by the record that it owns, and what it asks for; null: it was none, or the record tells nothing yet. */
-export function resultBy({ results }: JudgedRules, row: AttemptRow): { result: string; asks: string | null } | null {
+export function resultBy({ results, unwrapOnce }: JudgedRules, row: AttemptRow): { result: string; asks: string | null } | null {
   const { state, final, facts: stored, disposition } = row;
   if (results.length === 0 || state !== 'settled' || disposition !== 'answered' || final !== 1 || stored === null) return null;
   const facts = JSON.parse(stored) as Facts;
@@ -63,13 +65,14 @@ export function resultBy({ results }: JudgedRules, row: AttemptRow): { result: s
   const lasted = durationMs ?? (startedAt == null || endedAt == null ? 0 : endedAt - startedAt);
   for (const { result, value, talkUnderMs, next } of results) {
     const isShort = talkUnderMs === null || (lasted > 0 && lasted < talkUnderMs);
-    if (isShort && (value === null || says(told, value))) return { result, asks: next?.kind ?? null };
+    if (isShort && (value === null || says(told, value, unwrapOnce ? asText : plain))) return { result, asks: next?.kind ?? null };
   }
   const asksForValues = results.some(({ value }) => value !== null);
-  return { result: asksForValues && told.collected == null && told.evaluation == null ? 'none' : 'other', asks: null };
+  const isBare = (told.collected == null && told.evaluation == null) || (unwrapOnce && told.analysed === false);
+  return { result: asksForValues && isBare ? 'none' : 'other', asks: null };
 }
 
-/** A value as it may stand, bare or wrapped once, as comparable text. */
+/** A value as it may stand in the facts, bare or still wrapped, as comparable text. */
 function plain(value: unknown): string | null {
   const inner =
     typeof value === 'object' && value !== null ? ('value' in value ? value.value : 'result' in value ? value.result : null) : value;

@@ -85,6 +85,8 @@ const untold = {
   optOut: [] as readonly SaidRule[],
   /** The first that describes a talk names what it came to. */
   results: [] as readonly JudgedResult[],
+  /** Values for these stand in the facts as they count; campaigns begun before take off a second wrapping. */
+  unwrapOnce: false,
   /** Who is called first. */
   pilot: null as { next: string } | null,
   /** So many goals are enough. */

@@ -115,6 +115,13 @@ function read(said: unknown, { zones = ['America/New_York'], isOpen = () => true
   return readCallback({ ...callbackRules, ...given.rules }, { collected }, { toldAt, zones, now: toldAt + minuteMs, isOpen });
 }
 
+test('of a campaign that takes off one wrapping, a time that is still wrapped in the facts is none', () => {
+  const facts = { collected: { callback_at: { value: '2026-11-27 17:00' } } };
+  const question = { toldAt, zones: ['America/New_York'], now: toldAt + minuteMs, isOpen: () => true };
+  expect(readCallback(callbackRules, facts, question)).toMatchObject({ kind: 'clear' });
+  expect(readCallback(callbackRules, facts, question, { unwrapOnce: true })).toMatchObject({ kind: 'unclear', reason: 'no_time' });
+});
+
 const five = Date.UTC(2026, 10, 27, 22, 0);
 
 test('an instant, a local time and words name the same promise; a value may be wrapped once', () => {

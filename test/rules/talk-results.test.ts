@@ -1,4 +1,9 @@
 import { expect, test } from 'vitest';
+import { readRecord } from '../../src/rules/correlation/record.ts';
+import { factsFromRecord } from '../../src/service/convai/record-facts.ts';
+import { resultBy } from '../../src/verify/judge-record.ts';
+import { readJudgedRules } from '../../src/verify/judged-rules.ts';
+import type { AttemptRow } from '../../src/verify/reader.ts';
 import { countedShare, goalShare, resultOfTalk, type ResultRule } from '../../src/rules/talk-results.ts';
 
 const rule = (result: string, more: Partial<ResultRule>): ResultRule => ({ result, value: null, talkUnderMs: null, goal: false, ...more });
@@ -52,4 +57,58 @@ test('the goal is counted over all its results, and only where a rule is one', (
   expect(goalShare(rules, { confirmed: 3 }, 12)).toMatchObject({ count: 3, of: 12, share: 0.25 });
   expect(goalShare(rules.slice(1), { cut_off: 3 })).toBeNull();
   expect(goalShare(undefined, {})).toBeNull();
+});
+
+const collects = (when: unknown) => ({ collected_data: { when } });
+const evaluates = (right: unknown) => ({ evaluation_results: { right } });
+/** What a record holds; its result where one wrapping is taken off; the result in campaigns begun before. */
+// prettier-ignore
+const values: [what: string, record: object, result: string, before: string][] = [
+  ['a bare value', collects('later'), 'later', 'later'],
+  ['a wrapped one', collects({ value: ' Later ', rationale: 'so they said' }), 'later', 'later'],
+  ['one wrapped under `analysis`', { analysis: { data_collection_results: { when: { value: 'later' } } } }, 'later', 'later'],
+  ['one wrapped twice', collects({ value: { value: 'later' } }), 'other', 'later'],
+  ['a list', collects(['later']), 'other', 'other'],
+  ['a wrapped list', collects({ value: ['later'] }), 'other', 'other'],
+  ['a list that is wrapped twice', collects({ value: { value: ['later'] } }), 'other', 'other'],
+  ['an object', collects({ when: 'later' }), 'other', 'other'],
+  ['the wrapping of an evaluation about a collected value', collects({ result: 'later' }), 'other', 'later'],
+  ['a wrapped null', collects({ value: null }), 'other', 'other'],
+  ['a bare evaluation', evaluates('failure'), 'wrong', 'wrong'],
+  ['a wrapped evaluation', evaluates({ result: 'failure', rationale: 'x' }), 'wrong', 'wrong'],
+  ['an evaluation wrapped twice', evaluates({ result: { result: 'failure' } }), 'other', 'wrong'],
+  ['the wrapping of a collected value about an evaluation', evaluates({ value: 'failure' }), 'other', 'wrong'],
+  ['a list as evaluation', evaluates({ result: ['failure'] }), 'other', 'other'],
+  ['no analysis, and empty maps', { analysis: null, collected_data: {}, evaluation_results: {} }, 'none', 'other'],
+  ['no analysis, and one empty map', { analysis: null, collected_data: {} }, 'none', 'other'],
+  ['no analysis, and a value all the same', { analysis: null, ...collects('later'), evaluation_results: {} }, 'later', 'later'],
+  ['no analysis, and an unknown value', { analysis: null, ...collects('never') }, 'other', 'other'],
+  ['no analysis, and no maps', { analysis: null }, 'none', 'none'],
+  ['an analysis that found nothing', { analysis: {}, collected_data: {}, evaluation_results: {} }, 'other', 'other'],
+  ['empty maps without a word of an analysis', { collected_data: {}, evaluation_results: {} }, 'other', 'other'],
+];
+
+test.for(values)(
+  '%s means the same to the ledger and to the judge, and campaigns begun before keep their reading',
+  ([, record, now, before]) => {
+    const results = [
+      rule('later', { value: { source: 'collected', key: 'when', values: ['later'] } }),
+      rule('wrong', { value: { source: 'evaluation', key: 'right', values: ['failure'] } }),
+    ];
+    const facts = factsFromRecord({ conversation_id: 'conv_1', status: 'done', transcript: [{ role: 'user', message: 'Hi.' }], ...record });
+    const row = { state: 'settled', final: 1, disposition: 'answered', facts: JSON.stringify(facts) } as AttemptRow;
+    for (const [frozen, result] of [
+      [{ results, unwrapOnce: true }, now],
+      [{ results }, before],
+    ] as const) {
+      expect(readRecord(facts, frozen, { finished: true, final: true }).talkResult?.result).toBe(result);
+      expect(resultBy(readJudgedRules(frozen), row)?.result).toBe(result);
+    }
+  },
+);
+
+test('a wish not to be called again is also heard one wrapping deeper', () => {
+  const optOut = [{ source: 'collected', key: 'when', values: ['later'] } as const];
+  const facts = factsFromRecord({ conversation_id: 'conv_1', status: 'done', ...collects({ value: { value: 'later' } }) });
+  expect(readRecord(facts, { optOut, unwrapOnce: true }).optOut).toBe(true);
 });

@@ -222,6 +222,7 @@ test('the judge finds each value that it holds a campaign to in the rules as the
     caps: [{ by: 'person', calls: 2, withinMs: hourMs }],
     dispositions: [{ pointer: '/a', equals: [1], disposition: 'busy' }],
     results: [{ result: 'a', value: { source: 'collected', key: 'b', values: [1] }, talkUnderMs: 5, goal: true }],
+    unwrapOnce: true,
     callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour: 1, perDay: 2 } },
     purpose: 'recall',
     consent: { atColumn: 'a', sourceColumn: 'b', textColumn: 'c', proofColumn: null, purposeColumn: null, maxAgeMs: 5 },

@@ -33,7 +33,7 @@ export async function promiseFromTalk(
   const { callback, retry } = campaign.rules;
   if (callback === undefined) return {};
   const question = questionOf(campaign, row, { toldAt: facts.endedAt ?? attempt.settled_at ?? now, now });
-  const read = readCallback(callback, facts, question);
+  const read = readCallback(callback, facts, question, campaign.rules);
   const told = { promiseId: `${attempt.attempt_id}/callback`, said: read.said, fromAttempt: attempt.attempt_id, madeBy: null };
   const unclear = read.kind === 'unclear' ? read.reason : ((await findOther(tx, row)) ?? (await isTooOften(tx, row, callback.most)));
   if (read.kind === 'clear' && unclear === null) {

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { ConversationFacts } from '../conversation-facts.ts';
 import type { CallbackRules, CallbackSource, UnclearReason } from '../callback-rules.ts';
-import { plainValueNamed } from '../talk-results.ts';
+import { plainValueNamed, type ValueReading } from '../talk-results.ts';
 import { timeZone } from '../hours/time-zone.ts';
 import { instantsOf, wallText, wallTime } from '../hours/local-time.ts';
 import { readSpokenTime } from './spoken-time.ts';
@@ -28,8 +28,13 @@ const longestSaid = 200;
  * When somebody asked to be called back, by what was collected from them. Of several zones the latest reading counts. Never guesses: what
  * is past, too far ahead, closed, or may mean more than one time is unclear.
  */
-export function readCallback(rules: CallbackRules, facts: Pick<ConversationFacts, 'collected'>, question: CallbackQuestion): ReadCallback {
-  const said = saidIn(rules.at, facts);
+export function readCallback(
+  rules: CallbackRules,
+  facts: Pick<ConversationFacts, 'collected'>,
+  question: CallbackQuestion,
+  reading: ValueReading = {},
+): ReadCallback {
+  const said = saidIn(rules.at, facts, reading);
   const shown = said?.slice(0, longestSaid) ?? null;
   if (said === null) return { kind: 'unclear', reason: 'no_time', said: null };
   const found = rules.at.kind === 'in' ? readMinutes(said, question) : readTime(said, rules, question);
@@ -56,9 +61,9 @@ export function faultOf(
   return isOpen(Math.max(at, now)) ? null : 'outside_hours';
 }
 
-function saidIn(source: CallbackSource, { collected }: Pick<ConversationFacts, 'collected'>): string | null {
+function saidIn(source: CallbackSource, { collected }: Pick<ConversationFacts, 'collected'>, reading: ValueReading): string | null {
   const of = (key: string): string => {
-    const value = plainValueNamed(collected, key);
+    const value = plainValueNamed(collected, key, reading);
     return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   };
   const said = source.kind === 'date_and_time' ? (of(source.date) === '' ? '' : `${of(source.date)} ${of(source.time)}`) : of(source.key);

@@ -1,7 +1,7 @@
 import type { CampaignRules } from '../campaign-rules.ts';
 import type { ConversationFacts } from '../conversation-facts.ts';
 import type { AttemptResult, Disposition } from '../disposition.ts';
-import { comparable, resultOfTalk, saysSo, type TalkResult } from '../talk-results.ts';
+import { comparable, resultOfTalk, saysSo, type Analysis, type TalkResult, type ValueReading } from '../talk-results.ts';
 
 /** What repeated reads of one record have shown so far. */
 export interface RecordReads {
@@ -29,7 +29,7 @@ export interface ReadHistory {
 export type Judged = Pick<RecordEvidence, 'finished' | 'final'>;
 
 /** By which rules of campaigns a record is read. */
-export interface ReadingRules {
+export interface ReadingRules extends ValueReading {
   dispositions?: CampaignRules['dispositions'];
   optOut?: CampaignRules['optOut'];
   results?: CampaignRules['results'];
@@ -101,7 +101,7 @@ export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, h
     final,
     disposition,
     optOut,
-    talkResult: isTalk && rules.results !== undefined ? resultOfTalk(analysisIn(facts), lastedMs, rules.results) : null,
+    talkResult: isTalk && rules.results !== undefined ? resultOfTalk(analysisIn(facts), lastedMs, rules.results, rules) : null,
     talk: talkIn(facts, final, rules.ringLimitMs ?? 0),
     spoken,
     wordless: facts.hasTranscript && !spoken && facts.callResult === null,
@@ -249,9 +249,10 @@ function durationOf(facts: ConversationFacts): number {
 }
 
 /** What may name a talk: values of an analysis that still runs may change, and nobody is called because of them. */
-function analysisIn({ status, collected, evaluation }: ConversationFacts): Pick<ConversationFacts, 'collected' | 'evaluation'> {
+function analysisIn(facts: ConversationFacts): Analysis {
+  const { status } = facts;
   const isComplete = status === null || status === 'done' || status === 'failed';
-  return isComplete ? { collected, evaluation } : { collected: null, evaluation: null };
+  return isComplete ? facts : { collected: null, evaluation: null };
 }
 
 /** Whether anything was collected in a call, or its evaluation says anything. */

@@ -112,6 +112,7 @@ export function factsFromRecord(
     audio: text(fields['audio']),
     collected,
     evaluation,
+    ...(fields['analysis'] === null && isEmpty(collected, evaluation) ? { analysed: false as const } : {}),
     ...pointedValues(record, pointers.values),
     ...(direction === 'inbound' && externalNumber !== null ? { callerNumber: externalNumber } : {}),
   });
@@ -205,6 +206,12 @@ function valuesById(results: unknown, key: string): Record<string, unknown> | nu
 function merge(...parts: (Record<string, unknown> | null)[]): Record<string, unknown> | null {
   const present = parts.filter((part) => part !== null);
   return present.length === 0 ? null : Object.fromEntries(present.flatMap((part) => Object.entries(part)));
+}
+
+/** Whether maps are there, and nothing is in them. */
+function isEmpty(...maps: (Record<string, unknown> | null)[]): boolean {
+  const present = maps.filter((map) => map !== null);
+  return present.length > 0 && present.every((map) => Object.keys(map).length === 0);
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -127,6 +127,7 @@ advanced: { dispatch_margin: 5m, settle: 20m, analysis_wait: 1m, late_delivery: 
       { result: 'confirmed', value: { source: 'collected', key: 'confirmed', values: ['yes'] }, talkUnderMs: 120_000, goal: true },
       { result: 'cut_off', value: null, talkUnderMs: 10_000, goal: false },
     ],
+    unwrapOnce: true,
     timing: {
       dispatchMarginMs: 300_000,
       settleMs: 1_200_000,

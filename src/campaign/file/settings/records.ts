@@ -129,7 +129,7 @@ export const recordSettings = {
 /** As frozen. */
 export function recordRules(
   written: Written<typeof recordSettings>,
-): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price' | 'results' | 'stopAt'> {
+): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price' | 'results' | 'unwrapOnce' | 'stopAt'> {
   const { price: asked, stop_at: stopAt } = written;
   const own = asked && { perMinuteMicros: Math.round(asked.per_minute * 1_000_000), currency: asked.currency };
   const rules = rulesOf(recordSettings, {
@@ -147,7 +147,7 @@ export function recordRules(
   return {
     ...rules,
     ...(own === undefined ? {} : { price: own }),
-    ...(results.length === 0 ? {} : { results }),
+    ...(results.length === 0 ? {} : { results, unwrapOnce: true as const }),
     ...(stopAt === undefined ? {} : { stopAt }),
   };
 }
