@@ -50,6 +50,7 @@ function takeDrops(/** @type {HTMLElement} */ place) {
 /** Saves what is changed, one after the other, and shows what follows from it. */
 function followDraft(/** @type {string} */ path) {
   let saving = 0;
+  let saves = 0;
   let last = Promise.resolve();
   /** @type {number | undefined} */
   let timer;
@@ -74,14 +75,17 @@ function followDraft(/** @type {string} */ path) {
     }, wait);
   };
   const look = async () => {
+    const before = saves;
     const { ok, text } = await ask(path, null).catch(() => ({ ok: false, text: '' }));
-    if (ok && saving === 0) take(text);
+    // What was asked for before a save shows what was stored before it, in an older version.
+    if (ok && saving === 0 && saves === before) take(text);
   };
   const save = (/** @type {HTMLFormElement} */ form) => {
     const sent = fieldsOf(form);
     // What was answered before knows nothing of this.
     clearTimeout(timer);
     saving += 1;
+    saves += 1;
     last = last
       .then(() => {
         const version = versionIn(form);
