@@ -7,7 +7,7 @@ import { noteUseAside } from '../api/core/authentication.ts';
 import { nothingHere, ProblemError, problemOf, refuseFaultyText } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
-import { assetFolder, pageHeaders, readPageAssets, type PageAsset } from '../../presentation/html/page-shell.ts';
+import { assetFolder, pageHeaders, readPageAssets, withViewerTimes, type PageAsset } from '../../presentation/html/page-shell.ts';
 import { beginSession, endSession, findSession } from '../../ledger/console/sessions.ts';
 import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
 import { findToken, type Token } from '../../ledger/console/tokens.ts';
@@ -26,6 +26,7 @@ import {
   SignInLimit,
   takeNotice,
   themeOf,
+  zoneOf,
 } from './core/session.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
@@ -250,7 +251,8 @@ function send({ request, reply }: Exchange, viewed: ViewRequest, view: View): Fa
   const coded = reply.code(view.status ?? 200);
   if (request.headers[partHeader] !== undefined) return sendHtml(coded, app.text);
   const notice = takeNotice(request, reply);
-  return sendHtml(coded, renderDocument(view.title, app, { notice, theme: viewed.theme }).text);
+  const { text } = renderDocument(view.title, app, { notice, theme: viewed.theme });
+  return sendHtml(coded, withViewerTimes(text, zoneOf(request), viewed.now));
 }
 
 function sendHtml(reply: FastifyReply, text: string): FastifyReply {

@@ -1,4 +1,5 @@
 import { html, type Html, type HtmlValue } from './html.ts';
+import { createTimeWords, type TimeWords } from './browser/time-words.js';
 import { drawn, icon } from './icons.ts';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,6 +29,7 @@ export function renderShell({ title, app, notice = null, token, theme = null, is
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="icon" href="${assetFolder}/icon.svg" type="image/svg+xml" />
+        <link rel="preload" href="${assetFolder}/desk-sans.woff2" as="font" type="font/woff2" crossorigin />
         <link rel="stylesheet" href="${assetFolder}/page.css" />
         <script src="${assetFolder}/idiomorph.js" defer></script>
         <script type="module" src="${assetFolder}/page.js"></script>
@@ -42,6 +44,27 @@ export function renderShell({ title, app, notice = null, token, theme = null, is
         ${after} ${drawn}
       </body>
     </html>`;
+}
+
+/** A document whose instants stand as the viewer's script will write them. `said`: zone and language of it, or nothing that is known. */
+export function withViewerTimes(markup: string, said: string, now: number): string {
+  const words = timeWordsIn(said);
+  if (words === null) return markup;
+  return markup
+    .replaceAll(/(<time datetime="([^"]+)" data-show="(\w+)">)[^<]*/g, (_, tag: string, at: string, show: string) => {
+      return tag + html`${words.write(show, Date.parse(at), now)}`.text;
+    })
+    .replaceAll(/(<span (?:id="clock-zone"|class="viewer-zone")>)UTC/g, (_, tag: string) => tag + html`${words.zoneName}`.text);
+}
+
+/** Null: nothing that Intl takes. */
+function timeWordsIn(said: string): TimeWords | null {
+  const [zone = '', locale] = said.split(' ');
+  try {
+    return zone === '' ? null : createTimeWords(zone, locale);
+  } catch {
+    return null;
+  }
 }
 
 /** Where pages have their scripts, styles and icon. */
@@ -61,7 +84,7 @@ export const detachedStyles = ['tokens', 'parts']
   .join('\n')
   .replaceAll(/@font-face \{[^}]*\}|\/\*[^]*?\*\//g, '');
 
-const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'times.js'];
+const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'time-words.js', 'times.js'];
 
 const read = (name: string, folder: string): string => readFileSync(new URL(name, folder), 'utf8');
 

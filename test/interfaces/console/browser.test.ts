@@ -62,6 +62,20 @@ browserTest('a pause that somebody else makes shows on an open page, with who ma
   expect(complaints).toEqual([]);
 });
 
+browserTest('the first look has times in the viewer’s zone, as the script writes them', async () => {
+  const { page, complaints } = await lookAtCampaign();
+  const answer = await page.reload();
+  const first = (await answer?.text()) ?? '';
+  expect(first).toContain('id="clock-zone">Europe/Berlin<');
+  const times = [...first.matchAll(/<time datetime="[^"]+" data-show="\w+">([^<]*)</g)].map(([, text]) => text);
+  // What ticks has gone on.
+  const shown = await page.evaluate<string[]>(`[...document.querySelectorAll('main time')].map((it) => it.textContent)`);
+  expect(shown.length).toBeGreaterThan(4);
+  expect(times.slice(-shown.length)).toEqual(shown);
+  expect(first).not.toMatch(/\d UTC</);
+  expect(complaints).toEqual([]);
+});
+
 browserTest(
   'lines in use and people in a call are told alike wherever they stand, also where a call is over that has no result',
   async () => {

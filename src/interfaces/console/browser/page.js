@@ -3,9 +3,10 @@ import { byId, notify } from './dom.js';
 import { createFollower } from './follow.js';
 import { signInAgain, startKeeping } from './keep.js';
 import { startListening } from './listen.js';
-import { setClock, tick, writeTimes } from './times.js';
+import { leaveZone, setClock, tick, writeTimes } from './times.js';
 
 writeTimes(document);
+leaveZone();
 setClock();
 setInterval(tick, 250);
 followView();

@@ -4,6 +4,7 @@ import { isIPv6 } from 'node:net';
 const cookieName = 'carillon_session';
 const noticeName = 'carillon_notice';
 const themeName = 'carillon_theme';
+const zoneName = 'carillon_zone';
 const mostNotice = 600;
 
 /** What a cookie of the page is sent with: to this server alone, never along with a request that another site has caused. */
@@ -37,6 +38,11 @@ export function keepTheme(request: FastifyRequest, reply: FastifyReply, chosen: 
   const theme = themes.find((each) => each === chosen);
   if (theme === undefined) void reply.clearCookie(themeName, cookieOptions(request));
   else void reply.setCookie(themeName, theme, { ...cookieOptions(request), maxAge: 365 * 24 * 3600 });
+}
+
+/** In which zone and language the viewer's script writes times, as it has said; empty: it has not. */
+export function zoneOf(request: FastifyRequest): string {
+  return request.cookies[zoneName] ?? '';
 }
 
 /** Says a sentence on the next page that is opened. */
