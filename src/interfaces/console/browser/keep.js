@@ -1,4 +1,4 @@
-/* What was written is not lost when a session has ended: it stays in this tab until somebody has signed in again. */
+/* What was written stays in this tab when a session ends, until the next sign-in. */
 
 const key = 'carillon-written';
 const isSignIn = () => document.getElementById('sign-in-form') !== null;
@@ -15,7 +15,7 @@ export function signInAgain() {
   location.assign(`/sign-in?ended=yes&to=${encodeURIComponent(location.pathname + location.search)}`);
 }
 
-/** Puts back what was written before somebody had to sign in again. Called once the page hears what is changed. */
+/** Puts back what was written before the sign-in. Called once the page hears changes. */
 export function startKeeping() {
   const text = sessionStorage.getItem(key);
   document.addEventListener('submit', ({ target }) => {

@@ -1,4 +1,4 @@
-/* How an instant is written in a zone: by the script of a page, and by its server for the first look. */
+/* How pages write instants; their server uses it for the first look. */
 
 const dayMs = 86_400_000;
 
