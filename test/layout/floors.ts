@@ -171,6 +171,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/operations/control/schedules': [
     'src/campaign/file/**',
+    'src/campaign/preflight',
     'src/operations/control',
     'src/rules/**',
     'src/shared/input',

@@ -6,6 +6,7 @@ import { readAggregates, type Aggregate } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countUnresolved } from './doubt-counts.ts';
 import type { Store } from '../open-ledger.ts';
+import type { Queries } from '../tx.ts';
 import { groupCalls, type CallDimension, type CallGroup } from './call-groups.ts';
 
 /** By what a report divides rows and calls. */
@@ -79,7 +80,8 @@ export async function readReport(store: Store, campaign: Campaign, dimensions: r
   ];
   const groups = callDimensions.length > 0 || wants('disposition') ? await groupCalls(store, campaignId, callDimensions) : null;
   const calls = groups ?? [];
-  const doubt = wants('outcome') ? doubtLines(await countUnresolved(store.db, campaignId)) : [];
+  const doubt = wants('outcome') ? linesOf(await countUnresolved(store.db, campaignId)) : [];
+  const unreached = wants('outcome') ? linesOf(await countUnreached(store.db, campaignId)) : [];
   return {
     campaignId,
     name,
@@ -90,6 +92,8 @@ export async function readReport(store: Store, campaign: Campaign, dimensions: r
     ...(wants('outcome') ? { outcome: outcomeLines(aggregates, rowsTotal) } : {}),
     /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
     ...(doubt.length > 0 ? { doubt } : {}),
+    /** Exhausted rows by their reason; beside the outcomes, where there are any. */
+    ...(unreached.length > 0 ? { unreached } : {}),
     ...(wants('disposition') ? { disposition: mostFirst(divide(calls, (group) => group.disposition ?? 'open')) } : {}),
     ...(wants('result') && rules.results !== undefined ? await resultTables(store, campaign, aggregates) : {}),
     ...(wants('attempt') ? { attempt: inOrder(divide(calls, (group) => group.attempt ?? 0)) } : {}),
@@ -201,8 +205,20 @@ async function resultTables(store: Store, { campaignId, rules }: Campaign, aggre
 /** Outcomes of people who were called. */
 const calledOutcomes = ['completed', 'exhausted', 'opted_out', 'unresolved'] as const satisfies Outcome[];
 
-function doubtLines(unresolved: Readonly<Record<string, number>>): CountLine[] {
-  return byCount(withShares(Object.entries(unresolved).map(([value, count]) => ({ value, count }))));
+/** Exhausted rows by why they are not called again: their attempts are used up, or the campaign has no retry after how the last call ended. */
+export async function countUnreached(db: Queries, campaignId: string): Promise<Record<string, number>> {
+  const groups = await db
+    .selectFrom('recipients')
+    .select((eb) => ['reason', eb.fn.countAll<number>().as('count')])
+    .where('campaign_id', '=', campaignId)
+    .where('outcome', '=', 'exhausted')
+    .groupBy('reason')
+    .execute();
+  return Object.fromEntries(groups.map(({ reason, count }) => [reason ?? 'unknown', count]));
+}
+
+function linesOf(counts: Readonly<Record<string, number>>): CountLine[] {
+  return byCount(withShares(Object.entries(counts).map(([value, count]) => ({ value, count }))));
 }
 
 function valueTables(aggregates: readonly Aggregate[], kind: 'collected' | 'evaluation'): Record<string, CountLine[]> {

@@ -42,6 +42,7 @@ export const report = z
     calls: z.object(callTotals).nullable(),
     outcome: lines.optional(),
     doubt: lines.optional().meta({ description: 'Unresolved rows by their cause.' }),
+    unreached: lines.optional().meta({ description: 'Exhausted rows by their reason.' }),
     disposition: callLines.optional(),
     result: lines.optional().meta({ description: 'Talks by what they came to, where the campaign has rules for that (`results`).' }),
     goal: z.object({ talks: countedShare, people: countedShare }).nullable().optional().meta({

@@ -14,7 +14,7 @@ import { countsChart, funnelChart } from '../charts/rows.ts';
 import { tellEvent } from '../words/events.ts';
 import { causeText } from '../words/needs.ts';
 import { goalText } from '../words/campaign.ts';
-import { reasonText } from '../words/causes.ts';
+import { reasonText, unreachedText } from '../words/causes.ts';
 
 /** A report is handed on by mail, so it stays below this. */
 export const mostReportBytes = 300_000;
@@ -163,10 +163,12 @@ function resultCharts({ result = [], goal }: Pick<ShownCampaign, 'result' | 'goa
   return result.length === 0 ? [] : [countsChart('What talks came to', { lines, unit: 'Talks', ...note })];
 }
 
-function outcomeCharts({ outcome = [], doubt = [] }: Pick<ShownCampaign, 'outcome' | 'doubt'>): Chart[] {
+function outcomeCharts({ outcome = [], doubt = [], unreached = [] }: Pick<ShownCampaign, 'outcome' | 'doubt' | 'unreached'>): Chart[] {
   const causes = doubt.map((line) => ({ ...line, value: causeText(line.value) }));
+  const reasons = unreached.map((line) => ({ ...line, value: unreachedText(line.value) }));
   return [
     countsChart('Outcomes of rows', { lines: outcome, unit: 'Rows' }),
+    ...(reasons.length === 0 ? [] : [countsChart('Rows that were not reached', { lines: reasons, unit: 'Rows' })]),
     ...(causes.length === 0 ? [] : [countsChart('Unresolved rows', { lines: causes, unit: 'Rows', note: 'A person decides about them.' })]),
   ];
 }

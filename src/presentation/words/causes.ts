@@ -83,6 +83,13 @@ export function verdictReason(reason: string): string {
   return one[reason] ?? reasonText(reason);
 }
 
+/** Why a person who was not reached is not called again, by the reason of the row. */
+export function unreachedText(reason: string): string {
+  if (reason === 'attempts_used_up') return 'all attempts used';
+  const [, disposition] = /^no_retry_after_(\w+)$/.exec(reason) ?? [];
+  return disposition === undefined ? reasonText(reason) : `no retry after ${reasonText(disposition)}`;
+}
+
 /** A reason that has no words of its own, as a person reads it. */
 export function reasonText(reason: string): string {
   return printable(reason).replaceAll('_', ' ');

@@ -1,5 +1,8 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { readMarks } from '../../../src/ledger/events.ts';
+import { readReport } from '../../../src/ledger/read/report.ts';
+import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
@@ -139,14 +142,31 @@ test('a retry says how many rows each outcome has; without Temporal, and while t
   expect((await console.get('/campaigns/spring/retry')).text).toContain('retry it when it has ended');
   await store.db
     .updateTable('recipients')
-    .set({ state: 'done', outcome: 'exhausted', reason: 'no_answer' })
+    .set({
+      state: 'done',
+      outcome: 'exhausted',
+      reason: sql`case row_number when 2 then 'attempts_used_up' else 'no_retry_after_voicemail' end`,
+    })
     .where('row_number', 'in', [2, 3])
+    .execute();
+  await store.db
+    .insertInto('aggregates')
+    .values({ campaign_id: 'spring', kind: 'outcome', key: '', value: 'exhausted', count: 2 })
     .execute();
   await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
   const ended = await console.get('/campaigns/spring/retry');
   expect(ended.text).toMatch(/Not reached, 2 (?:rows|people)/);
   expect(ended.text).not.toContain('Reached,');
-  expect((await console.get('/campaigns/spring')).text).toContain('/campaigns/spring/retry');
+  const { text } = await console.get('/campaigns/spring');
+  expect(text).toContain('/campaigns/spring/retry');
+  for (const words of ['Not reached: all attempts used', 'Not reached: no retry after voicemail', '1 person: no retry after voicemail.'])
+    expect(text).toContain(words);
+  expect(text).not.toMatch(/attempts are used|Not reached, attempts used/);
+  const report = await readReport(store, await requireCampaign(store.db, 'spring'), ['outcome']);
+  expect(report.unreached).toEqual([
+    { value: 'attempts_used_up', count: 1, share: 0.5 },
+    { value: 'no_retry_after_voicemail', count: 1, share: 0.5 },
+  ]);
   expect((await console.get('/campaigns/spring', 'read')).text).not.toContain('/campaigns/spring/retry');
   expect(await console.submit('/campaigns/spring/retry', {})).toMatchObject({ status: 400 });
   const refused = await console.submit('/campaigns/spring/retry', { outcome: 'exhausted' });

@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { campaignTitle, goalText, stateText } from '../../../presentation/words/campaign.ts';
+import { unreachedText } from '../../../presentation/words/causes.ts';
 import { causeText } from '../../../presentation/words/needs.ts';
 import { clockSpan, count, percentCell, plural } from '../../../shared/input/figures.ts';
 import type { CallLine, CountLine, Report, WeekHour } from '../../../ledger/read/report.ts';
@@ -25,6 +26,7 @@ export function renderReport(campaign: Campaign, report: Report, width: number |
     `${bold(`${campaignTitle(campaign)}: ${stateText(campaign)}`)}\n${summary(report, campaign.rules.price)}\n`,
     report.outcome === undefined ? '' : counts('outcome', 'rows', report.outcome),
     report.doubt === undefined ? '' : counts('unresolved because', 'rows', report.doubt.map(toWords)),
+    report.unreached === undefined ? '' : counts('not reached because', 'rows', report.unreached.map(toUnreached)),
     calls('call ended', report.disposition),
     report.result === undefined ? '' : counts('talk came to', 'talks', report.result),
     report.goal == null ? '' : `${goalText(report.goal.talks, 'talks')}\n${goalText(report.goal.people, 'people called')}\n`,
@@ -41,6 +43,10 @@ export function renderReport(campaign: Campaign, report: Report, width: number |
 
 function toWords(line: CountLine): CountLine {
   return { ...line, value: causeText(line.value) };
+}
+
+function toUnreached(line: CountLine): CountLine {
+  return { ...line, value: unreachedText(line.value) };
 }
 
 function summary({ rows, calls }: Report, price: Price | undefined): string {

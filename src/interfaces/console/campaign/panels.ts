@@ -8,7 +8,7 @@ import { readLiveCalls, type LiveCall } from '../../../ledger/read/live-calls.ts
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { waitingText } from '../../../presentation/words/causes.ts';
+import { unreachedText, waitingText } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
 import { callsAmong } from '../../../rules/disposition.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
@@ -173,20 +173,21 @@ function breakdown(entries: readonly Share[]): Html {
   </ul>`;
 }
 
+type Counts = Readonly<Record<string, number>>;
+
 /** What became of those who can be called. */
-export function outcomesPanel({ campaignId }: Campaign, { outcomes }: CampaignStatus, { whole }: People): Html | null {
+export function outcomesPanel({ campaignId }: Campaign, { outcomes }: CampaignStatus, { whole }: People, unreached: Counts): Html | null {
   const found = outcomeOrder.filter((outcome) => (outcomes[outcome] ?? 0) > 0 && outcomeTone(outcome) !== 'cannot');
   if (found.length === 0) return null;
   return panel(
     'Outcomes',
     breakdown(
-      found.map((outcome) => ({
-        tone: outcomeTone(outcome),
-        words: outcome === 'exhausted' ? 'Not reached, attempts used' : outcomeWord(outcome),
-        people: outcomes[outcome] ?? 0,
-        whole,
-        path: rowsPath(campaignId, { outcome }),
-      })),
+      found.flatMap((outcome) => {
+        const line = { tone: outcomeTone(outcome), whole, path: rowsPath(campaignId, { outcome }) };
+        const reasons = outcome === 'exhausted' ? Object.entries(unreached) : [];
+        if (reasons.length === 0) return [{ ...line, words: outcomeWord(outcome), people: outcomes[outcome] ?? 0 }];
+        return reasons.map(([reason, people]) => ({ ...line, words: `${outcomeWord(outcome)}: ${unreachedText(reason)}`, people }));
+      }),
     ),
     html`<p>of ${count(whole, 'person', 'people')}</p>`,
   );

@@ -1,3 +1,5 @@
+import { countUnreached } from '../../../ledger/read/report.ts';
+import { unreachedText } from '../../../presentation/words/causes.ts';
 import { apiText } from '../../../presentation/words/campaign.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { count, empty, instant, link, linkButton, note, panel } from '../../../presentation/html/elements.ts';
@@ -107,14 +109,15 @@ interface Below {
 async function columns(request: ViewRequest, view: CampaignView, { measured, waiting }: Below): Promise<Html> {
   const { campaign, status } = view;
   const people = peopleOf(status);
+  const unreached = (status.outcomes.exhausted ?? 0) === 0 ? {} : await countUnreached(request.context.store.db, campaign.campaignId);
   return html`<div class="cols">
     <div>
       ${await liveCallsPanel(request, view)} ${await clockPanel(request, view)}
       ${hasEnded(campaign) ? [coursePanel(measured), handPanel(request, view)] : null} ${await eventsPanel(request, view)}
     </div>
     <div>
-      ${retryNote(request, view)} ${outcomesPanel(campaign, status, people)} ${waitingPanel(campaign, waiting)} ${endedCallsPanel(status)}
-      ${cannotPanel(campaign, status, may(request, 'operate'))}
+      ${retryNote(request, view, unreached)} ${outcomesPanel(campaign, status, people, unreached)} ${waitingPanel(campaign, waiting)}
+      ${endedCallsPanel(status)} ${cannotPanel(campaign, status, may(request, 'operate'))}
     </div>
   </div>`;
 }
@@ -158,7 +161,7 @@ function handPanel(request: ViewRequest, { campaign: { campaignId }, status }: C
 }
 
 /** Who could be called in another round. */
-function retryNote(request: ViewRequest, { campaign, status }: CampaignView): Html | null {
+function retryNote(request: ViewRequest, { campaign, status }: CampaignView, unreached: Readonly<Record<string, number>>): Html | null {
   const rows = status.outcomes.exhausted ?? 0;
   if (!hasClosed(campaign) || rows === 0 || !may(request, 'operate')) return null;
   const most = campaign.rules.retry.maxAttempts;
@@ -166,7 +169,8 @@ function retryNote(request: ViewRequest, { campaign, status }: CampaignView): Ht
     drawing: 'retry',
     title: count(rows, 'person was not reached', 'people were not reached'),
     body: html`<p>
-        ${most === 1 ? 'The one attempt is' : `All ${most} attempts are`} used. A new round gives each ${most} more, under the same rules.
+        ${Object.entries(unreached).map(([reason, rows]) => html`${count(rows, 'person', 'people')}: ${unreachedText(reason)}. `)}A new
+        round gives each ${count(most, 'more attempt')}, under the same rules.
       </p>
       <p>${linkButton(campaignPath(campaign.campaignId, '/retry'), 'Call them again…', 'sm')}</p>`,
   });
