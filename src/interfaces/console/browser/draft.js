@@ -172,7 +172,8 @@ function versionIn(/** @type {ParentNode} */ form) {
 function takeVersion(/** @type {HTMLFormElement} */ form, /** @type {string} */ markup) {
   const page = document.createElement('template');
   page.innerHTML = markup;
-  const fresh = page.content.querySelector(`#${form.id}`);
+  // The form of the name has a field called id, which hides the form's own.
+  const fresh = page.content.getElementById(form.getAttribute('id') ?? '');
   const [own, version] = [versionIn(form), fresh === null ? null : versionIn(fresh)];
   if (own !== null && version !== null) own.value = version.value;
   return fresh !== null;
