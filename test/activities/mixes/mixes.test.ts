@@ -6,7 +6,7 @@ import { isFull, seedFactor } from '../../support/depth.ts';
 const coverage = new Coverage();
 
 const parts = isFull ? 2 * seedFactor : seedFactor;
-const seeds = isFull ? 25 : 15;
+const seeds = isFull ? 20 : 15;
 
 test.for(range(0, parts - 1).map((n) => 1 + seeds * n))(`no mix of faults breaks a promise: ${seeds} seeds from %i`, async (from) => {
   expect(await runMixes(drawMixes(range(from, from + seeds - 1), drawMix), coverage)).toEqual([]);
