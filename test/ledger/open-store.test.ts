@@ -197,6 +197,7 @@ test('reading makes no schema', async () => {
     '020-house-rules',
     '021-consent-counts',
     '022-list-encoding',
+    '023-last-talks',
   ]);
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });
