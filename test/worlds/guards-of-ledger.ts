@@ -128,7 +128,7 @@ export const guardsOfLedger: readonly Guard[] = [
   {
     name: 'room of a number for call backs',
     keeps: 'The last calls that a number may make are kept for call backs that are due.',
-    edits: [edit('src/rules/caller-choice.ts', 'found.free = Math.max(0, Math.min(found.free, found.room));', 'found.free = found.room;')],
+    edits: [edit('src/rules/caller-choice.ts', 'Math.min(keptFor(limits, calls, now, promised), found.room)', 'found.room')],
     worlds: [],
     test: { file: 'test/ledger/limits/caller-room.test.ts', name: 'a number that may make one more call keeps it for the call back' },
   },

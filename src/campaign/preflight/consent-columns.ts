@@ -39,7 +39,7 @@ export class ConsentCensus {
     }
   }
 
-  /** Columns that look like consent and of which the file does not say what they are. Beside a mapped consent its details need no answer. */
+  /** Columns that look like consent and that the file does not explain. Beside a mapped consent its details need no answer. */
   open(): string[] {
     return this.#columns.filter(({ isDetail, answers }) => !this.#isMapped || !isDetail || answers).map(({ name }) => name);
   }

@@ -205,7 +205,7 @@ async function resultTables(store: Store, { campaignId, rules }: Campaign, aggre
 /** Outcomes of people who were called. */
 const calledOutcomes = ['completed', 'exhausted', 'opted_out', 'unresolved'] as const satisfies Outcome[];
 
-/** Exhausted rows by why they are not called again: their attempts are used up, or the campaign has no retry after how the last call ended. */
+/** Exhausted rows by reason: their attempts are used up, or the campaign has no retry after a call that ended so. */
 export async function countUnreached(db: Queries, campaignId: string): Promise<Record<string, number>> {
   const groups = await db
     .selectFrom('recipients')
