@@ -44,8 +44,10 @@ export function standingBadge(why: Why, status: Counts, at: Reader, lines: Lines
   if (state !== 'running') return stateBadge(state);
   if (causes[readingOf(why, at)?.cause ?? '']?.tone === 'bad') return badge('bad', 'Stopped', 'alert');
   if (!isCalling(why, status)) return badge('quiet', 'Waiting', 'clock');
-  return idle?.reason === 'capacity' && lines !== null
-    ? stateBadge('running', html`<span class="why">Calling: ${linesText(lines)}</span>`)
+  // The list reads no limits, and says what the reason counts.
+  const inUse = lines ?? (idle?.lines == null ? null : { open: idle.calls ?? 0, allowed: idle.lines });
+  return idle?.reason === 'capacity' && inUse !== null
+    ? stateBadge('running', html`<span class="why">Calling: ${linesText(inUse)}</span>`)
     : stateBadge('running');
 }
 
