@@ -1,10 +1,5 @@
-import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { sandboxKey } from '../http/authentication.ts';
-import { tellCapture, type ToldCapture } from '../judge/captures.ts';
-import type { JournalEntry } from '../judge/journal.ts';
+import type { FastifyInstance } from 'fastify';
 import { operationNames, type OperationName } from '../core/operations.ts';
-import { notFound } from '../core/service-error.ts';
 import { z } from 'zod';
 import { formatConduct } from '../judge/conduct-report.ts';
 import { toJUnit } from '../judge/junit.ts';
@@ -22,44 +17,17 @@ const journalQuery = z.strictObject({
     .regex(/^[1-5](\d\d|xx)$/, 'Must be a status such as 404, or a class such as 4xx.')
     .optional(),
   unmatched: z.stringbool({ error: 'Must be true or false.' }).optional(),
-  format: z.enum(['json', 'ndjson']).default('json'),
 });
 
-export function controlJournal(app: FastifyInstance, service: Service): void {
-  const { journal, settings } = service;
-  const secrets = [...new Set([...settings.apiKeys, sandboxKey])];
-  const tell = (entry: JournalEntry): ToldCapture | null => {
-    const capture = journal.captureOf(entry.sequence);
-    return capture === null ? null : tellCapture(capture, secrets);
-  };
-
+export function controlJournal(app: FastifyInstance, { journal }: Service): void {
   serveControl(app, 'GET /_sandbox/journal', {
     says: 'Lists what was asked of the service.',
     query: journalQuery,
-    answers: ['application/json', 'application/x-ndjson'],
-    answer: ({ query, reply }) => {
-      const { since, limit, format, ...filter } = query();
-      const found = journal.since(since, limit, filter);
-      return format === 'json' ? found : sendLines(reply, found.entries, tell);
+    answer: ({ query }) => {
+      const { since, limit, ...filter } = query();
+      return journal.since(since, limit, filter);
     },
   });
-
-  serveControl(app, 'GET /_sandbox/journal/:sequence', {
-    says: 'Reads one request with headers and bodies.',
-    answer: ({ id }) => {
-      const sequence = id();
-      const entry = /^\d{1,15}$/.test(sequence) ? journal.get(Number(sequence)) : null;
-      if (entry === null) throw notFound('journal entry', sequence);
-      return { ...entry, ...(tell(entry) ?? { request: null, reply: null }) };
-    },
-  });
-}
-
-function sendLines(reply: FastifyReply, entries: readonly JournalEntry[], tell: (entry: JournalEntry) => ToldCapture | null): FastifyReply {
-  function* lines(): Generator<string> {
-    for (const entry of entries) yield `${JSON.stringify({ ...entry, ...tell(entry) })}\n`;
-  }
-  return reply.type('application/x-ndjson').send(Readable.from(lines()));
 }
 
 const conductQuery = z.strictObject({ format: z.enum(['json', 'text', 'junit']).default('json') });

@@ -1,6 +1,5 @@
 import { parseJson } from '../core/json.ts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { captureRequest } from '../judge/captures.ts';
 import { refuseField } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
 
@@ -82,8 +81,6 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const read = readText(request, body as Buffer);
     if (read instanceof Error) return done(read);
-    const { capture } = request.exchange;
-    if (capture !== null) captureRequest(capture, read);
     if (read === '') return done(null, undefined);
     const levels = request.url.startsWith('/_sandbox') ? mostControlLevels : mostLevels;
     if (isNestedDeeper(read, levels)) return done(refuseField(['body'], `This is nested more than ${levels} levels deep.`, 'too_deep'));

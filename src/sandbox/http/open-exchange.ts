@@ -9,7 +9,6 @@ import { sandboxKey } from './authentication.ts';
 import type { ControlAbout } from './serve-control.ts';
 import type { FaultHit } from '../faults/book.ts';
 import type { BatchPointInfo } from '../core/gates.ts';
-import type { Capture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { FaultableName, OperationName } from '../core/operations.ts';
 
@@ -19,7 +18,6 @@ export interface Exchange {
   requestId: string | null;
   apiKey: string | null;
   entry: JournalEntry | null;
-  capture: Capture | null;
   hint: string | null;
   hits: FaultHit[];
   cut: boolean;
@@ -65,7 +63,6 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
     requestId,
     apiKey: null,
     entry: null,
-    capture: null,
     hint: request.is404 ? nearestRoute(request.method, pathOf(request.url), parts.routes) : null,
     hits: [],
     cut: false,
@@ -87,13 +84,12 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
 function keepExchange(request: FastifyRequest, reply: FastifyReply, { service, censorUrl }: OpeningParts): number {
   const { journal } = service;
   const { exchange } = request;
-  const { entry, capture } = beginEntry(service, request.raw, censorUrl, {
+  const entry = beginEntry(service, request.raw, censorUrl, {
     operation: request.routeOptions.config.operation ?? null,
     unmatched: request.is404,
     hint: exchange.hint,
   });
   exchange.entry = entry;
-  exchange.capture = capture;
   const startedAt = performance.now();
   reply.raw.once('close', () => {
     const sent = reply.raw.writableFinished && !exchange.cut;
@@ -110,23 +106,20 @@ export function beginEntry(
   request: IncomingMessage,
   censorUrl: UrlCensor,
   route: Pick<JournalEntry, 'operation' | 'unmatched' | 'hint'> = { operation: null, unmatched: false, hint: null },
-): ReturnType<Service['journal']['begin']> {
+): JournalEntry {
   const { path, keyInUrl } = censorUrl(request.url ?? '/');
-  const begun = journal.begin(
-    {
-      method: request.method ?? 'GET',
-      path,
-      ...route,
-      requestId: requestIdOf(request),
-      apiKey: request.headers['x-api-key'] === undefined ? null : '[redacted]',
-      at: clock.now(),
-      realAt: clock.realNow(),
-    },
-    request.headers,
-  );
-  const { sequence, parallel } = begun.entry;
+  const entry = journal.begin({
+    method: request.method ?? 'GET',
+    path,
+    ...route,
+    requestId: requestIdOf(request),
+    apiKey: request.headers['x-api-key'] === undefined ? null : '[redacted]',
+    at: clock.now(),
+    realAt: clock.realNow(),
+  });
+  const { sequence, parallel } = entry;
   conduct.noteRequest({ sequence, parallel, keyInUrl });
-  return begun;
+  return entry;
 }
 
 function requestIdOf({ headers }: IncomingMessage): string | null {

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseOtherNames } from './access.ts';
-import { captureReply } from '../judge/captures.ts';
 import type { FaultableName, OperationName } from '../core/operations.ts';
 import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
@@ -62,10 +61,8 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     const sent = reply.statusCode >= 400 ? payload : await sufferAfter(request, reply, payload, service, closing);
     if (request.exchange.hits.some(({ effect }) => effect.type === 'no_date')) leaveOutDate(reply);
     noteWait(request, reply, service);
-    const { capture, ignored } = request.exchange;
+    const { ignored } = request.exchange;
     if (ignored.length > 0) reply.header('x-sandbox-ignored', ignored.slice(0, 20).join(', '));
-    // What is sent piece by piece is kept as it was before it was cut up.
-    if (capture !== null) captureReply(capture, reply.getHeaders(), typeof sent === 'string' ? sent : payload);
     return sent;
   });
 }

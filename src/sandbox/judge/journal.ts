@@ -1,6 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { OperationName } from '../core/operations.ts';
-import { Captures, type Capture } from './captures.ts';
 
 export interface JournalEntry {
   sequence: number;
@@ -37,15 +35,14 @@ type EntryFacts = Pick<JournalEntry, 'method' | 'path' | 'operation' | 'unmatche
 
 const longest = 200_000;
 
-/** What was asked, oldest first: the newest 200,000 requests, headers and bodies of the newest 1,000. */
+/** What was asked, oldest first: the newest 200,000 requests. */
 export class Journal {
-  readonly #captures = new Captures();
   #entries: JournalEntry[] = [];
   #sequence = 0;
   #inProgress = 0;
   #batchesInProgress = 0;
 
-  begin(facts: EntryFacts, headers: IncomingHttpHeaders): { entry: JournalEntry; capture: Capture } {
+  begin(facts: EntryFacts): JournalEntry {
     this.#inProgress += 1;
     if (facts.operation === 'batch_calls') this.#batchesInProgress += 1;
     const entry: JournalEntry = {
@@ -63,7 +60,7 @@ export class Journal {
     };
     this.#entries.push(entry);
     if (this.#entries.length > longest * 1.1) this.#entries = this.#entries.slice(-longest);
-    return { entry, capture: this.#captures.begin(entry.sequence, headers) };
+    return entry;
   }
 
   end(entry: JournalEntry, ending: 'sent' | 'aborted', status: number, durationMs: number): void {
@@ -88,10 +85,6 @@ export class Journal {
     return this.#entries[sequence - (this.#entries[0]?.sequence ?? 1)] ?? null;
   }
 
-  captureOf(sequence: number): Capture | null {
-    return this.get(sequence) === null ? null : this.#captures.of(sequence);
-  }
-
   /** Entries after the sequence number `since`. `next` is where to go on: nothing that matches lies before it. */
   since(since: number, limit = longest, filter: JournalFilter = {}): { entries: JournalEntry[]; next: number } {
     const first = this.#entries[0]?.sequence ?? 1;
@@ -109,7 +102,6 @@ export class Journal {
   /** Requests still in progress end in the new journal's count, so the count stays. */
   clear(): void {
     this.#entries = [];
-    this.#captures.clear();
   }
 }
 

@@ -90,7 +90,7 @@ export function serveSockets(app: FastifyInstance, service: Service, { sockets, 
   }
 
   function openEntry(request: IncomingMessage): Entry {
-    const { entry } = beginEntry(service, request, censorUrl);
+    const entry = beginEntry(service, request, censorUrl);
     return { journal: entry, startedAt: performance.now() };
   }
 

@@ -1,8 +1,5 @@
 import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
-import { parseJson } from '../core/json.ts';
-import { sandboxKey } from '../http/authentication.ts';
-import { tellCapture, type ToldCapture } from '../judge/captures.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
 import { viewPath, missingView, type View, type ViewRequest } from './elements.ts';
@@ -54,7 +51,7 @@ export function journalView({ service, parameter }: ViewRequest): View {
           choice.value === ''
             ? ui.empty(
                 'Nothing was asked yet',
-                html`Every request to the service is kept here, with its headers and bodies. The description of all operations is at
+                html`Every request to the service is kept here. The description of all operations is at
                 ${ui.link('/openapi.json', '/openapi.json')}.`,
               )
             : ui.empty('No such request', ui.link(viewPath('journal'), 'Show all requests')),
@@ -67,12 +64,9 @@ export function journalView({ service, parameter }: ViewRequest): View {
 }
 
 export function requestView({ service, parameter }: ViewRequest): View {
-  const { journal, settings } = service;
   const sequence = Number(parameter('id'));
-  const entry = Number.isSafeInteger(sequence) && sequence > 0 ? journal.get(sequence) : null;
+  const entry = Number.isSafeInteger(sequence) && sequence > 0 ? service.journal.get(sequence) : null;
   if (entry === null) return missingView('request', 'journal', 'Journal');
-  const capture = journal.captureOf(sequence);
-  const told = capture === null ? null : tellCapture(capture, [...settings.apiKeys, sandboxKey]);
   return {
     title: `Request ${entry.sequence}`,
     follows: ['request'],
@@ -94,9 +88,6 @@ export function requestView({ service, parameter }: ViewRequest): View {
         ]),
         statusBadge(entry),
       ),
-      told === null
-        ? ui.empty('Its headers and bodies are kept no more', 'They are kept of the newest 1,000 requests.')
-        : [message('Request', told.request), message('Answer', told.reply)],
     ],
   };
 }
@@ -137,24 +128,4 @@ function statusBadge({ ending, status, socketRefusal }: JournalEntry): Html {
   if (socketRefusal !== null) return ui.badge('wait', 'Refused');
   const tone: ui.Tone = status === null || status >= 500 ? 'bad' : status >= 400 ? 'wait' : 'good';
   return ui.badge(tone, String(status));
-}
-
-function message(title: string, told: ToldCapture['reply']): Html {
-  if (told === null) return ui.panel(title, ui.empty('There was none', 'The connection ended before it.'));
-  const { headers, text, length, cut } = told;
-  return ui.panel(title, [
-    html`<details>
-      <summary>${ui.count(headers.length, 'header')}</summary>
-      ${ui.facts(headers.map(({ name, value }) => [name, html`<code>${value}</code>`] as const))}
-    </details>`,
-    text === null || text === ''
-      ? html`<p class="soft">${length === 0 ? 'No body.' : `${ui.count(length, 'byte')} that are no text.`}</p>`
-      : ui.code(indent(text), `Body of the ${title.toLowerCase()}`),
-    cut ? html`<p class="soft">Cut here; the body has ${ui.count(length, 'character')}.</p>` : null,
-  ]);
-}
-
-function indent(text: string): string {
-  const value = parseJson(text);
-  return value === undefined ? text : JSON.stringify(value, null, 2);
 }

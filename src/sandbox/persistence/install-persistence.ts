@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { importState } from './import-state.ts';
 import { restoreState, takeState } from './state.ts';
 import { sandboxKey } from '../http/authentication.ts';
-import { redactText } from '../judge/captures.ts';
 import { isoTime } from '../core/times.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { deriveId } from '../core/random.ts';
@@ -106,5 +105,18 @@ function takeSnapshot(service: Service, snapshotId: string, name: string | null)
 function exportState(service: Service, keys: readonly string[]): string {
   const { faults, ...state } = takeState(service);
   const rules = faults.rules.map((kept) => ({ ...kept, revoked: [] }));
-  return redactText(JSON.stringify({ ...state, faults: { ...faults, rules } }), keys);
+  const text = JSON.stringify({ ...state, faults: { ...faults, rules } }, redactValue);
+  return keys.reduce((rest, key) => rest.replaceAll(key, redacted), text.replaceAll(secretParameter, `$1${redacted}`));
+}
+
+const redacted = '[redacted]';
+const secretField = /token$|secret|password|authorization|signature$|^(x-|svc-)?api[-_]?key$/i;
+/** Their values are credentials for other services, under names of the caller's choosing. */
+const headerFields = new Set(['extra_headers', 'request_headers']);
+const secretParameter = /([?&](?:conversation_signature|signature|access_token|token|x-api-key|api_key|apikey|key)=)[^&"'\s\\]*/gi;
+
+function redactValue(name: string, value: unknown): unknown {
+  if (headerFields.has(name) && typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.keys(value).map((header) => [header, redacted]));
+  return secretField.test(name) && typeof value === 'string' ? redacted : value;
 }

@@ -412,10 +412,8 @@ test('addresses of sockets are in the journal without their credentials', async 
     [101, 'sent', 'signed_url_used'],
     [404, 'sent', null],
   ]);
+  expect(JSON.stringify(entries)).toContain('conversation_signature');
   expect(JSON.stringify(entries)).not.toContain(signature);
-  const lines = await sandbox.get('/_sandbox/journal?format=ndjson');
-  expect(JSON.stringify(lines.body)).toContain('conversation_signature');
-  expect(JSON.stringify(lines.body)).not.toContain(signature);
 });
 
 test('closing the sandbox ends open conversations', async () => {

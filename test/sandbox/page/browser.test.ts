@@ -153,15 +153,13 @@ browserTest('a click waits for the script that sends it', async () => {
   await page.getByRole('button', { name: 'Unverify +14155550197' }).waitFor();
 });
 
-browserTest('a request is found in the journal as it comes, with its bodies', async () => {
+browserTest('a request is found in the journal as it comes', async () => {
   const sandbox = await startPageSandbox();
   const { page } = await look(sandbox, '/?view=journal');
   await page.locator(liveLink).waitFor();
   await sandbox.ask('POST', '/v1/convai/agents', { name: 'Seen in the journal' });
   await page.getByRole('link', { name: 'POST /v1/convai/agents' }).click();
-  const bodies = page.locator('pre');
-  expect(await bodies.first().textContent()).toContain('"name": "Seen in the journal"');
-  expect(await bodies.last().textContent()).toContain('"agent_id": "agent_');
+  await page.locator('dl', { hasText: 'create_agent' }).waitFor();
 });
 
 browserTest('what is open, typed and focused stays so while the page follows', async () => {

@@ -275,7 +275,7 @@ test('an export holds no secret', async () => {
     telephony_auth_token: secrets[0],
   });
   const llm = (value: string | undefined) => ({
-    agent: { llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:9/v1', extra_headers: { 'x-key': value } } } },
+    agent: { llm: { model_id: 'custom', custom_llm: { url: `http://127.0.0.1:9/v1?key=${value}`, extra_headers: { 'x-key': value } } } },
   });
   const { body: agent } = await sandbox.request('POST', '/v1/convai/agents', { name: 'Own model', conversation_config: llm(secrets[1]) });
   await sandbox.batch([], {
