@@ -13,11 +13,9 @@ export function answerErrors(app: FastifyInstance, dialect: Dialect): void {
   app.setNotFoundHandler((request, reply) => answerError(notServed(request, dialect), request, reply, dialect));
 }
 
-function notServed({ url, method, exchange }: FastifyRequest, dialect: Dialect): ServiceError {
+function notServed({ url, method }: FastifyRequest, dialect: Dialect): ServiceError {
   const pathname = url.split('?')[0] ?? '';
-  // The likeliest route, as a question; nothing when none is near.
-  const meant = exchange.hint === null ? '' : ` Did you mean ${exchange.hint}?`;
-  const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.${meant}`;
+  const message = `Nothing is served at ${pathname}. Operations are under /v1/convai, the sandbox's own controls under /_sandbox.`;
   return methodRefused(method, pathname, dialect) ?? new ServiceError(404, message, { code: 'route_not_found' });
 }
 

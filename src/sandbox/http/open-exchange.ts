@@ -4,7 +4,6 @@ import { pathParameter } from './serve-operation.ts';
 import type { Service } from '../core/service/service.ts';
 import { announceRequest } from './announce-changes.ts';
 import { newErrorId } from './error-replies.ts';
-import { nearestRoute, type KnownRoute } from './near-miss.ts';
 import { sandboxKey } from './authentication.ts';
 import type { ControlAbout } from './serve-control.ts';
 import type { FaultHit } from '../faults/book.ts';
@@ -18,7 +17,6 @@ export interface Exchange {
   requestId: string | null;
   apiKey: string | null;
   entry: JournalEntry | null;
-  hint: string | null;
   hits: FaultHit[];
   cut: boolean;
   /** Parameters of the query that are not known here, as a header can tell them. */
@@ -49,7 +47,6 @@ type UrlCensor = (url: string) => { path: string; keyInUrl: boolean };
 
 export interface OpeningParts {
   service: Service;
-  routes: readonly KnownRoute[];
   censorUrl: UrlCensor;
 }
 
@@ -63,7 +60,6 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
     requestId,
     apiKey: null,
     entry: null,
-    hint: request.is404 ? nearestRoute(request.method, pathOf(request.url), parts.routes) : null,
     hits: [],
     cut: false,
     ignored: [],
@@ -87,7 +83,6 @@ function keepExchange(request: FastifyRequest, reply: FastifyReply, { service, c
   const entry = beginEntry(service, request.raw, censorUrl, {
     operation: request.routeOptions.config.operation ?? null,
     unmatched: request.is404,
-    hint: exchange.hint,
   });
   exchange.entry = entry;
   const startedAt = performance.now();
@@ -105,7 +100,7 @@ export function beginEntry(
   { journal, clock, conduct }: Service,
   request: IncomingMessage,
   censorUrl: UrlCensor,
-  route: Pick<JournalEntry, 'operation' | 'unmatched' | 'hint'> = { operation: null, unmatched: false, hint: null },
+  route: Pick<JournalEntry, 'operation' | 'unmatched'> = { operation: null, unmatched: false },
 ): JournalEntry {
   const { path, keyInUrl } = censorUrl(request.url ?? '/');
   const entry = journal.begin({
@@ -141,10 +136,6 @@ function noteRead(request: FastifyRequest, sent: boolean, status: number, { cond
 /** The sandbox's controls, its page and its documents are no part of the service; what is nowhere may have been meant to be. */
 function isOwn({ url, is404 }: FastifyRequest): boolean {
   return url.startsWith(controlPrefix) || !(is404 || url.startsWith(servicePrefix));
-}
-
-function pathOf(url: string): string {
-  return url.split('?', 1)[0] ?? '';
 }
 
 const keyParameter = /([?&](?:x-api-key|api_key|apikey|key)=)[^&]*/gi;

@@ -8,7 +8,6 @@ import { methodRefused } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause, keyRevoked, sufferAfter, sufferBefore, faultedRequest } from './fault-effects.ts';
 import { readQuery } from './serve-operation.ts';
-import type { KnownRoute } from './near-miss.ts';
 import { retryAfterHeader } from '../core/plans.ts';
 import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
@@ -19,13 +18,7 @@ const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 
 /** The way of every request: marked and journaled, authenticated, limited, met by faults, answered, judged. `closing` cuts waits short. */
 export function installPipeline(app: FastifyInstance, service: Service, closing: AbortSignal): void {
   const limiter = new RateLimiter(service.settings.requestsPerSecond);
-  const routes: KnownRoute[] = [];
-  const opening = { service, routes, censorUrl: createUrlCensor(service.settings.apiKeys) };
-
-  app.addHook('onRoute', ({ method, path }) => {
-    // Nobody who asks for something meant the root.
-    if (path !== '/') for (const each of [method].flat()) routes.push({ method: each, path });
-  });
+  const opening = { service, censorUrl: createUrlCensor(service.settings.apiKeys) };
 
   app.addHook('onRequest', async (request, reply) => {
     service.scheduler.runDue();

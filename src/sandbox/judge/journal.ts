@@ -6,8 +6,6 @@ export interface JournalEntry {
   path: string;
   operation: OperationName | null;
   unmatched: boolean;
-  /** What may have been meant, where nothing is served. */
-  hint: string | null;
   requestId: string | null;
   apiKey: '[redacted]' | null;
   at: number;
@@ -31,7 +29,7 @@ export interface JournalFilter {
   unmatched?: boolean | undefined;
 }
 
-type EntryFacts = Pick<JournalEntry, 'method' | 'path' | 'operation' | 'unmatched' | 'hint' | 'requestId' | 'apiKey' | 'at' | 'realAt'>;
+type EntryFacts = Pick<JournalEntry, 'method' | 'path' | 'operation' | 'unmatched' | 'requestId' | 'apiKey' | 'at' | 'realAt'>;
 
 const longest = 200_000;
 

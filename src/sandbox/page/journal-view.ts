@@ -76,7 +76,6 @@ export function requestView({ service, parameter }: ViewRequest): View {
         html`<span class="request-line"><span class="method">${entry.method}</span> ${ui.address(entry.path)}</span>`,
         ui.facts([
           ['Operation', entry.operation],
-          ['Did you mean', entry.hint],
           ['Duration', entry.durationMs === null ? null : `${entry.durationMs} ms`],
           ['Time', ui.instant(entry.at, 'full')],
           ['Request id', entry.requestId === null ? null : ui.id(entry.requestId)],

@@ -78,7 +78,7 @@ test.each([
   const answer = await sandbox.request(method, path, method === 'POST' ? { name: 'A' } : undefined);
   expect(answer.status).toBe(status);
   if (status === 405) expect(answer.headers.get('allow')).toBe('POST, GET');
-  else expect(answer.body.detail.message).toMatch(/Did you mean (GET|POST) \/v1\/convai\/agents|leave the last slash out/);
+  else expect(answer.body.detail.message).toMatch(/Nothing is served at \/v1\/convai\/agents\/|leave the last slash out/);
 });
 
 test.each<[string, string, (string | number)[]]>([

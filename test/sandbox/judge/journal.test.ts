@@ -22,33 +22,6 @@ test('no secret that goes through the service is in the journal', async () => {
   expect(JSON.stringify(told)).not.toContain(planted);
 });
 
-test.each([
-  ['POST', '/v1/convai/phone-number/batch-calls', 'POST /v1/convai/phone-numbers/batch-calls'],
-  ['POST', '/v1/convai/batch-calls', 'POST /v1/convai/phone-numbers/batch-calls'],
-  ['POST', '/v1/convai/phone-numbers/batch_calls', 'POST /v1/convai/phone-numbers/batch-calls'],
-  ['POST', '/convai/agents', 'POST /v1/convai/agents'],
-  ['GET', '/v1/agents', 'GET /v1/convai/agents'],
-  ['GET', '/V1/Convai/Agents', 'GET /v1/convai/agents'],
-  ['GET', '/v1/convai/agent/agent_7', 'GET /v1/convai/agents/{agent_id}'],
-  ['DELETE', '/v1/convai/conversation/conv_1', 'DELETE /v1/convai/conversations/{conversation_id}'],
-  ['GET', '/v1/convai/conversation/get_signed_urls', 'GET /v1/convai/conversation/get-signed-url'],
-  ['GET', '/_sandbox/jornal', 'GET /_sandbox/journal'],
-])('%s %s is answered with a question: did you mean %s?', async (method, path, meant) => {
-  const sandbox = await startTestSandbox({ dialect: 'spec' });
-  const answer = await sandbox.request(method, path, method === 'POST' ? {} : undefined);
-  expect([404, 405]).toContain(answer.status);
-  if (answer.status === 404) expect(answer.body.detail.message).toContain(`Did you mean ${meant}?`);
-  const kept = await entriesOf(sandbox, '?unmatched=true');
-  const entry = { path, unmatched: true, hint: meant, operation: null, status: answer.status };
-  expect(kept).toMatchObject(path.startsWith('/_sandbox') ? [] : [entry]);
-});
-
-test.each(['/x', '/favicon.png', `/v1/${'a'.repeat(300)}`, '/wp-login.php'])('for %s nothing is guessed', async (path) => {
-  const sandbox = await startTestSandbox({ dialect: 'spec' });
-  await sandbox.get(path);
-  for (const entry of await entriesOf(sandbox)) expect(entry.hint).toBeNull();
-});
-
 test('the journal is filtered by operation, status and whether anything is served there', async () => {
   const sandbox = await startTestSandbox();
   await sandbox.get(agents);
