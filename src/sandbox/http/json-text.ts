@@ -3,42 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuseField } from '../schemas/validate.ts';
 import { ServiceError } from '../core/service-error.ts';
 
-/** The path of the first key that stands twice in one object of JSON, or null: parsers keep the last of the two and say nothing. */
-export function duplicateKey(text: string): (string | number)[] | null {
-  const open: { keys: Set<string> | null; at: string | number }[] = [];
-  for (let index = 0; index < text.length; index += 1) {
-    const inner = open.at(-1);
-    switch (text.charAt(index)) {
-      case '{':
-        open.push({ keys: new Set(), at: '' });
-        break;
-      case '[':
-        open.push({ keys: null, at: 0 });
-        break;
-      case '}':
-      case ']':
-        open.pop();
-        break;
-      case ',':
-        if (typeof inner?.at === 'number') inner.at += 1;
-        break;
-      case '"': {
-        const end = endOfString(text, index);
-        if (inner?.keys != null && isBeforeColon(text, end)) {
-          const key = JSON.parse(text.slice(index, end)) as string;
-          inner.at = key;
-          if (inner.keys.has(key)) return open.map(({ at }) => at);
-          inner.keys.add(key);
-        }
-        index = end - 1;
-        break;
-      }
-      default:
-    }
-  }
-  return null;
-}
-
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     if (quote === -1) return text.length;
@@ -46,12 +10,6 @@ function endOfString(text: string, start: number): number {
     while (text[quote - 1 - escapes] === '\\') escapes += 1;
     if (escapes % 2 === 0) return quote + 1;
   }
-}
-
-function isBeforeColon(text: string, from: number): boolean {
-  let index = from;
-  while (' \t\n\r'.includes(text[index] ?? '.')) index += 1;
-  return text[index] === ':';
 }
 
 /** Nobody nests what the contract takes this deep; far deeper, and what was stored cannot be read again for want of stack. */
@@ -85,10 +43,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     const levels = request.url.startsWith('/_sandbox') ? mostControlLevels : mostLevels;
     if (isNestedDeeper(read, levels)) return done(refuseField(['body'], `This is nested more than ${levels} levels deep.`, 'too_deep'));
     return void parseStrictly(request, read, (error, value) => {
-      if (error !== null) return done(parseJson(read) === undefined ? error : forbiddenKey());
-      const twice = duplicateKey(read);
-      if (twice === null) done(null, value);
-      else done(refuseField(['body', ...twice], 'This key stands twice in its object; send it once.', 'duplicate_key'));
+      if (error === null) done(null, value);
+      else done(parseJson(read) === undefined ? error : forbiddenKey());
     });
   });
 }

@@ -1,7 +1,6 @@
-import * as fc from 'fast-check';
 import { request as rawRequest } from 'node:http';
 import { expect, test } from 'vitest';
-import { duplicateKey, isNestedDeeper } from '../../../src/sandbox/http/json-text.ts';
+import { isNestedDeeper } from '../../../src/sandbox/http/json-text.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import { gzipSync } from 'node:zlib';
 import { fetch } from 'undici';
@@ -79,46 +78,6 @@ test.each([
   expect(answer.status).toBe(status);
   if (status === 405) expect(answer.headers.get('allow')).toBe('POST, GET');
   else expect(answer.body.detail.message).toMatch(/Nothing is served at \/v1\/convai\/agents\/|leave the last slash out/);
-});
-
-test.each<[string, string, (string | number)[]]>([
-  ['at the top', '{"name":"A","name":"B"}', ['name']],
-  ['with an escape', '{"name":"A","n\\u0061me":"B"}', ['name']],
-  [
-    'deep inside',
-    '{"name":"A","conversation_config":{"agent":{"llm":{"temperature":0, "temperature" : 1}}}}',
-    ['conversation_config', 'agent', 'llm', 'temperature'],
-  ],
-  ['in a list', '{"name":"A","tags":["{\\"a\\":1", {"x":1},{"y":2,"y":3}]}', ['tags', 2, 'y']],
-])('a key that stands twice %s is refused, and named', async (_where, body, path) => {
-  const sandbox = await startTestSandbox();
-  const refused = await sandbox.request('POST', agents, body);
-  expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', ...path], type: 'duplicate_key' }] } });
-  expect((await sandbox.get(agents)).body.agents).toHaveLength(3);
-});
-
-test('no JSON that was written from a value has a key twice', () => {
-  fc.assert(
-    fc.property(fc.json({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (text, indent) => {
-      expect(duplicateKey(JSON.stringify(JSON.parse(text), null, indent))).toBeNull();
-    }),
-    { seed: 3, numRuns: 1_000 },
-  );
-});
-
-test('a key that is put in again is found, wherever it stands', () => {
-  const key = fc.string({ minLength: 1 });
-  const objects = fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }), { minKeys: 1, noNullPrototype: true });
-  fc.assert(
-    fc.property(objects, fc.nat(), fc.array(key, { maxLength: 4 }), (object, nth, outside) => {
-      const names = Object.keys(object);
-      const twice = names[nth % names.length]!;
-      const inner = `{${[...names, twice].map((name) => `${JSON.stringify(name)}:${JSON.stringify(object[name])}`).join(' , ')}}`;
-      const text = outside.reduce((within, name) => `[0,{${JSON.stringify(name)}: ${within}}]`, inner);
-      expect(duplicateKey(text)).toEqual([...outside.toReversed().flatMap((name) => [1, name]), twice]);
-    }),
-    { seed: 5, numRuns: 500 },
-  );
 });
 
 test('a poisoned key is refused wherever it stands', async () => {
