@@ -15,15 +15,14 @@ import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import type { AttemptResult, Disposition } from '../../src/rules/disposition.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
-import { isFull, seedFactor } from '../support/depth.ts';
+import { isFull, seedsFrom } from '../support/depth.ts';
 import { openCleanStore } from './clean-store.ts';
 import { idRules, upload, uploadRow, violations } from './edit-world.ts';
 import { beginProven, noon, numbers, type Scenario, accountId } from './scenario.ts';
 import { bothDialects } from './test-stores.ts';
 
-const count = isFull ? { sqlite: 3 * seedFactor, postgres: 2 * seedFactor } : { sqlite: 2, postgres: 1 };
-const from = Number(process.env['WALK_FROM'] ?? 0);
-const walks = bothDialects.flatMap((dialect) => Array.from({ length: count[dialect] }, (_, seed) => [dialect, from + seed] as const));
+const count = isFull ? { sqlite: 3, postgres: 2 } : { sqlite: 2, postgres: 1 };
+const walks = bothDialects.flatMap((dialect) => seedsFrom(0, count[dialect]).map((seed) => [dialect, seed] as const));
 
 test.for(walks)(
   'whatever happens to two campaigns on their way, each ends with every row accounted for: %s, seed %s',

@@ -11,3 +11,19 @@ export function someOf<Case>(cases: readonly Case[]): readonly Case[] {
 
 /** Tests draw their seeds this many times; `SEED_FACTOR` says how often. */
 export const seedFactor = Number(process.env['SEED_FACTOR'] ?? 1);
+
+const soakSeed = process.env['SOAK_SEED'];
+
+/** Whether `npm run soak` plays: seeds that nobody has chosen, so that what a test says of its own seeds is not asked. */
+export const isSoak = soakSeed !== undefined;
+
+/** The seeds of a test: at each run the same from `first` on, and those from the drawn one on while `npm run soak` plays. */
+export function seedsFrom(first: number, count: number): number[] {
+  const from = isSoak ? Number(soakSeed) : first;
+  return Array.from({ length: Math.round(count * seedFactor) }, (_, index) => from + index);
+}
+
+/** Such seeds in the name of a test. */
+export function describeSeeds(seeds: readonly number[]): string {
+  return `seeds ${seeds[0]} to ${seeds.at(-1)}`;
+}

@@ -1,4 +1,4 @@
-import { isFull, seedFactor } from '../support/depth.ts';
+import { isFull, seedsFrom } from '../support/depth.ts';
 import { testWorlds } from './worlds-suite.ts';
 
-testWorlds(301, 300 + (isFull ? 10 : 5) * seedFactor, 'postgres');
+testWorlds(seedsFrom(301, isFull ? 10 : 5), 'postgres');

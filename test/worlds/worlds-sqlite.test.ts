@@ -1,4 +1,4 @@
-import { isFull, seedFactor } from '../support/depth.ts';
+import { isFull, seedsFrom } from '../support/depth.ts';
 import { testWorlds } from './worlds-suite.ts';
 
-testWorlds(1, (isFull ? 35 : 25) * seedFactor, 'sqlite');
+testWorlds(seedsFrom(1, isFull ? 35 : 25), 'sqlite');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { range } from '../activities/mixes/run-mixes.ts';
+import { describeSeeds, isSoak } from '../support/depth.ts';
 import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 import { formatCutLines } from './cut-lines.ts';
@@ -7,32 +7,24 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { drawWorld, worldNames, type World } from './draw-world.ts';
 import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
 
-const atOnce = 25;
-
 /** Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing by it. */
-export function testWorlds(from: number, to: number, database: 'sqlite' | 'postgres'): void {
+export function testWorlds(seeds: readonly number[], database: 'sqlite' | 'postgres'): void {
   const figures = new Map<string, Figures>();
-  async function* draw(seeds: number[]): AsyncGenerator<World> {
+  async function* draw(): AsyncGenerator<World> {
     for (const seed of seeds) {
       const databaseUrl = database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `world_${seed}`);
       yield drawWorld(seed, undefined, { databaseUrl });
     }
   }
 
-  const starts = range(from, to).filter((seed) => (seed - from) % atOnce === 0);
-  test.for(starts)(
-    `nobody who answered or opted out is called again in any world, on ${database}: ${atOnce} seeds from %i`,
-    async (start) => {
-      const run = await runWorlds(draw(range(start, Math.min(to, start + atOnce - 1))));
-      for (const [name, more] of run.figures) {
-        const sum = addUp([figures.get(name) ?? [], more].flat());
-        if (sum !== undefined) figures.set(name, sum);
-      }
-      expect(run.broken.join('\n\n')).toBe('');
-    },
-  );
+  const which = `on ${database}: ${describeSeeds(seeds)}`;
+  test(`nobody who answered or opted out is called again in any world, ${which}`, async () => {
+    const run = await runWorlds(draw());
+    for (const [name, more] of run.figures) figures.set(name, more);
+    expect(run.broken.join('\n\n')).toBe('');
+  });
 
-  test(`where calls can be told apart, next to nobody is left in doubt, on ${database}: seeds ${from} to ${to}`, () => {
+  test.skipIf(isSoak)(`where calls can be told apart, next to nobody is left in doubt, ${which}`, () => {
     const apart = addUp([...figures].flatMap(([name, each]) => (name.startsWith('apart_') ? [each] : [])));
     if (apart === undefined) throw new Error('None of the seeds drew a world in which calls can be told apart.');
     const story = formatFigures(figures);
@@ -42,9 +34,9 @@ export function testWorlds(from: number, to: number, database: 'sqlite' | 'postg
     expect(apart.retries, story).toBeGreaterThan(apart.rows / 2);
   });
 
-  const name = `where people interrupt the agent, few whose names it has spoken are left in doubt, on ${database}: seeds ${from} to ${to}`;
   // Fewer seeds than there are worlds may not come to it.
-  test.runIf(to - from >= worldNames.length)(name, () => {
+  const isEnough = !isSoak && seeds.length > worldNames.length;
+  test.runIf(isEnough)(`where people interrupt the agent, few whose names it has spoken are left in doubt, ${which}`, () => {
     const { cut = {}, rows = 0 } = figures.get('interrupted') ?? {};
     const named = Object.entries(cut).filter(([words]) => Number(words) >= 2);
     const story = formatCutLines(cut, rows);
@@ -60,14 +52,10 @@ export function testWorlds(from: number, to: number, database: 'sqlite' | 'postg
  * Tests that the promises hold over seeds of the worlds with a service that reports its calls: beside those to people, that what was taken
  * back did not ring, and that nobody is left in doubt where batches can be read.
  */
-export function testReportedWorlds(api: Exclude<ServiceApi, 'contract'>, from: number, to: number): void {
-  const starts = range(from, to).filter((seed) => (seed - from) % atOnce === 0);
-  test.for(starts)(
-    `nobody is called twice, rings after a withdrawal, or is left in doubt for nothing, with ${api}: ${atOnce} seeds from %i`,
-    async (start) => {
-      const seeds = range(start, Math.min(to, start + atOnce - 1));
-      const run = await runWorlds(seeds.map((seed) => drawWorld(seed, undefined, { api })));
-      expect(run.broken.join('\n\n')).toBe('');
-    },
-  );
+export function testReportedWorlds(api: Exclude<ServiceApi, 'contract'>, seeds: readonly number[]): void {
+  const which = `with ${api}: ${describeSeeds(seeds)}`;
+  test(`nobody is called twice, rings after a withdrawal, or is left in doubt for nothing, ${which}`, async () => {
+    const run = await runWorlds(seeds.map((seed) => drawWorld(seed, undefined, { api })));
+    expect(run.broken.join('\n\n')).toBe('');
+  });
 }

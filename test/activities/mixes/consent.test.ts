@@ -2,13 +2,12 @@ import { expect, test } from 'vitest';
 import { isPlaced, readEvidence, type Evidence } from '../../../src/ledger/read/evidence.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { seedFactor } from '../../support/depth.ts';
+import { seedsFrom } from '../../support/depth.ts';
 import { drawPeople } from '../../worlds/people.ts';
 import { createWaitableClock } from '../service-world.ts';
 import { drawPostFaults } from './draw-mix.ts';
 import { Drive, type WorldEvent } from './drive-campaign.ts';
 import { quietMix } from './quiet-mix.ts';
-import { range } from './run-mixes.ts';
 
 const maxAgeMs = 30 * dayMs;
 const consent = { atColumn: 'agreed', sourceColumn: 'where', textColumn: 'words', proofColumn: null, purposeColumn: null, maxAgeMs };
@@ -17,7 +16,7 @@ const skewMs = 4 * minuteMs;
 /** A request that hangs may be carried out so much later than it was sent. */
 const lateMs = 20 * minuteMs;
 
-test.for(range(1, 4 * seedFactor))(
+test.for(seedsFrom(1, 4))(
   'nobody rings without a consent that holds, nor after taking it back for what the campaign is for: seed %i',
   async (seed) => {
     const random = new Random('consent', seed);

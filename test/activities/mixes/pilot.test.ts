@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
-import { seedFactor } from '../../support/depth.ts';
+import { seedsFrom } from '../../support/depth.ts';
 import { drawPeople } from '../../worlds/people.ts';
 import { drawPostFaults } from './draw-mix.ts';
 import { Drive, type WorldEvent } from './drive-campaign.ts';
@@ -12,7 +12,7 @@ import { range } from './run-mixes.ts';
 const count = 120;
 const rows = 25;
 
-test.for(range(1, 4 * seedFactor))('before a person has decided nobody is called but the sample, whatever dies: seed %i', async (seed) => {
+test.for(seedsFrom(1, 4))('before a person has decided nobody is called but the sample, whatever dies: seed %i', async (seed) => {
   const random = new Random('pilot', seed);
   const isCalm = seed % 2 === 0;
   const campaignId = `pilot-${seed}`;
