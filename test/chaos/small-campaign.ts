@@ -14,6 +14,7 @@ import type { WaitableClock } from '../activities/service-world.ts';
 import { readLedger, type Ledger } from '../judge/ledger.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
+import { notePlayed } from '../support/played.ts';
 import { wish, type Standing } from './acts.ts';
 import { Crew, type Worker } from './crew.ts';
 import type { Person } from './console/person.ts';
@@ -97,6 +98,7 @@ export class SmallCampaign {
         await this.#advance();
       }
       await this.#crew.endRequests(this.#step);
+      notePlayed({ campaigns: 1, calls: sandbox.calls().length });
       return {
         api: this.#place.api,
         scenario: this.#scenario,

@@ -12,7 +12,7 @@ const onProgress = (line: string): void => {
 const limitMs = 180_000;
 
 // From empty caches the build takes minutes.
-test.runIf(isFull)(
+test.runIf(isFull || mustHaveServer)(
   'two Temporal servers, three workers, database and service are killed in turn, and dialling goes on by itself',
   { timeout: 1_500_000 },
   async ({ skip }) => {

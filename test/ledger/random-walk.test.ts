@@ -16,6 +16,7 @@ import type { AttemptResult, Disposition } from '../../src/rules/disposition.ts'
 import { Random } from '../../src/sandbox/core/random.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../support/depth.ts';
+import { notePlayed } from '../support/played.ts';
 import { openCleanStore } from './clean-store.ts';
 import { idRules, upload, uploadRow, violations } from './edit-world.ts';
 import { beginProven, noon, numbers, type Scenario, accountId } from './scenario.ts';
@@ -30,6 +31,7 @@ test.for(walks)(
     const store = await openCleanStore(dialect);
     const walk = new Walk(store, String(seed));
     await walk.run();
+    notePlayed({ campaigns: walk.walkers.length, calls: 0 });
     expect(await violations(store)).toEqual([]);
     for (const { scenario } of walk.walkers) {
       const { campaignId } = scenario;

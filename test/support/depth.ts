@@ -1,5 +1,5 @@
 /**
- * How much the tests show, read here only. `npm test` shows every promise once. `TEST_DEPTH=full`, as `.ci/run` has it, adds
+ * How much the tests show, read here only. `npm test` shows every promise once. `TEST_DEPTH=full` adds
  * longer seeds, PostgreSQL where it does the same as SQLite, the full product of deaths of a worker, and the production shape.
  */
 export const isFull = process.env['TEST_DEPTH'] === 'full';

@@ -41,6 +41,7 @@ import { Chaos, createMortality, mortalService, ProcessDied, shakyStore, type Ch
 import { goOnFromPilot } from '../../../src/ledger/limits/pilot.ts';
 import { createWaitableClock, letRun, type WaitableClock } from '../service-world.ts';
 import { buildDependencies } from '../../support/activity-dependencies.ts';
+import { notePlayed } from '../../support/played.ts';
 
 /** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -261,6 +262,7 @@ export class Drive {
         await this.#passTime(outage === 'on');
       }
       await this.#mix.atEnd?.(this.#sandbox);
+      notePlayed({ campaigns: this.#campaigns.length, calls: this.#sandbox.calls().length });
       return await this.#judge();
     } finally {
       await this.#sandbox?.close();
