@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isPlaced, readEvidence, type Evidence } from '../../../src/ledger/read/evidence.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { seedsFrom } from '../../support/depth.ts';
+import { isFull, seedsFrom } from '../../support/depth.ts';
 import { drawPeople } from '../../worlds/people.ts';
 import { createWaitableClock } from '../service-world.ts';
 import { drawPostFaults } from './draw-mix.ts';
@@ -16,7 +16,7 @@ const skewMs = 4 * minuteMs;
 /** A request that hangs may be carried out so much later than it was sent. */
 const lateMs = 20 * minuteMs;
 
-test.for(seedsFrom(1, 4))(
+test.for(seedsFrom(1, isFull ? 4 : 2))(
   'nobody rings without a consent that holds, nor after taking it back for what the campaign is for: seed %i',
   async (seed) => {
     const random = new Random('consent', seed);

@@ -4,7 +4,7 @@ import type { HouseRules } from '../../../src/rules/house-rules.ts';
 import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { seedsFrom } from '../../support/depth.ts';
+import { isFull, seedsFrom } from '../../support/depth.ts';
 import { drawPeople } from '../../worlds/people.ts';
 import { createWaitableClock } from '../service-world.ts';
 import { drawPostFaults } from './draw-mix.ts';
@@ -21,7 +21,7 @@ const closesAtMs = 3 * hourMs;
 /** A request that hangs may be carried out so much later than it was sent. */
 const lateMs = 20 * minuteMs;
 
-test.for(seedsFrom(1, 4))(
+test.for(seedsFrom(1, isFull ? 4 : 2))(
   'five campaigns over overlapping lists keep the house rules together, and tighter ones from their commit on: seed %i',
   async (seed) => {
     const random = new Random('house', seed);
