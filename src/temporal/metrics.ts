@@ -4,6 +4,7 @@ import { realClock, type ServiceClock } from '../service/port/service-clock.ts';
 import { findCampaign } from '../ledger/rows/campaigns.ts';
 import { listWatched, readFigures, type CampaignFigures } from '../ledger/read/figures.ts';
 import { StandbyError, standbyText } from '../ledger/postgres/writer-pool.ts';
+import { listWithWaiting, type WebhookWithWaiting } from '../ledger/webhooks/waiting.ts';
 import type { Store } from '../ledger/open-ledger.ts';
 import type { Logger } from '../shared/logger.ts';
 
@@ -24,7 +25,7 @@ export interface MetricsInput {
 /** A gauge whose series go to 0 where a label that they had is not there any more. */
 class Gauge {
   readonly #set: (value: number, tags: MetricTags) => void;
-  readonly #shown = new Map<string, Set<string>>();
+  readonly #shown = new Map<string | null, Set<string>>();
 
   constructor(meter: MetricMeter, name: string, description: string) {
     const gauge = meter.createGauge(name, 'float', undefined, description);
@@ -35,13 +36,25 @@ class Gauge {
     this.#set(value, { campaign });
   }
 
-  /** One series per value of `label`; those of this campaign that are not among `values` become 0. */
-  setEach(campaign: string, label: string, values: Readonly<Record<string, number>>): void {
+  /** One series per value of `label`; those of this campaign (null: of none) that are not among `values` become 0. */
+  setEach(campaign: string | null, label: string, values: Readonly<Record<string, number>>): void {
     const shown = this.#shown.get(campaign) ?? new Set();
     this.#shown.set(campaign, shown);
+    const tags = campaign === null ? {} : { campaign };
     for (const name of Object.keys(values)) shown.add(name);
-    for (const name of shown) this.#set(values[name] ?? 0, { campaign, [label]: name });
+    for (const name of shown) this.#set(values[name] ?? 0, { ...tags, [label]: name });
   }
+}
+
+/** Shows what each webhook has not taken, and 0 once it is removed. */
+function createWebhookGauges(meter: MetricMeter): (webhooks: readonly WebhookWithWaiting[], now: number) => void {
+  const waiting = new Gauge(meter, 'carillon_webhook_events_waiting', 'Events that the webhook has not taken yet, at most 10,000.');
+  const oldest = new Gauge(meter, 'carillon_webhook_oldest_event_seconds', 'Age of the oldest event that waits for the webhook; 0: none.');
+  return (webhooks, now) => {
+    const ages = webhooks.map(({ webhookId, waiting: { oldestAt } }) => [webhookId, Math.max(0, now - (oldestAt ?? now)) / 1000]);
+    waiting.setEach(null, 'webhook', Object.fromEntries(webhooks.map(({ webhookId, waiting: { events } }) => [webhookId, events])));
+    oldest.setEach(null, 'webhook', Object.fromEntries(ages));
+  };
 }
 
 function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
@@ -101,6 +114,7 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
  */
 export function showFigures({ meter, store, serviceClock, logger }: MetricsInput): { stop(): Promise<void> } {
   const show = createGauges(meter);
+  const showWebhooks = createWebhookGauges(meter);
   const readAt = meter.createGauge(
     'carillon_figures_read_timestamp_seconds',
     'float',
@@ -126,6 +140,7 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
       const campaign = await findCampaign(store.db, id);
       if (campaign !== undefined) show(await readFigures(store.db, campaign, now));
     }
+    showWebhooks(await listWithWaiting(store.db), now);
     lastAt = now;
     readAt.set(Date.now() / 1000);
     tell();

@@ -10,6 +10,8 @@ import { leave } from '../support/kill-gaps.ts';
 import { findTokens } from '../support/leak-scan.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { patienceMs, until } from '../support/until.ts';
+import { deleteWebhook, steerWebhook } from '../../src/ledger/webhooks/registry.ts';
+import { addTestWebhook, webhookId } from '../shared/hooks/webhook-world.ts';
 import { campaignQueues } from '../../src/rules/ids.ts';
 import { freePort } from '../support/free-port.ts';
 import { runCommand } from '../support/worker-process.ts';
@@ -168,6 +170,10 @@ test('a worker shows every metric that rules and dashboard name, its probes foll
     expect(second.code).toBe(2);
     expect(second.stderr).toMatch(/CARILLON_METRICS_LISTEN is 127\.0\.0\.1:\d+, and .* listens there already\. Stop it, or give/);
 
+    const byHand = { webhookId, by: 'person', now: 0, nowReal: 0 };
+    await addTestWebhook(run.store, 'https://crm.example.com/', { types: ['campaign.started', 'campaign.completed'] });
+    await steerWebhook(run.store, 'pause', byHand);
+    const waiting = `carillon_webhook_events_waiting{webhook="${webhookId}"}`;
     const endTask = await failOneTask(run);
     // Nothing moves until it has been seen to run.
     await run.toService.refuse();
@@ -185,12 +191,15 @@ test('a worker shows every metric that rules and dashboard name, its probes foll
     // What is shown is read now and then, each figure by itself.
     const last = await until('the end is shown', async () => {
       const text = await scrape();
-      return seriesOf(text, stateIs('completed')) === 1 && shown.every(([series, count]) => seriesOf(text, series) === count) && text;
+      const all = seriesOf(text, stateIs('completed')) === 1 && seriesOf(text, waiting) === 2;
+      return all && shown.every(([series, count]) => seriesOf(text, series) === count) && text;
     });
     expect(run.sandbox.calls()).toHaveLength(
       calls.reduce((sum, [disposition, count]) => sum + (disposition === 'invalid_number' ? 0 : count), 0),
     );
     expect(seriesOf(last, stateIs('running'))).toBe(0);
+    expect(seriesOf(last, waiting.replace('events_waiting', 'oldest_event_seconds'))).toBeGreaterThan(0);
+    await deleteWebhook(run.store, byHand);
     expect(seriesOf(last, 'carillon_calls_open{campaign="seen"}')).toBe(0);
     expect(seriesOf(last, 'carillon_rate_limited_total{request="dial"}')).toBe(1);
 
@@ -201,6 +210,7 @@ test('a worker shows every metric that rules and dashboard name, its probes foll
     await run.toTemporal.accept();
     await until('it is ready again', async () => (await probe('/readyz')) === 200);
     await endTask();
+    await until('nothing waits for a webhook that is removed', async () => seriesOf(await scrape(), waiting) === 0);
 
     const text = await scrape();
     expect(metricsNamed().filter((name) => !metricsIn(text).has(name))).toEqual([]);

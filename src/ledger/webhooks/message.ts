@@ -10,19 +10,25 @@ export interface WebhookMessage {
   body: { type: string; timestamp: string; data: Record<string, unknown> };
 }
 
-/** What a webhook is told of an event of the log, always in the same words; null when it is nothing for it. */
-export async function writeMessage(
-  db: Queries,
-  { webhookId, campaignId, types }: Pick<Webhook, 'webhookId' | 'campaignId' | 'types'>,
-  event: CampaignEvent,
-): Promise<WebhookMessage | null> {
+/** What this webhook is told of an event of the log, before its row is looked up; null when it is nothing for it. */
+export function readFor({ campaignId, types }: Pick<Webhook, 'campaignId' | 'types'>, event: CampaignEvent): WebhookEvent | null {
   if (campaignId !== null && event.campaignId !== campaignId) return null;
   const told = readWebhookEvent(event);
-  if (told === null || types?.includes(told.type) === false) return null;
+  return told === null || types?.includes(told.type) === false ? null : told;
+}
+
+/** The same as its message, always in the same words. */
+export async function writeMessage(
+  db: Queries,
+  webhook: Pick<Webhook, 'webhookId' | 'campaignId' | 'types'>,
+  event: CampaignEvent,
+): Promise<WebhookMessage | null> {
+  const told = readFor(webhook, event);
+  if (told === null) return null;
   const data = await writeData(db, told, event);
   if (data === null) return null;
   const body = { type: told.type, timestamp: new Date(event.at).toISOString(), data };
-  return { id: webhookMessageId(webhookId, event), body };
+  return { id: webhookMessageId(webhook.webhookId, event), body };
 }
 
 async function writeData(

@@ -8,15 +8,8 @@ import { postSigned } from '../../shared/hooks/signed-post.ts';
 import { hasQuery, isKeptUrl, keptUrlFix } from '../../shared/input/kept-url.ts';
 import { foreseen, UsageError } from '../../shared/input/errors.ts';
 import { findEndOfLog } from '../../ledger/webhooks/log-end.ts';
-import {
-  deleteWebhook,
-  deliveringStates,
-  findWebhook,
-  insertWebhook,
-  listWebhooks,
-  steerWebhook,
-  type Webhook,
-} from '../../ledger/webhooks/registry.ts';
+import { deleteWebhook, deliveringStates, findWebhook, insertWebhook, listWebhooks, steerWebhook } from '../../ledger/webhooks/registry.ts';
+import { withWaiting, type WebhookWithWaiting } from '../../ledger/webhooks/waiting.ts';
 import { deliverNow } from '../../temporal/webhooks.ts';
 import { connected, type Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
@@ -27,7 +20,7 @@ export class UnknownWebhookError extends foreseen('UnknownWebhookError', true) {
 
 /** A webhook after a change. `notice`: why Temporal could not be notified; the change holds, and a worker follows it within a minute. */
 export interface ChangedWebhook {
-  webhook: Webhook;
+  webhook: WebhookWithWaiting;
   notice: string | null;
 }
 
@@ -35,9 +28,9 @@ export interface ChangedWebhook {
 type By = { by: string };
 
 /** Throws UnknownWebhookError. */
-export async function requireWebhook({ store }: Pick<Control, 'store'>, webhookId: string): Promise<Webhook> {
+export async function requireWebhook({ store }: Pick<Control, 'store'>, webhookId: string): Promise<WebhookWithWaiting> {
   const webhook = await findWebhook(store.db, webhookId);
-  if (webhook !== undefined) return webhook;
+  if (webhook !== undefined) return withWaiting(store.db, webhook);
   const ids = (await listWebhooks(store.db)).map((known) => known.webhookId);
   const known = ids.length === 0 ? 'It has none yet.' : `It has ${ids.join(', ')}.`;
   throw new UnknownWebhookError(`The database has no webhook ${JSON.stringify(webhookId)}. ${known}`);
@@ -78,7 +71,7 @@ export async function addWebhook(
     nowReal: control.now(),
     cursor: await findEndOfLog(store),
   });
-  return { webhook, notice: await begin(control, webhookId) };
+  return { webhook: await withWaiting(store.db, webhook), notice: await begin(control, webhookId) };
 }
 
 /** Each request looks again; where the address stands is for the workers to read. Throws UsageError. */
@@ -93,7 +86,7 @@ async function refuseAddress(url: string, { CARILLON_HOOK_NETWORKS: allowed }: C
 }
 
 /** Removes a webhook; a request that is under way may still arrive. Throws UnknownWebhookError. */
-export async function removeWebhook(control: Control, webhookId: string, { by }: By): Promise<Webhook> {
+export async function removeWebhook(control: Control, webhookId: string, { by }: By): Promise<WebhookWithWaiting> {
   const webhook = await requireWebhook(control, webhookId);
   await deleteWebhook(control.store, {
     webhookId,

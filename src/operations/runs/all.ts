@@ -16,7 +16,8 @@ import {
 } from '../control/schedules/schedules.ts';
 import { endToken, makeToken, readTokens } from '../control/tokens.ts';
 import { addWebhook, pauseOrResumeWebhook, pingWebhook, removeWebhook, requireWebhook, type ChangedWebhook } from '../control/webhooks.ts';
-import { findWebhook, listWebhooks, type Webhook } from '../../ledger/webhooks/registry.ts';
+import { findWebhook } from '../../ledger/webhooks/registry.ts';
+import { listWithWaiting, type WebhookWithWaiting } from '../../ledger/webhooks/waiting.ts';
 import { webhookAsJson } from '../../presentation/words/hooks.ts';
 
 const scopeLog = (_doing: unknown, { body: { campaign } }: { body: { campaign?: string | undefined } }) => campaign ?? accountScope;
@@ -101,7 +102,7 @@ const scheduleRuns: Runs<
   },
 };
 
-const show = (webhook: Webhook) => withInstants(webhookAsJson(webhook));
+const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
 const by = ({ by: name }: Doing) => ({ by: name === null ? 'person' : `person:${name}` });
 
@@ -119,7 +120,7 @@ const wished = (wish: 'pause' | 'resume'): Pick<Run<'pauseWebhook'>, 'action' | 
 const webhookRuns: Runs<
   'listWebhooks' | 'addWebhook' | 'readWebhook' | 'removeWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'testWebhook'
 > = {
-  listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWebhooks(store.db)).map(show) }) },
+  listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWithWaiting(store.db)).map(show) }) },
   addWebhook: {
     action: 'webhook_added',
     log: (_doing, { body }) => body.campaign ?? 'account',

@@ -53,6 +53,9 @@ export const webhook = z
       .object({ fault: z.string(), status: z.int().nullable() })
       .nullable()
       .meta({ description: 'What was wrong then, and the status of the answer.' }),
+    waiting: z
+      .object({ events: z.int(), orMore: z.boolean(), oldestAt: instant.nullable() })
+      .meta({ description: 'Events that it has not taken yet. `orMore`: only the next 10,000 were looked at. `oldestAt`: service time.' }),
   })
   .meta({ id: 'Webhook' });
 

@@ -5,6 +5,8 @@ import type { EventData, NewEvent } from '../../rules/events.ts';
 import type { HookStanding } from '../../ledger/campaign/hook-standing.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 import type { Webhook } from '../../ledger/webhooks/registry.ts';
+import type { WaitingEvents, WebhookWithWaiting } from '../../ledger/webhooks/waiting.ts';
+import { localMinute } from '../../shared/input/times.ts';
 
 const faultWords: Readonly<Record<string, string>> = {
   no_secret: 'CARILLON_HOOK_SECRET is not set for the worker',
@@ -75,9 +77,9 @@ export function hooksAsJson({ silentSince, completion, pause }: HookStanding): o
 }
 
 /** A webhook for programs, before `withInstants`. Of its address only what people may see. */
-export function webhookAsJson(webhook: Webhook) {
+export function webhookAsJson(webhook: WebhookWithWaiting) {
   const { webhookId, url, campaignId, types, madeBy, madeReal, state, reason, sinceReal } = webhook;
-  const { failures, failingSinceReal, succeededReal, failedReal, fault, status } = webhook;
+  const { failures, failingSinceReal, succeededReal, failedReal, fault, status, waiting } = webhook;
   return {
     webhookId,
     place: addressPlace(url),
@@ -93,6 +95,7 @@ export function webhookAsJson(webhook: Webhook) {
     succeededAt: succeededReal,
     failedAt: failedReal,
     lastFailure: failedReal === null ? null : { fault: fault ?? 'unknown', status },
+    waiting,
   };
 }
 
@@ -105,4 +108,13 @@ export function webhookStanding(webhook: Webhook, now: number): string {
   const last = status === null ? (fault ?? 'unknown') : `status ${status}`;
   const tries = failures === 1 ? '1 failure' : `${failures} failures`;
   return `failing for ${span(Math.max(0, now - failingSinceReal))}: ${tries}, the last one ${last.replaceAll('_', ' ')}`;
+}
+
+/** What waits for a webhook: `3 events wait, the oldest for 12 min`; without the service's clock, since when the oldest waits. */
+export function waitingText({ events, orMore, oldestAt }: WaitingEvents, now: number, clock: ServiceClock | null): string {
+  if (events === 0 && !orMore) return 'no event waits';
+  const waits = `${orMore ? 'at least ' : ''}${plural(events, 'event')} ${events === 1 ? 'waits' : 'wait'}`;
+  if (oldestAt === null) return waits;
+  if (clock === null) return `${waits}, the oldest since ${localMinute(new Date(oldestAt).toISOString(), 'UTC')} UTC`;
+  return `${waits}, the oldest for ${span(Math.max(0, now - clock.atReal(oldestAt)))}`;
 }

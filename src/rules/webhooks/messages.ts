@@ -1,4 +1,4 @@
-import type { NewEvent } from '../events.ts';
+import type { EventType, NewEvent } from '../events.ts';
 import type { CampaignState } from '../lifecycle.ts';
 import type { Outcome } from '../outcome.ts';
 
@@ -33,8 +33,27 @@ export type WebhookEvent =
       resumesAt: number | null;
     };
 
+/** Types of the log that make messages, and which ones each can make. */
+const sources = {
+  'recipient.outcome': ['row.ended', 'row.reopened'],
+  'attempt.result': ['row.result'],
+  'recipient.retried': ['row.reopened'],
+  'recipient.corrected': ['row.reopened'],
+  'campaign.state': webhookEventTypes.filter((type) => type.startsWith('campaign.')),
+} as const satisfies Partial<Record<EventType, readonly WebhookEventType[]>>;
+type SourceType = keyof typeof sources;
+
+/** Types of the log that can make one of these messages; null: any message. */
+export function sourceTypes(types: readonly WebhookEventType[] | null): SourceType[] {
+  const all = Object.keys(sources) as SourceType[];
+  return all.filter((source) => types === null || sources[source].some((type) => types.includes(type)));
+}
+
+const isSource = (event: NewEvent): event is Extract<NewEvent, { type: SourceType }> => event.type in sources;
+
 /** What webhooks are told of an event of the log; null when it is nothing for them. One event makes one message at most. */
 export function readWebhookEvent(event: NewEvent): WebhookEvent | null {
+  if (!isSource(event)) return null;
   const { recipientId = '' } = event;
   if (event.type === 'recipient.outcome') {
     const { outcome, reason } = event.data;
@@ -44,7 +63,6 @@ export function readWebhookEvent(event: NewEvent): WebhookEvent | null {
   // A correction takes back the outcome that there was.
   if (event.type === 'recipient.retried' || event.type === 'recipient.corrected')
     return event.data.outcome === null ? null : { type: 'row.reopened', recipientId };
-  if (event.type !== 'campaign.state') return null;
   const { from, to, reason, resumeAt = null } = event.data;
   const type = typeOfChange(from, to);
   return type === null ? null : { type, reason, resumesAt: resumeAt };

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import { readAllEvents } from '../../../src/ledger/events.ts';
-import { listWebhooks } from '../../../src/ledger/webhooks/registry.ts';
+import { appendEvents, readAllEvents } from '../../../src/ledger/events.ts';
+import { listWebhooks, steerWebhook } from '../../../src/ledger/webhooks/registry.ts';
 import { sendJson, startHookServer } from '../../shared/hooks/hook-server.ts';
-import { secret } from '../../shared/hooks/webhook-world.ts';
+import { addTestWebhook, secret, startDelivery, webhookId } from '../../shared/hooks/webhook-world.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
-import { beginCampaign } from '../../ledger/scenario.ts';
-import { dialects } from '../../ledger/test-stores.ts';
+import { beginCampaign, noon } from '../../ledger/scenario.ts';
+import { bothDialects, dialects } from '../../ledger/test-stores.ts';
+import { until } from '../../support/until.ts';
 import { ApiWorld } from './api-world.ts';
 
 const path = '/api/v1/webhooks';
@@ -66,6 +67,36 @@ test.for(dialects)('a webhook is added once per key, listed, paused, resumed and
     ]),
   );
   expect(JSON.stringify(log)).not.toContain('planted');
+});
+
+test.for(bothDialects)('a webhook says how many events wait for it and since when, paused or not: %s', async (dialect) => {
+  const { store, world } = await openWorld(dialect);
+  const held: (() => void)[] = [];
+  const hook = await startHookServer((response) => held.push(() => sendJson(response, {})));
+  await addTestWebhook(store, hook.url);
+  const choosy = '00c0ffee0002';
+  await addTestWebhook(store, 'https://crm.example.com/', { webhookId: choosy, campaignId: 'spring', types: ['campaign.paused'] });
+  await steerWebhook(store, 'pause', { webhookId: choosy, by: 'person', now: noon, nowReal: noon });
+  const change = (from: 'running' | 'paused', to: 'running' | 'paused', at: number, campaignId = 'spring') =>
+    ({ at: noon + at, campaignId, type: 'campaign.state', data: { from, to, reason: null } }) as const;
+  const changes = [change('running', 'paused', 500, 'autumn'), change('paused', 'running', 1_000), change('running', 'paused', 2_000)];
+  await store.transaction((tx) => appendEvents(tx, changes));
+  const running = startDelivery(store);
+  const read = async (id: string) => (await world.ask(`GET ${path}/${id}`)).body.waiting;
+  await until('a request waits for its answer', () => held.length === 1);
+  expect(await read(webhookId)).toEqual({ events: 3, orMore: false, oldestAt: '2030-01-15T12:00:00.500Z' });
+  const { webhooks } = (await world.ask(`GET ${path}`)).body as { webhooks: object[] };
+  expect(webhooks[1]).toMatchObject({ state: 'paused', waiting: { events: 1, orMore: false, oldestAt: '2030-01-15T12:00:02.000Z' } });
+
+  hook.answerWith((response) => sendJson(response, {}));
+  held[0]?.();
+  await until('nothing waits', async () => ((await read(webhookId)) as { events: number }).events === 0);
+  expect(await read(webhookId)).toEqual({ events: 0, orMore: false, oldestAt: null });
+  await running.stop();
+  const many = Array.from({ length: 10_000 }, () => change('running', 'paused', 3_000));
+  await store.transaction((tx) => appendEvents(tx, many));
+  expect(await read(webhookId)).toMatchObject({ events: 10_000, orMore: false });
+  expect(await read(choosy)).toEqual({ events: 10_000, orMore: true, oldestAt: '2030-01-15T12:00:02.000Z' });
 });
 
 test('only an administrator changes webhooks or sends a ping', async () => {

@@ -241,6 +241,7 @@ test('a webhook is added, paused, resumed and removed by an admin, and its addre
   for (const [path, role] of [['/webhooks', 'read'], ['/webhooks', 'admin'], [`${own}/remove`, 'admin']] as const) {
     const { text } = await console.get(path, role);
     expect(text).toContain('crm.example.com');
+    expect(text).toContain('no event waits');
     expect(text).not.toContain('planted');
   } // prettier-ignore
   expect((await console.get('/webhooks', 'operate')).text).not.toContain('/remove"');

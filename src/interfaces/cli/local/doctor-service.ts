@@ -5,8 +5,8 @@ import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
 import { connectService, readServiceClock } from '../../../service/registry.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
-import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { listWithWaiting, type WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
+import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 
 const limitMs = 5_000;
 
@@ -92,33 +92,42 @@ export function checkClock(date: ServiceDate | null): Finding {
 }
 
 const name = 'Webhooks';
+/** An event leaves within seconds; after so long, a receiver that answers does not keep up. */
+const behindAfterMs = 15 * 60_000;
 
 /** Whether each webhook of the database takes what it is told; nothing where it has none, or is not there to be asked. */
 export async function checkWebhooks(config: Config, now: number): Promise<Finding[]> {
   const webhooks = await readWebhooks(config);
   if (webhooks.length === 0) return [];
-  const bad = webhooks.filter(({ state, failures }) => state === 'disabled' || (state !== 'paused' && failures > 0));
-  const [first] = bad;
-  if (first === undefined) return [ok(name, `${webhooks.length}, none of which fails`)];
-  const told = bad.map((webhook) => {
-    const standing = webhookStanding(webhook, now);
-    return `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${standing}`;
+  const clock = await readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config)).catch(() => null);
+  const describe = (webhook: WebhookWithWaiting): string =>
+    `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${webhookStanding(webhook, now)}, ${waitingText(webhook.waiting, now, clock)}`;
+  const isBehind = ({ waiting: { oldestAt } }: WebhookWithWaiting): boolean =>
+    oldestAt !== null && clock !== null && now - clock.atReal(oldestAt) >= behindAfterMs;
+  const bad = webhooks.filter((webhook) => {
+    const { state, failures } = webhook;
+    return state === 'disabled' || (state !== 'paused' && (failures > 0 || isBehind(webhook)));
   });
+  const [first] = bad;
+  if (first === undefined) {
+    const held = webhooks.filter(({ state, waiting }) => state === 'paused' && waiting.events > 0);
+    return [ok(name, [`${webhooks.length}, none of which fails`, ...held.map(describe)].join('; '))];
+  }
   return [
     warning(
       name,
-      `${bad.length} of ${webhooks.length}: ${told.join('; ')}`,
-      `Nothing is lost while one fails. Look at its receiver, then try: carillon webhook test ${first.webhookId}`,
+      `${bad.length} of ${webhooks.length}: ${bad.map(describe).join('; ')}`,
+      `Nothing is lost while one fails or falls behind. Look at its receiver, which should answer before it does its work, then try: carillon webhook test ${first.webhookId}`,
     ),
   ];
 }
 
 /** Of the database; none where it cannot be asked. */
-export async function readWebhooks(config: Config): Promise<Webhook[]> {
+export async function readWebhooks(config: Config): Promise<WebhookWithWaiting[]> {
   try {
     const store = await openExistingLedger(config);
     try {
-      return await listWebhooks(store.db);
+      return await listWithWaiting(store.db);
     } finally {
       await store.close();
     }

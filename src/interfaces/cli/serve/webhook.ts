@@ -12,8 +12,10 @@ import {
 import { webhookEventTypes, type WebhookEventType } from '../../../rules/webhooks/messages.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { addressPlace } from '../../../shared/hooks/errors.ts';
-import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { readClock } from '../../../operations/control/service.ts';
+import type { ServiceClock } from '../../../service/port/service-clock.ts';
+import { listWithWaiting, type WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
+import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf, type Said } from '../terminal/command.ts';
 import { tableOrAside, type Column } from '../terminal/table.ts';
@@ -37,6 +39,7 @@ Examples:
   carillon webhook resume 4f7c2f0e9a1b
   carillon webhook remove 4f7c2f0e9a1b`;
 
+const clockLimitMs = 3_000;
 const byPerson = { by: 'person' };
 const one = ['<id>', 'id of the webhook, as carillon webhook list shows it'] as const;
 
@@ -62,11 +65,12 @@ export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
     says: operations.listWebhooks.says,
     examples: ['carillon webhook list --json'],
     run: (io) =>
-      withControl(io, async ({ store }) => {
-        const webhooks = await listWebhooks(store.db);
+      withControl(io, async ({ store, config }) => {
+        const webhooks = await listWithWaiting(store.db);
+        const clock = webhooks.length === 0 ? null : await readClock(config, clockLimitMs).catch(() => null);
         return {
           data: withInstants({ webhooks: webhooks.map(webhookAsJson) }),
-          ...tableOrAside(io, columns(io.now()), webhooks, 'There is no webhook yet: carillon webhook add makes one.\n'),
+          ...tableOrAside(io, columns(io.now(), clock), webhooks, 'There is no webhook yet: carillon webhook add makes one.\n'),
         };
       }),
   }),
@@ -127,10 +131,10 @@ function tell({ webhook, notice }: ChangedWebhook, words: string): Said {
   return { data: withInstants({ ...webhookAsJson(webhook), notice }), words, aside };
 }
 
-const columns = (now: number): Column<Webhook>[] => [
+const columns = (now: number, clock: ServiceClock | null): Column<WebhookWithWaiting>[] => [
   { title: 'Id', value: ({ webhookId }) => webhookId },
   { title: 'Address', value: ({ url }) => addressPlace(url) },
   { title: 'Campaign', value: ({ campaignId }) => campaignId ?? 'all' },
   { title: 'Events', value: ({ types }) => types?.join(', ') ?? 'all', flexible: true },
-  { title: 'State', value: (webhook) => webhookStanding(webhook, now), flexible: true },
+  { title: 'State', value: (webhook) => `${webhookStanding(webhook, now)}; ${waitingText(webhook.waiting, now, clock)}`, flexible: true },
 ];

@@ -1,12 +1,10 @@
 import { requireWebhook } from '../../../operations/control/webhooks.ts';
 import { webhookEventTypes } from '../../../rules/webhooks/messages.ts';
-import { figure } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { lastEventSeq } from '../../../ledger/events.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 import { operations } from '../../../operations/list.ts';
 import { actionForm, apiCall, type ConsoleAction } from '../core/action.ts';
 import { checkboxes, readScope, scopeField, lineField } from '../core/fields.ts';
@@ -117,7 +115,7 @@ export const webhookActions: readonly ConsoleAction[] = (Object.keys(actions) as
           ['Address', printable(webhookAsJson(webhook).place)],
           ['State', printable(webhookStanding(webhook, context.now()))],
           ['Campaigns', webhook.campaignId ?? 'all'],
-          ['Events to go', figure(Math.max(0, (await lastEventSeq(context.store.db)) - webhook.cursor))],
+          ['Not taken', waitingText({ ...webhook.waiting, oldestAt: null }, context.now(), null)],
         ],
         button,
         danger,

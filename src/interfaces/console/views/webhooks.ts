@@ -1,21 +1,9 @@
-import {
-  badge,
-  count,
-  empty,
-  id,
-  instant,
-  linkButton,
-  menu,
-  menuLink,
-  table,
-  two,
-  type Tone,
-} from '../../../presentation/html/elements.ts';
+import { badge, empty, id, instant, linkButton, menu, menuLink, table, two, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { lastEventSeq } from '../../../ledger/events.ts';
-import { listWebhooks, type Webhook } from '../../../ledger/webhooks/registry.ts';
-import { webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { listWithWaiting, type WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
+import type { Webhook } from '../../../ledger/webhooks/registry.ts';
+import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
 import { webhookPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
@@ -29,10 +17,9 @@ const tones: Readonly<Record<Webhook['state'], readonly [Tone, string]>> = {
 /** Which addresses are told of events, and how their deliveries go. */
 export async function webhooksView(request: ViewRequest): Promise<View> {
   const { db } = request.context.store;
-  const webhooks = await listWebhooks(db);
-  const end = await lastEventSeq(db);
+  const webhooks = await listWithWaiting(db);
   const mayChange = may(request, 'admin');
-  const rows = webhooks.map((webhook) => ({ key: `webhook-${webhook.webhookId}`, cells: cellsOf(webhook, { request, end }) }));
+  const rows = webhooks.map((webhook) => ({ key: `webhook-${webhook.webhookId}`, cells: cellsOf(webhook, request) }));
   return {
     title: 'Webhooks',
     section: 'webhooks',
@@ -54,12 +41,12 @@ function nothing(mayChange: boolean): Html {
   </div>`;
 }
 
-function cellsOf(webhook: Webhook, { request, end }: { request: ViewRequest; end: number }): Record<string, HtmlValue> {
-  const { webhookId, state, campaignId, types, cursor, succeededReal } = webhook;
+function cellsOf(webhook: WebhookWithWaiting, request: ViewRequest): Record<string, HtmlValue> {
+  const { webhookId, state, campaignId, types, waiting, succeededReal } = webhook;
   const { place } = webhookAsJson(webhook);
   const [tone, word] = tones[state];
-  const standing = webhookStanding(webhook, request.context.now());
-  const left = Math.max(0, end - cursor);
+  const now = request.context.now();
+  const standing = webhookStanding(webhook, now);
   return {
     Address: two(html`<b class="named whole">${printable(place)}</b>`, id(webhookId)),
     State: two(badge(tone, word), standing === state ? null : html`<span class="whole">${printable(standing)}</span>`),
@@ -67,7 +54,7 @@ function cellsOf(webhook: Webhook, { request, end }: { request: ViewRequest; end
     // Of this server's clock, which need not be the one by which days are told.
     'Last taken': two(
       succeededReal === null ? 'never' : instant(succeededReal, request.clock.sandbox ? 'full' : 'minute'),
-      left === 0 ? 'nothing waits' : `${count(left, 'event')} to go`,
+      waitingText(waiting, now, request.clock),
     ),
     ...(may(request, 'admin') ? { '': actionsOf(webhook, printable(place)) } : {}),
   };

@@ -16,6 +16,8 @@ import { sharedServer } from '../../../support/shared-server.ts';
 import { makeFolder, makeProgram, versionScript } from '../../../temporal/fake-programs.ts';
 import { createTerminal } from '../terminal.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
+import { appendEvents } from '../../../../src/ledger/events.ts';
+import { readClock } from '../../../../src/operations/control/service.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { addTestWebhook } from '../../../shared/hooks/webhook-world.ts';
 import { noon } from '../../../ledger/scenario.ts';
@@ -273,6 +275,17 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
   // A pause is somebody's wish.
   await change(({ db }) => db.updateTable('webhooks').set({ state: 'paused' }).execute());
   expect(await checkWebhooks(config, noon)).toMatchObject([{ status: 'ok' }]);
+  // A receiver that takes less than comes fails nowhere.
+  const served = readConfig({ CARILLON_DB: sqlitePath, SVC_BASE_URL: await startSandboxWithKey() });
+  const at = Math.round((await readClock(served)).now());
+  const data = { from: 'running', to: 'paused', reason: null } as const;
+  await change((store) => store.transaction((tx) => appendEvents(tx, [{ at, campaignId: 'spring', type: 'campaign.state', data }])));
+  const [held] = await checkWebhooks(served, Date.now() + hourMs);
+  expect(held).toMatchObject({ status: 'ok', detail: expect.stringMatching(/paused, 1 event waits, the oldest for 60 min/) });
+  await change(({ db }) => db.updateTable('webhooks').set({ state: 'active', failures: 0, failing_since_real: null }).execute());
+  expect(await checkWebhooks(config, noon)).toMatchObject([{ status: 'ok' }]);
+  const [behind] = await checkWebhooks(served, Date.now() + hourMs);
+  expect(behind).toMatchObject({ status: 'warning', detail: expect.stringMatching(/active, 1 event waits, the oldest for 60 min; /) });
 });
 
 test('doctor looks for workers of this database', async () => {

@@ -34,7 +34,7 @@ test('a webhook is added, listed, tested, paused, resumed and removed', async ()
   expect(shown.notice).toMatch(/Temporal at 127\.0\.0\.1:9 cannot be used/);
 
   const listed = await run('list');
-  expect(listed.stdout).toMatch(new RegExp(`${id} +127\\.0\\.0\\.1:\\d+ +all +row\\.ended, campaign\\.completed +active`));
+  expect(listed.stdout).toMatch(new RegExp(`${id} +127\\.0\\.0\\.1:\\d+ +all +row\\.ended, campaign\\.completed +active; no event waits`));
   expect((JSON.parse((await run('list', '--json')).stdout) as { webhooks: object[] }).webhooks).toHaveLength(1);
   expect((await run('test', id)).stdout).toBe(`Webhook ${id} has taken the ping.\n`);
   expect(readMessages(hook.calls)).toMatchObject([{ type: 'ping', data: { webhook: id } }]);

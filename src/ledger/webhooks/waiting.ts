@@ -1,0 +1,36 @@
+import { sourceTypes } from '../../rules/webhooks/messages.ts';
+import { readAllEvents, readEvents } from '../events.ts';
+import type { Queries } from '../tx.ts';
+import { readFor } from './message.ts';
+import { listWebhooks, type Webhook } from './registry.ts';
+
+/** What a webhook has not taken yet, also while it is paused or disabled. */
+export interface WaitingEvents {
+  events: number;
+  /** Only the first events of the log were looked through: there may be more. */
+  orMore: boolean;
+  /** Service time; null: none was found. */
+  oldestAt: number | null;
+}
+
+/** A webhook, and what waits for it. */
+export type WebhookWithWaiting = Webhook & { waiting: WaitingEvents };
+
+const most = 10_000;
+
+/** Looks through at most so many events of the types that can be for it. */
+export async function withWaiting(db: Queries, webhook: Webhook): Promise<WebhookWithWaiting> {
+  const { campaignId, cursor: afterSeq, types } = webhook;
+  const page = { afterSeq, limit: most + 1, types: sourceTypes(types) };
+  const read = await (campaignId === null ? readAllEvents(db, afterSeq, page.limit, page.types) : readEvents(db, campaignId, page));
+  const waiting = read.filter((event) => readFor(webhook, event) !== null);
+  const oldestAt = waiting[0]?.at ?? null;
+  return { ...webhook, waiting: { events: Math.min(most, waiting.length), orMore: read.length > most, oldestAt } };
+}
+
+/** All webhooks, oldest first. */
+export async function listWithWaiting(db: Queries): Promise<WebhookWithWaiting[]> {
+  const listed: WebhookWithWaiting[] = [];
+  for (const webhook of await listWebhooks(db)) listed.push(await withWaiting(db, webhook));
+  return listed;
+}
