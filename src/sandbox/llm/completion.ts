@@ -32,15 +32,10 @@ const toolPart = z.looseObject({
   id: z.string().nullish(),
   function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
-const contentPart = z.looseObject({ text: z.string().nullish() });
-const words = z.looseObject({ content: z.union([z.string(), z.array(contentPart)]).nullish(), tool_calls: z.array(toolPart).nullish() });
+const delta = z.looseObject({ content: z.string().nullish(), tool_calls: z.array(toolPart).nullish() });
 /** Tolerant: servers that speak this contract differ in everything but what is read here. */
 const answerPart = z.looseObject({
-  choices: z
-    .array(
-      z.looseObject({ index: z.number().nullish(), delta: words.nullish(), message: words.nullish(), finish_reason: z.string().nullish() }),
-    )
-    .nullish(),
+  choices: z.array(z.looseObject({ index: z.number().nullish(), delta: delta.nullish(), finish_reason: z.string().nullish() })).nullish(),
   usage: z
     .looseObject({
       prompt_tokens: count,
@@ -52,7 +47,7 @@ const answerPart = z.looseObject({
   error: z.unknown().optional(),
 });
 
-export class CompletionBuilder {
+class CompletionBuilder {
   #text = '';
   readonly #tools = new Map<number, { id: string | null; name: string; argumentsText: string }>();
   #finishReason: string | null = null;
@@ -61,7 +56,7 @@ export class CompletionBuilder {
   /** Throws `ModelFailure` when the part is no JSON of this contract, or an error. */
   add(json: string): void {
     const part = readPart(json);
-    if (part.error != null) throw new ModelFailure('model_error', 'the model answered with an error object');
+    if (part.error != null) throw new ModelFailure('failed', 'the model answered with an error object');
     if (part.usage != null) {
       const { prompt_tokens, completion_tokens, prompt_tokens_details } = part.usage;
       const cachedInputTokens = prompt_tokens_details?.cached_tokens ?? 0;
@@ -70,8 +65,8 @@ export class CompletionBuilder {
     const choice = part.choices?.find(({ index }) => (index ?? 0) === 0);
     if (choice === undefined) return;
     this.#finishReason = choice.finish_reason ?? this.#finishReason;
-    const { content, tool_calls } = choice.delta ?? choice.message ?? {};
-    this.#text += typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('');
+    const { content, tool_calls } = choice.delta ?? {};
+    this.#text += content ?? '';
     for (const [position, tool] of (tool_calls ?? []).entries()) this.#addTool(tool.index ?? position, tool);
   }
 
@@ -82,7 +77,7 @@ export class CompletionBuilder {
   /** Throws `ModelFailure` when there was neither a word nor the end: a tool that was not offered is no answer. */
   build(): Completion {
     if (this.#text.trim() === '' && ![...this.#tools.values()].some(({ name }) => name === endCall))
-      throw new ModelFailure('empty', 'the model answered without a word');
+      throw new ModelFailure('failed', 'the model answered without a word');
     const tools = [...this.#tools].sort(([left], [right]) => left - right);
     return {
       text: this.#text.trim(),
@@ -106,12 +101,12 @@ function readPart(json: string): z.infer<typeof answerPart> {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new ModelFailure('malformed', 'the model answered something that is not JSON', { cause: error });
+    throw new ModelFailure('failed', 'the model answered something that is not JSON', { cause: error });
   }
   const parsed = answerPart.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new ModelFailure('malformed', `the model's answer is no chat completion: ${issue?.path.join('.')} is not as agreed`);
+  throw new ModelFailure('failed', `the model's answer is no chat completion: ${issue?.path.join('.')} is not as agreed`);
 }
 
 function readParameters(text: string): Record<string, unknown> | null {
@@ -119,65 +114,45 @@ function readParameters(text: string): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 }
 
-export interface StreamEvent {
-  /** `message` when the sender named none. */
-  event: string;
-  data: string;
+/** Reads an answer that is streamed; `onWord` is called once it has begun, and with each part after that. Throws `ModelFailure`. */
+export async function readCompletion(pieces: AsyncIterable<string>, onWord: () => void): Promise<Completion> {
+  const builder = new CompletionBuilder();
+  for await (const data of readEvents(pieces)) {
+    // Some servers end without it. A stream that ends whole is taken at its word; one that is cut throws before this.
+    if (data.trim() === '[DONE]') break;
+    builder.add(data);
+    if (builder.begun) onWord();
+  }
+  return builder.build();
 }
 
-const knownFields = new Set(['data', 'event', 'id', 'retry']);
+const knownFields = new Set(['', 'data', 'event', 'id', 'retry']);
 
-/** Reads server-sent events from text that arrives in pieces cut anywhere, with any of the three line ends. */
-export class EventStreamReader {
-  #rest = '';
-  #event = '';
-  #data: string[] = [];
-  #first = true;
-
-  /** Events that are complete with this piece. Throws `ModelFailure` for a line that is no field of an event stream. */
-  push(piece: string): StreamEvent[] {
-    this.#rest += piece;
-    if (this.#first && this.#rest !== '') {
-      this.#first = false;
-      if (this.#rest.startsWith('\uFEFF')) this.#rest = this.#rest.slice(1);
-    }
-    const events: StreamEvent[] = [];
-    for (;;) {
-      const end = this.#rest.search(/[\r\n]/);
-      // A carriage return at the end may be half of a line end.
-      if (end === -1 || (this.#rest[end] === '\r' && end === this.#rest.length - 1)) return events;
-      const line = this.#rest.slice(0, end);
-      this.#rest = this.#rest.slice(end + (this.#rest.startsWith('\r\n', end) ? 2 : 1));
-      const event = this.#take(line);
-      if (event !== null) events.push(event);
-    }
+/** The data of server-sent events. Throws `ModelFailure` for an error event and for a line that is no field of an event stream. */
+export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let data: string[] = [];
+  for await (const line of readLines(pieces)) {
+    const [field = '', value = ''] = line.split(/: ?(.*)/s, 2);
+    if (!knownFields.has(field)) throw new ModelFailure('failed', 'the stream has a line that is no field of an event (data: …)');
+    if (field === 'event' && value === 'error') throw new ModelFailure('failed', 'the model broke off with an error event');
+    if (field === 'data') data.push(value);
+    if (line !== '' || data.length === 0) continue;
+    yield data.join('\n');
+    data = [];
   }
+  // Some senders leave out the empty line at the end.
+  if (data.length > 0) yield data.join('\n');
+}
 
-  /** What was not closed by an empty line when the stream ended: some senders leave it out. */
-  end(): StreamEvent[] {
-    const last = this.#rest.replace(/\r$/, '');
-    this.#rest = '';
-    const events = [last === '' ? null : this.#take(last), this.#take('')];
-    return events.filter((event) => event !== null);
+/** Lines of a text that arrives in pieces cut anywhere, with any of the three line ends. */
+async function* readLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of pieces) {
+    rest += piece;
+    // A carriage return at the end may be half of a line end.
+    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
-
-  #take(line: string): StreamEvent | null {
-    if (line === '') return this.#dispatch();
-    if (line.startsWith(':')) return null;
-    const colon = line.indexOf(':');
-    const field = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    if (!knownFields.has(field)) throw new ModelFailure('malformed', 'the stream has a line that is no field of an event (data: …)');
-    if (field === 'data') this.#data.push(value);
-    if (field === 'event') this.#event = value;
-    return null;
-  }
-
-  #dispatch(): StreamEvent | null {
-    const event = { event: this.#event === '' ? 'message' : this.#event, data: this.#data.join('\n') };
-    const hasData = this.#data.length > 0;
-    this.#event = '';
-    this.#data = [];
-    return hasData ? event : null;
-  }
+  if (rest !== '') yield rest.replace(/\r$/, '');
 }

@@ -86,7 +86,7 @@ function delay(reply: AgentReply, { settings }: ModelLink, waitedMs: number): Ag
 }
 
 async function ask({ call, model, link }: ModelTalk, turns: readonly Turn[]): Promise<AgentReply> {
-  const { settings, caller, signal } = link;
+  const { caller, signal } = link;
   const prompt = promptForModel(call);
   const answer = await caller.ask(
     {
@@ -99,8 +99,8 @@ async function ask({ call, model, link }: ModelTalk, turns: readonly Turn[]): Pr
         messages: messagesOf(prompt, turns),
         temperature: model.temperature,
         max_tokens: longestReplyTokens,
-        stream: settings.modelStream,
-        ...(settings.modelStream ? { stream_options: { include_usage: true } } : {}),
+        stream: true,
+        stream_options: { include_usage: true },
         tools: [endCallTool],
         ...(call.userId === undefined ? {} : { user_id: call.userId }),
         ...(call.modelExtraBody === undefined ? {} : { svc_extra_body: call.modelExtraBody }),

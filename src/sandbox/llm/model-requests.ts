@@ -35,7 +35,6 @@ export class ModelRequestLog {
       ...facts,
       request: facts.request.length > longestRequest ? `${facts.request.slice(0, longestRequest)}…` : facts.request,
       status: null,
-      streamed: null,
       firstTokenMs: null,
       durationMs: null,
       answer: null,
@@ -89,7 +88,6 @@ function describe({ answer, ...entry }: ModelRequest): Record<string, unknown> {
     // A body that was cut off is no JSON any more and is shown as text.
     request: parseJson(entry.request) ?? entry.request,
     status: entry.status,
-    streamed: entry.streamed,
     first_token_ms: entry.firstTokenMs,
     duration_ms: entry.durationMs,
     answer: answer && {

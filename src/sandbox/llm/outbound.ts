@@ -1,4 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { refuseHost, type Outbound } from '../core/allowed-host.ts';
 
 /** They belong to the connection or to the body that is sent, so nobody else may set them. */
@@ -17,19 +16,10 @@ const ownHeaders = new Set([
   'upgrade',
 ]);
 
-/** Lower-case names; those that the request itself sets are left out. Throws `ModelFailure`, naming the header but never its value. */
+/** Lower-case names; those that the request itself sets are left out. */
 export function sendableHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const sendable: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    try {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    } catch {
-      throw new ModelFailure('header_refused', `the header ${JSON.stringify(name)} of extra_headers cannot be sent`);
-    }
-    if (!ownHeaders.has(name.toLowerCase())) sendable[name.toLowerCase()] = value;
-  }
-  return sendable;
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return Object.fromEntries(named.filter(([name]) => !ownHeaders.has(name)));
 }
 
 const shortestSecret = 8;
@@ -68,7 +58,7 @@ export function requireAllowed(url: string, outbound: Outbound): void {
     itself: `the sandbox does not connect to itself (${host})`,
     foreign: `the sandbox does not connect to ${host}: only to this machine, or to a host that allowOutbound (--allow-outbound) names`,
   };
-  throw new ModelFailure('address_refused', messages[refusal]);
+  throw new ModelFailure('failed', messages[refusal]);
 }
 
 /** The address as it may be shown: values in its query may be credentials. */
@@ -79,19 +69,7 @@ export function showAddress(url: string): string {
   return `${origin}${pathname}${names.length === 0 ? '' : `?${names.join('&')}`}`;
 }
 
-export type ModelFailureCode =
-  | 'address_refused'
-  | 'header_refused'
-  | 'not_reached'
-  | 'http_status'
-  | 'redirect'
-  | 'timeout'
-  | 'too_large'
-  | 'malformed'
-  | 'model_error'
-  | 'cut_off'
-  | 'empty'
-  | 'stopped';
+export type ModelFailureCode = 'failed' | 'timeout' | 'stopped';
 
 /** Thrown when a model gave nothing that an agent could say. Holds nothing that the model said: it may echo a credential. */
 export class ModelFailure extends Error {

@@ -63,35 +63,6 @@ test.each([
   expect(model.requests.map((request) => request.path)).toEqual([path]);
 });
 
-test('a model that answers in one piece serves as well, asked for a stream or not', async () => {
-  const whole = (response: Parameters<typeof stream>[0]): void => {
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' });
-    const message = {
-      role: 'assistant',
-      content: 'In one piece. ',
-      tool_calls: [{ id: 'a', type: 'function', function: { name: 'end_call', arguments: '{}' } }],
-    };
-    response.end(
-      JSON.stringify({
-        choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
-        usage: { prompt_tokens: 40, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 8 } },
-      }),
-    );
-  };
-  for (const modelStream of [true, false]) {
-    const sandbox = await startTestSandbox({ modelStream });
-    const model = await startModelServer(whole);
-    const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url));
-    expect(words(record, 'agent')).toEqual(['Hello Robin, this is a test.', 'In one piece.']);
-    expect(model.requests.map(({ body }) => body.stream)).toEqual([modelStream]);
-    const { body } = await sandbox.get('/_sandbox/model-requests');
-    expect(body.model_requests[0]).toMatchObject({
-      streamed: false,
-      answer: { usage: { inputTokens: 40, cachedInputTokens: 8, outputTokens: 5 } },
-    });
-  }
-});
-
 test("a call's own settings choose the model, its address and its headers for that call alone", async () => {
   const sandbox = await startTestSandbox();
   const model = await startModelServer(interviewer);

@@ -1,14 +1,15 @@
 import * as fc from 'fast-check';
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { ModelRequestLog } from '../../../src/sandbox/llm/model-requests.ts';
-import { sendableHeaders, completionsAddress, requireAllowed, showAddress, redactSecrets } from '../../../src/sandbox/llm/outbound.ts';
+import { completionsAddress, requireAllowed, showAddress, redactSecrets } from '../../../src/sandbox/llm/outbound.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 import { chunk, createModelAgent, holdConversation, interviewer, secret, startModelServer, stream, useTool } from './model-server.ts';
-import { EventStreamReader } from '../../../src/sandbox/llm/completion.ts';
+import { readEvents } from '../../../src/sandbox/llm/completion.ts';
 
 /** Patience that a busy machine does not exhaust; each fault that is about waiting shortens the one limit that it is about. */
-const limits = { connectMs: 30_000, firstTokenMs: 30_000, idleMs: 30_000, wholeMs: 60_000, answerBytes: 20_000 };
+const limits = { connectMs: 30_000, firstTokenMs: 30_000, wholeMs: 60_000, answerBytes: 20_000 };
 const shortMs = 1_000;
 const sse = { 'content-type': 'text/event-stream' };
 const twoItems = { data_collection: { chairs: { type: 'integer' }, colour: { type: 'string' } } };
@@ -29,18 +30,18 @@ interface Fault {
 const faults: Record<string, Fault> = {
   'answers 500': {
     answer: (response) => response.writeHead(500).end(`no model for ${secret}`),
-    code: 'http_status',
+    code: 'failed',
     reason: 'custom_llm_error: HTTP 500',
   },
   'answers 401': {
     answer: (response) => response.writeHead(401).end(JSON.stringify({ error: { message: `bad key ${secret}` } })),
-    code: 'http_status',
+    code: 'failed',
     reason: 'custom_llm_error: HTTP 401',
   },
   'redirects elsewhere': {
     answer: (response) => response.writeHead(307, { location: '/v1/elsewhere' }).end(),
-    code: 'redirect',
-    reason: 'custom_llm_error: HTTP 307: redirects are not followed',
+    code: 'failed',
+    reason: 'custom_llm_error: HTTP 307',
   },
   'never answers': {
     answer: () => undefined,
@@ -77,8 +78,8 @@ const faults: Record<string, Fault> = {
   'stops in the middle': {
     answer: (response) => begin(response),
     code: 'timeout',
-    reason: 'llm_timeout: no further word within 1000 ms',
-    limits: { idleMs: shortMs },
+    reason: 'llm_timeout: no end within 1000 ms',
+    limits: { wholeMs: shortMs },
   },
   'talks without end': {
     answer: (response) => {
@@ -95,22 +96,27 @@ const faults: Record<string, Fault> = {
       begin(response);
       setImmediate(() => response.destroy());
     },
-    code: 'cut_off',
-    reason: 'custom_llm_error: the connection broke off (UND_ERR_SOCKET)',
+    code: 'failed',
+    reason: 'custom_llm_error: no connection, or one that broke off (UND_ERR_SOCKET)',
   },
   'sends events that are not JSON': {
     answer: (response) => response.writeHead(200, sse).end('data: {"choices": [{\n\ndata: [DONE]\n\n'),
-    code: 'malformed',
+    code: 'failed',
     reason: 'custom_llm_error: the model answered something that is not JSON',
   },
   'sends lines that are no events': {
     answer: (response) => response.writeHead(200, sse).end('<html>\nBad gateway\n</html>\n'),
-    code: 'malformed',
+    code: 'failed',
     reason: 'custom_llm_error: the stream has a line that is no field of an event (data: …)',
   },
+  'answers in one piece': {
+    answer: (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices": []}'),
+    code: 'failed',
+    reason: 'custom_llm_error: HTTP 200 without text/event-stream',
+  },
   'sends JSON of another shape': {
-    answer: (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices": "none"}'),
-    code: 'malformed',
+    answer: (response) => response.writeHead(200, sse).end('data: {"choices": "none"}\n\n'),
+    code: 'failed',
     reason: "custom_llm_error: the model's answer is no chat completion: choices is not as agreed",
   },
   'breaks off with an error object': {
@@ -118,7 +124,7 @@ const faults: Record<string, Fault> = {
       begin(response);
       response.end(`data: ${JSON.stringify({ error: { message: `overloaded ${secret}` } })}\n\n`);
     },
-    code: 'model_error',
+    code: 'failed',
     reason: 'custom_llm_error: the model answered with an error object',
   },
   'breaks off with an error event': {
@@ -126,27 +132,27 @@ const faults: Record<string, Fault> = {
       begin(response);
       response.end('event: error\ndata: overloaded\n\n');
     },
-    code: 'model_error',
+    code: 'failed',
     reason: 'custom_llm_error: the model broke off with an error event',
   },
   'answers without a word': {
     answer: (response) => response.writeHead(200, sse).end(`${chunk({ content: ' ' }, 'stop')}data: [DONE]\n\n`),
-    code: 'empty',
+    code: 'failed',
     reason: 'custom_llm_error: the model answered without a word',
   },
   'uses a tool that it was not offered': {
     answer: (response) => useTool(response, 'stock', { item: 'chair' }),
-    code: 'empty',
+    code: 'failed',
     reason: 'custom_llm_error: the model answered without a word',
   },
   'closes without anything': {
     answer: (response) => response.writeHead(200, sse).end(),
-    code: 'empty',
+    code: 'failed',
     reason: 'custom_llm_error: the model answered without a word',
   },
   'answers more than is read': {
     answer: (response) => response.writeHead(200, sse).end(chunk({ content: 'x'.repeat(30_000) })),
-    code: 'too_large',
+    code: 'failed',
     reason: 'custom_llm_error: the answer is longer than 20000 bytes',
   },
 };
@@ -184,7 +190,10 @@ test('an address where nobody listens fails like any other, with and without a b
   const sandbox = await startTestSandbox({ modelLimits: limits });
   const url = 'http://127.0.0.1:1/v1';
   const failed = await holdConversation(sandbox, await createModelAgent(sandbox, url, { llm: disabled }));
-  expect(failed).toMatchObject({ status: 'failed', termination_reason: 'custom_llm_error: no connection (ECONNREFUSED)' });
+  expect(failed).toMatchObject({
+    status: 'failed',
+    termination_reason: 'custom_llm_error: no connection, or one that broke off (ECONNREFUSED)',
+  });
   const saved = await holdConversation(sandbox, await createModelAgent(sandbox, url));
   expect(saved.status).toBe('done');
 });
@@ -263,20 +272,12 @@ test('the sandbox connects to this machine alone unless a host was allowed in as
     expect(record.termination_reason).toContain('--allow-outbound');
   }
   const { body } = await refused.get('/_sandbox/model-requests');
-  expect(body.model_requests.map(({ failure }: Json) => failure.code)).toEqual(Array(3).fill('address_refused'));
+  expect(body.model_requests.map(({ failure }: Json) => failure.code)).toEqual(Array(3).fill('failed'));
   expect(model.requests).toEqual([]);
   const allowed = await startTestSandbox({ allowOutbound: ['0.0.0.0'] });
   const url = `http://0.0.0.0:${port}/v1`;
   const record = await holdConversation(allowed, await createModelAgent(allowed, url, { llm: disabled }));
   expect(record.status).toBe('done');
-});
-
-test.each([
-  ['x-bad', 'tok-123456789\r\nx-injected: 1'],
-  ['x bad', 'tok-123456789'],
-])('a header "%s" that cannot be sent is named, and its value is not told', (name, value) => {
-  expect(() => sendableHeaders({ [name]: value })).toThrow(`the header "${name}" of extra_headers cannot be sent`);
-  expect(() => sendableHeaders({ [name]: value })).not.toThrow('tok-123456789');
 });
 
 test('headers that belong to the connection cannot be taken over', async () => {
@@ -339,52 +340,43 @@ async function expectNoSecret(sandbox: TestSandbox, record: Json, value = secret
 
 const run = { seed: 20_261_121, numRuns: 500 };
 
-test('events are read the same wherever the pieces are cut and whichever line ends are used', () => {
-  const text = fc.string({ unit: 'grapheme', maxLength: 20 }).map((value) => value.replaceAll(/[\r\n\uFEFF]/gu, ''));
+async function eventsOf(pieces: readonly string[]): Promise<string[]> {
+  return Readable.from(readEvents(Readable.from(pieces))).toArray();
+}
+
+test('events are read the same wherever the pieces are cut and whichever line ends are used', async () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 }).map((value) => value.replaceAll(/[\r\n]/gu, ''));
   const event = fc.record({
-    name: fc.constantFrom('', 'ping', 'error'),
+    name: fc.constantFrom('', 'ping'),
     lines: fc.array(text, { minLength: 1, maxLength: 3 }),
     comment: fc.boolean(),
   });
-  const lineEnd = fc.constantFrom('\n', '\r\n', '\r');
-  fc.assert(
-    fc.property(
-      fc.array(event, { maxLength: 6 }),
-      lineEnd,
-      fc.boolean(),
-      fc.array(fc.nat(200), { maxLength: 30 }),
-      (events, end, bom, cuts) => {
-        const sent = events.map(({ name, lines, comment }) =>
-          [
-            ...(comment ? [': a comment'] : []),
-            ...(name === '' ? [] : [`event: ${name}`]),
-            ...lines.map((line) => `data: ${line}`),
-            '',
-            '',
-          ].join(end),
-        );
-        const whole = `${bom ? '\uFEFF' : ''}${sent.join('')}`;
-        const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((left, right) => left - right), whole.length];
-        const reader = new EventStreamReader();
-        const read = places.slice(1).flatMap((place, index) => reader.push(whole.slice(places[index], place)));
-        const wanted = events.map(({ name, lines }) => ({ event: name === '' ? 'message' : name, data: lines.join('\n') }));
-        expect([...read, ...reader.end()]).toEqual(wanted);
-      },
-    ),
+  const events = fc.array(event, { maxLength: 6 });
+  const cuts = fc.array(fc.nat(200), { maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(events, fc.constantFrom('\n', '\r\n', '\r'), fc.boolean(), cuts, async (sent, end, isClosed, at) => {
+      const lines = sent.flatMap(({ name, lines: data, comment }) => [
+        ...(comment ? [': a comment'] : []),
+        ...(name === '' ? [] : [`event: ${name}`]),
+        ...data.map((line) => `data: ${line}`),
+        '',
+      ]);
+      const whole = (isClosed ? [...lines, ''] : lines.slice(0, -1)).join(end);
+      const places = [0, ...at.map((cut) => cut % (whole.length + 1)).sort((left, right) => left - right), whole.length];
+      const pieces = places.slice(1).map((place, index) => whole.slice(places[index], place));
+      expect(await eventsOf(pieces)).toEqual(sent.map(({ lines: data }) => data.join('\n')));
+    }),
     run,
   );
 });
 
-test('what was not closed by an empty line is read when the stream ends', () => {
-  const reader = new EventStreamReader();
-  expect(reader.push('data: one\n\ndata: two\ndata: three')).toEqual([{ event: 'message', data: 'one' }]);
-  expect(reader.end()).toEqual([{ event: 'message', data: 'two\nthree' }]);
-  expect(reader.end()).toEqual([]);
+test('what was not closed by an empty line is read when the stream ends', async () => {
+  expect(await eventsOf(['data: one\n\ndata: two\ndata: three'])).toEqual(['one', 'two\nthree']);
 });
 
-test('a line that is no field of an event stream is an error, not silence', () => {
-  expect(() => new EventStreamReader().push('{"choices":[]}\n')).toThrow('no field of an event');
-  expect(new EventStreamReader().push('retry: 10\nid: 4\ndata\n\n')).toEqual([{ event: 'message', data: '' }]);
+test('a line that is no field of an event stream is an error, not silence', async () => {
+  await expect(eventsOf(['{"choices":[]}\n'])).rejects.toThrow('no field of an event');
+  expect(await eventsOf(['retry: 10\nid: 4\ndata\n\n'])).toEqual(['']);
 });
 
 test('the path is appended exactly once, whatever stands before it', () => {

@@ -63,7 +63,6 @@ const flagTexts = (usualPort: string) =>
       'a conversation fails if an override is not permitted or a variable is missing (default: with --dialect published)',
     ],
     notStrictStart: ['--no-strict-start', 'it does not, with --dialect published either'],
-    modelStream: ['--no-model-stream', "request unstreamed responses from agents' custom models"],
     modelLatency: [
       '--model-latency <kind>',
       "how long agents' own models are heard to think: measured, or drawn from the seed (default: measured)",
@@ -75,7 +74,7 @@ const flagTexts = (usualPort: string) =>
   }) as const;
 
 /** False for a `--no-…` that is given. */
-type Switch = 'loose' | 'unansweredRecords' | 'modelStream' | 'strictStart';
+type Switch = 'loose' | 'unansweredRecords' | 'strictStart';
 type ValueFlag = Exclude<keyof ReturnType<typeof flagTexts>, Switch | 'notStrictStart' | 'allowOutbound' | 'setting'>;
 
 /** Flags as typed. */
@@ -107,7 +106,7 @@ export async function startAsAsked(flags: SandboxFlags, stderr: { write(text: st
 
 /** Turns flags into options. Throws `UsageError`, `FaultRuleError`, `FixtureError` or `WorldError`. */
 export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOptions> {
-  const { host, data, seed, allowOutbound, modelStream, loose, strictStart, callingHours, fixture, faults, world } = flags;
+  const { host, data, seed, allowOutbound, loose, strictStart, callingHours, fixture, faults, world } = flags;
   const config = readConfig();
   const pacing = readOneOf('--socket-pacing', flags.socketPacing, ['realtime', 'fast']);
   return given({
@@ -115,7 +114,6 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     data,
     seed,
     allowOutbound,
-    modelStream,
     loose,
     strictStart,
     ...readSettings(flags.setting),

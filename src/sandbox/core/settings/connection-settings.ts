@@ -34,7 +34,6 @@ export const defaultModelLimits = {
   connectMs: 5_000,
   /** From the question to the first word (gaps A.11); shorter where a backup model waits. */
   firstTokenMs: 20_000,
-  idleMs: 10_000,
   wholeMs: 60_000,
   answerBytes: 1_048_576,
 };

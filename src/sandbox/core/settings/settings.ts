@@ -81,8 +81,6 @@ export interface SandboxOptions {
   /** Hosts beside this machine to which the sandbox may connect: `name` or `name:port`. Default none. */
   allowOutbound?: string[];
   modelLimits?: Partial<ModelLimits>;
-  /** Ask agents' own models for their words one by one. Default true. */
-  modelStream?: boolean;
   /** How long an agent's own model is heard to think: as long as it took, or drawn from the seed. Default measured. */
   modelLatency?: 'measured' | 'drawn';
   /** Conversations over sockets. */
@@ -142,7 +140,6 @@ export function resolveSettings(options: SandboxOptions) {
     unavailableModels: options.unavailableModels ?? [],
     outbound,
     modelLimits: { ...defaultModelLimits, ...options.modelLimits },
-    modelStream: options.modelStream ?? true,
     modelLatency: options.modelLatency ?? 'measured',
     sockets: { ...defaultSocketSettings, ...options.sockets },
     livekit: options.livekit ?? null,
