@@ -3,13 +3,12 @@ import { ServiceClock } from '../core/clock/clock.ts';
 import { Service, type Storage } from '../core/service/service.ts';
 import type { SandboxOptions, SandboxSettings } from '../core/settings/settings.ts';
 import { SandboxStartError } from '../core/settings/check-settings.ts';
-import type { Call } from '../core/state/call.ts';
-import type { ServiceState } from '../core/state/service-state.ts';
-import { agentKey, allCalls, restoreState, takeSmall, writeBatch, writeCall, writeCampaign, type StateDocument } from './state.ts';
+import { restoreState, takeState, type StateDocument } from './state.ts';
 import type { StateFile } from './state-file.ts';
 
-/** Real milliseconds until what happens by itself is written. */
+/** Real milliseconds until what happens by itself is written, and at least so many times what the last write took. */
 const idleWriteMs = 50;
+const idleShare = 10;
 /** Real milliseconds between two notes of the time, where time passes by itself. */
 const noteTimeEveryMs = 1_000;
 /** Real milliseconds of service time that may have been told since the time was last noted in the file. */
@@ -33,18 +32,19 @@ export async function openService<Installed>(
   const { StateFile } = await import('./state-file.ts');
   const file = new StateFile(settings.data);
   try {
-    const stored = file.found && readStored(file.found);
+    const stored = file.found as Stored | null;
     if (stored !== null && stored.seed !== settings.seed)
       throw new SandboxStartError(
         `${file.path} was made with the seed "${stored.seed}", and what was said in its calls follows from that. Start with --seed ${stored.seed}, or choose another --data file.`,
       );
     // No earlier than anything that callers have been told.
-    const resumed = stored && Math.max(epochMs ?? Date.now(), stored.now + untoldRealMs * stored.speed);
+    const toldMs = untoldRealMs + Math.max(0, file.touchedAt - (stored?.written_at ?? 0));
+    const resumed = stored && Math.max(epochMs ?? Date.now(), stored.now + toldMs * stored.speed);
     const made = make(resumed ?? epochMs);
     const keeper = new Keeper(made.service, file);
     made.service.storage = keeper;
     if (stored !== null) {
-      const [fresh, given] = [takeSmall(made.service), textsGiven(settings)];
+      const [fresh, given] = [takeState(made.service), textsGiven(settings)];
       for (const name of givenAtStart) if (stored.given[name] !== given[name]) Object.assign(stored, { [name]: fresh[name] });
       restoreState(made.service, stored);
     }
@@ -66,48 +66,27 @@ function textsGiven({ faults, world, unavailableModels }: SandboxSettings): Reco
 interface Stored extends StateDocument {
   /** Service milliseconds per real millisecond when it was written. */
   speed: number;
+  /** By the machine's clock. */
+  written_at: number;
   given: Record<string, string>;
 }
 
-/** What `#takeChanges` has written. */
-function readStored(found: ReadonlyMap<string, unknown>): Stored {
-  const itemsOf = (kind: string): [name: string, value: unknown][] =>
-    [...found].flatMap(([name, value]) => (name.startsWith(`${kind}/`) ? [[name.slice(kind.length + 1), value]] : []));
-  const valuesOf = (kind: string): unknown[] => itemsOf(kind).map(([, value]) => value);
-  const calls = valuesOf('calls') as { recorded: number | null; call: StateDocument['calls'][number] }[];
-  const recorded = calls.filter((each): each is (typeof calls)[number] & { recorded: number } => each.recorded !== null);
-  return {
-    ...Object.fromEntries([...found].filter(([name]) => !name.includes('/'))),
-    agents: valuesOf('agents'),
-    agent_versions: Object.fromEntries(itemsOf('agent_versions')),
-    calls: calls.map(({ call }) => call),
-    record_order: recorded.sort((a, b) => a.recorded - b.recorded).map(({ call }) => call.callId),
-    counters: itemsOf('counters'),
-    batches: valuesOf('batches'),
-    campaigns: valuesOf('campaigns'),
-  } as unknown as Stored;
-}
-
-/** Keeps a file in step with the state, one line for all changes since the last. A failure to write fails the answer that waits for it. */
+/** Keeps a file in step with the state, which is written whole. A failure to write fails the answer that waits for it. */
 class Keeper implements Storage {
   readonly #service: Service;
   readonly #file: StateFile;
   readonly #timer: NodeJS.Timeout;
-  #state: ServiceState | null = null;
-  #written = new Map<string, unknown>();
-  #accepted = 0;
-  #dirtyCalls = new Set<Call>();
-  #dirtySeries = new Set<string>();
   #flushing: Promise<void> | null = null;
   #idle: NodeJS.Timeout | undefined;
+  #lastWriteMs = 0;
   #closed = false;
 
   constructor(service: Service, file: StateFile) {
     this.#service = service;
     this.#file = file;
-    service.callListeners.add((call) => this.#note(call));
+    service.callListeners.add(() => this.#wake());
     this.#timer = setInterval(() => {
-      if (service.clock.speed > 0) this.#wake();
+      if (service.clock.speed > 0) file.touch();
     }, noteTimeEveryMs).unref();
   }
 
@@ -118,95 +97,36 @@ class Keeper implements Storage {
   flush(): Promise<void> {
     this.#flushing ??= nextTurn().then(() => {
       this.#flushing = null;
-      this.#write();
+      if (!this.#closed) this.#write();
     });
     return this.#flushing;
   }
 
   close(): void {
     if (this.#closed) return;
+    this.#closed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#idle);
     this.#write();
-    this.#closed = true;
     this.#file.close();
-  }
-
-  #note(call: Call): void {
-    this.#dirtyCalls.add(call);
-    this.#wake();
   }
 
   #wake(): void {
     if (this.#idle !== undefined || this.#closed) return;
+    const waitMs = Math.max(idleWriteMs, idleShare * this.#lastWriteMs);
     this.#idle = setTimeout(() => {
       this.#idle = undefined;
       // Whoever asks for the next answer is told of a failure.
       this.flush().catch((error: unknown) => process.emitWarning(error instanceof Error ? error : String(error)));
-    }, idleWriteMs).unref();
+    }, waitMs).unref();
   }
 
   #write(): void {
-    if (this.#closed) return;
-    const { state } = this.#service;
-    const isWhole = this.#state !== state || this.#file.isLong;
-    if (isWhole) this.#beginAnew(state);
-    try {
-      const changes = this.#takeChanges(state);
-      if (changes.length === 0) return;
-      const text = `{${changes.join()}}`;
-      if (isWhole) this.#file.write(text);
-      else this.#file.add(text);
-    } catch (error) {
-      // How much of it was written is not known: everything is to be written next time.
-      this.#state = null;
-      throw error;
-    }
-  }
-
-  #beginAnew(state: ServiceState): void {
-    this.#state = state;
-    this.#written.clear();
-    this.#accepted = 0;
-    this.#dirtyCalls = new Set(allCalls(state));
-    this.#dirtySeries = new Set(state.counters.keys());
-    state.onCount = (series) => {
-      this.#dirtySeries.add(series);
-    };
-    state.conversations.onDelete = (call) => this.#note(call);
-  }
-
-  #takeChanges(state: ServiceState): string[] {
-    const changes: string[] = [];
-    const put = (name: string, text: string): void => {
-      changes.push(`${JSON.stringify(name)}:${text}`);
-    };
-    const putNew = (name: string, value: unknown, text = () => String(value)): void => {
-      if (this.#written.get(name) === value) return;
-      this.#written.set(name, value);
-      put(name, text());
-    };
+    const startedAt = performance.now();
     const { settings, clock } = this.#service;
-    const small = { ...takeSmall(this.#service), speed: clock.speed, given: textsGiven(settings) };
-    for (const [name, value] of Object.entries(small)) putNew(name, JSON.stringify(value));
-    for (const batch of state.batches.values()) putNew(`batches/${batch.batchId}`, JSON.stringify(writeBatch(batch)));
-    for (const campaign of state.campaigns.values()) putNew(`campaigns/${campaign.campaignId}`, JSON.stringify(writeCampaign(campaign)));
-    for (const [position, agentId] of state.agentOrder.entries()) {
-      const agent = state.agents.get(agentId) ?? null;
-      putNew(`agents/${position}`, agent, () => JSON.stringify({ agentId, agent }));
-    }
-    // New ones first, for their order is that in which they were accepted.
-    for (const call of new Set([...state.calls.slice(this.#accepted), ...this.#dirtyCalls])) {
-      const { agent } = call;
-      const version = agent && agentKey(agent);
-      if (version !== null) putNew(`agent_versions/${version}`, version, () => JSON.stringify(agent));
-      const recorded = state.conversations.positionOf(call);
-      put(`calls/${call.callId}`, JSON.stringify({ recorded, call: writeCall(call) }));
-    }
-    for (const series of this.#dirtySeries) put(`counters/${series}`, String(state.counters.get(series) ?? 0));
-    this.#accepted = state.calls.length;
-    this.#dirtyCalls.clear();
-    this.#dirtySeries.clear();
-    return changes;
+    const state = takeState(this.#service);
+    const stored: Stored = { ...state, speed: clock.speed, written_at: Date.now(), given: textsGiven(settings) };
+    this.#file.write(JSON.stringify(stored));
+    this.#lastWriteMs = performance.now() - startedAt;
   }
 }

@@ -19,24 +19,8 @@ export type StateDocument = ReturnType<typeof takeState>;
 
 export function takeState(service: Service) {
   service.scheduler.runDue();
-  const { state } = service;
-  const calls = allCalls(state);
-  return {
-    ...takeSmall(service),
-    agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
-    agent_versions: Object.fromEntries(calls.flatMap(({ agent }) => (agent === null ? [] : [[agentKey(agent), agent]]))),
-    calls: calls.map(writeCall),
-    /** Ids of the calls that have or had a record, in the order in which those were made. */
-    record_order: state.conversations.everything.map(({ callId }) => callId),
-    counters: [...state.counters].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    batches: [...state.batches.values()].map(writeBatch),
-    /** Left out by sandboxes that had no campaigns. */
-    campaigns: [...state.campaigns.values()].map(writeCampaign) as ReturnType<typeof writeCampaign>[] | undefined,
-  };
-}
-
-export function takeSmall(service: Service) {
   const { state, scheduler, clock, generation, faults, unavailableModels, people, settings } = service;
+  const calls = allCalls(state);
   return {
     format: stateFormat,
     version: stateVersion,
@@ -53,18 +37,27 @@ export function takeSmall(service: Service) {
     unavailable_models: [...unavailableModels],
     world: people.world,
     faults: faults.save(),
+    agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
+    agent_versions: Object.fromEntries(calls.flatMap(({ agent }) => (agent === null ? [] : [[agentKey(agent), agent]]))),
+    calls: calls.map(writeCall),
+    /** Ids of the calls that have or had a record, in the order in which those were made. */
+    record_order: state.conversations.everything.map(({ callId }) => callId),
+    counters: [...state.counters].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    batches: [...state.batches.values()].map(writeBatch),
+    /** Left out by sandboxes that had no campaigns. */
+    campaigns: [...state.campaigns.values()].map(writeCampaign) as ReturnType<typeof writeCampaign>[] | undefined,
   };
 }
 
 const keys = new WeakMap<Agent, string>();
 
-export function agentKey(agent: Agent): string {
+function agentKey(agent: Agent): string {
   const key = keys.get(agent) ?? createHash('sha256').update(JSON.stringify(agent)).digest('base64url').slice(0, 22);
   keys.set(agent, key);
   return key;
 }
 
-export function writeCall(call: Call) {
+function writeCall(call: Call) {
   const { course, agent } = call;
   const finite = (instant: number): number | null => (instant === Infinity ? null : instant);
   return {
@@ -84,15 +77,15 @@ function readCall(document: ReturnType<typeof writeCall>, agents: Readonly<Recor
   };
 }
 
-export function writeBatch(batch: Batch) {
+function writeBatch(batch: Batch) {
   return { ...batch, recipients: batch.recipients.map(({ id, call }) => ({ id, callId: call.callId })) };
 }
 
-export function writeCampaign(campaign: Campaign) {
+function writeCampaign(campaign: Campaign) {
   return { ...campaign, leads: campaign.leads.map(({ call, ...lead }) => ({ ...lead, callId: call.callId })) };
 }
 
-export function allCalls(state: ServiceState): Call[] {
+function allCalls(state: ServiceState): Call[] {
   const accepted = new Set(state.calls);
   return [...state.calls, ...state.conversations.everything.filter((call) => !accepted.has(call))];
 }

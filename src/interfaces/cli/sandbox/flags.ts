@@ -32,7 +32,7 @@ const flagTexts = (usualPort: string) =>
     ],
     speed: ['--speed <factor>', 'service seconds per real second (default: 1)'],
     clock: ['--clock <mode>', 'realtime, manual (stands still until advanced), or a factor such as 60x; replaces --speed'],
-    data: ['--data <file>', 'keep the state in this file, and its key in a file next to it (default: in memory)'],
+    data: ['--data <file>', 'keep the state in this file, which only you may read (default: in memory)'],
     controlTokenFile: [
       '--control-token-file <file>',
       'token required for the page and everything under /_sandbox except health (default: CARILLON_SANDBOX_TOKEN)',

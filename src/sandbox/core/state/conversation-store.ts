@@ -11,14 +11,11 @@ export class ConversationStore {
   readonly #byId = new Map<string, Call>();
   readonly #everything: Call[] = [];
   readonly #byAgent = new Map<string, Call[]>();
-  readonly #positions = new WeakMap<Call, number>();
-  onDelete: ((call: Call) => void) | null = null;
 
   /** Also for a state that is read back, record by record in their order: deleted ones keep their position. */
   add(call: Call, recordedAt: number): void {
     call.recordedAt = recordedAt;
     this.#byId.set(call.conversationId, call);
-    this.#positions.set(call, this.#everything.length);
     this.#everything.push(call);
     const ofAgent = this.#byAgent.get(call.agentId);
     if (ofAgent === undefined) this.#byAgent.set(call.agentId, [call]);
@@ -33,7 +30,6 @@ export class ConversationStore {
     const call = this.get(conversationId);
     if (call === undefined) return false;
     call.recordDeleted = true;
-    this.onDelete?.(call);
     return true;
   }
 
@@ -43,10 +39,6 @@ export class ConversationStore {
 
   get inbound(): Call[] {
     return this.#everything.filter(({ direction }) => direction === 'inbound');
-  }
-
-  positionOf(call: Call): number | null {
-    return this.#positions.get(call) ?? null;
   }
 
   wasDeleted(conversationId: string): boolean {

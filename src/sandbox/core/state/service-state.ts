@@ -20,8 +20,6 @@ export class ServiceState {
   /** By id, oldest first. */
   readonly campaigns = new Map<string, Campaign>();
   readonly nextCourses = new Map<string, ForcedCourse[]>();
-  /** Told of every series that has counted on. */
-  onCount: ((series: string) => void) | null = null;
   readonly #counters = new Map<string, number>();
 
   addAgent(agent: Agent): void {
@@ -59,7 +57,6 @@ export class ServiceState {
   count(series: string): number {
     const next = (this.#counters.get(series) ?? 0) + 1;
     this.#counters.set(series, next);
-    this.onCount?.(series);
     return next;
   }
 
