@@ -134,6 +134,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const faults = Object.keys(set)
     .filter((name) => /^(CARILLON|SVC)_/.test(name) && !known.includes(name) && !otherNames.test(name))
     .map((name) => `${name} is no setting.${didYouMean(name, known, (near) => near)}`);
+  // Its value is not shown: it may hold a password.
+  if (set['DATABASE_URL'] === undefined && /^[a-z][a-z\d+.-]*:\/\//i.test(set['CARILLON_DB'] ?? ''))
+    faults.push('CARILLON_DB is an address, and it must be the path of a SQLite file. Write the address of PostgreSQL into DATABASE_URL.');
   if (parsed.success && faults.length === 0) return parsed.data;
   if (!parsed.success) faults.push(z.prettifyError(parsed.error));
   throw new ConfigError(`The environment has a setting that cannot be used:\n${faults.join('\n')}`);

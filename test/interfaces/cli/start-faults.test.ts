@@ -229,6 +229,16 @@ test.each(['status', 'start', 'worker'])('%s refuses a DATABASE_URL of another k
   }
 });
 
+test.each(['status', 'start', 'worker', 'doctor'])('%s refuses an address in CARILLON_DB, without its value', async (name) => {
+  const world = await createWorld();
+  const path = world.writeCampaign({ rows: 2 });
+  Object.assign(world.env, { CARILLON_DB: 'postgres://carillon:planted@127.0.0.1:1/carillon' });
+  const { code, stdout, stderr } = await world.run(name, ...(name === 'start' ? [path] : []));
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/CARILLON_DB is an address, and it must be the path of a SQLite file\. .* into DATABASE_URL/);
+  expect(stdout + stderr).not.toContain('planted');
+});
+
 test.each([
   ['u:planted@h1,h2/db?target_session_attrs=standby', /asks for target_session_attrs=standby, a server that may only be read\. Carillon/],
   ['/db?host=h1,h2&password=planted', /names several hosts in its query\. Write them before the database/],
