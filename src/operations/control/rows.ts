@@ -41,7 +41,7 @@ export async function retryRows(
 }
 
 /** Which rows are named: by ids, by numbers of the campaign's rows, or by a file of ids. */
-export type NamedRows = { ids: readonly string[] } | { rows: readonly number[] } | { file: string };
+export type NamedRows = { ids: readonly string[] } | { rows: readonly number[] } | { file: string; encoding?: string | undefined };
 
 interface WithdrawInput {
   campaignId: string;
@@ -113,7 +113,8 @@ async function* keysOf(named: NamedRows, rules: CampaignRules): AsyncGenerator<W
   else if ('rows' in named) for (const rows of partsOf(named.rows, rowsPerPart)) yield { rows };
   else {
     const { encoding, unnamed } = encodingOf(rules);
-    const choice = { encoding, unnamed: encoding === undefined ? unnamed : 'any' } as const;
+    const own = { encoding, unnamed: encoding === undefined ? unnamed : 'any' } as const;
+    const choice = named.encoding === undefined ? own : { encoding: named.encoding };
     for await (const part of readIdList(named.file, rules.list.idColumn ?? '', choice)) yield { ids: [...new Set(part)] };
   }
 }

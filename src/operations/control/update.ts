@@ -48,8 +48,7 @@ export async function openUpdate(
   { config, store, now: machineNow }: Pick<Control, 'config' | 'store' | 'now'>,
   { campaignId, encoding: written, ...choice }: UpdateInput,
 ): Promise<ListUpdate> {
-  const encoding = written === undefined ? undefined : readEncoding(written);
-  if (encoding === null) throw new UsageError(`The encoding ${quoteCell(written ?? '')} is not known; write ${encodingNames}.`);
+  const encoding = requireEncoding(written);
   const campaign = await requireCampaign(store, campaignId);
   const clock = await readClockOrReal(config, clockLimitMs, machineNow);
   const now = (): number => Math.round(clock.now());
@@ -242,4 +241,11 @@ async function refuseForeignList(store: Store, campaign: Campaign, upload: Uploa
       `${upload.path} has no row whose id campaign ${campaignId} knows, so it looks like another list: nothing was changed. ${fix}`,
     );
   }
+}
+
+/** The encoding that a person names for one file. Throws UsageError. */
+export function requireEncoding(written: string | undefined): string | undefined {
+  const encoding = written === undefined ? undefined : readEncoding(written);
+  if (encoding === null) throw new UsageError(`The encoding ${quoteCell(written ?? '')} is not known; write ${encodingNames}.`);
+  return encoding;
 }

@@ -263,7 +263,7 @@ test('withdrawn rows are named when they are named again, and come back with --r
 });
 
 test('ids to withdraw come from a column of a file, or from lines alone', async () => {
-  const { add, write, run } = createFolder();
+  const { add, write, run, path } = createFolder();
   await add('spring', people(['a', 'b', 'c', 'd']));
   const named = write('gone.csv', 'name,id\nGuest a,a\nGuest b,b\n');
   expect(await run('withdraw', 'spring', '--file', named, '--dry-run')).toMatchObject({
@@ -280,4 +280,17 @@ test('ids to withdraw come from a column of a file, or from lines alone', async 
   expect(await run('withdraw', 'spring', '--file', write('wide.csv', 'x,y\n1,2\n'), '--yes')).toEqual(
     refused(/there is no column "id", which has the ids; there are "x", "y"/),
   );
+  // The same letters in another encoding than that of the list.
+  await add('letters', people(['Zoë', 'b']));
+  const mac = path('mac.csv');
+  writeFileSync(mac, Buffer.from('id\nZo\x91\n', 'latin1'));
+  expect((await run('withdraw', 'letters', '--file', mac, '--yes')).stdout).toMatch(/^0 rows of campaign letters withdrawn/);
+  expect(await run('withdraw', 'letters', '--file', mac, '--encoding', 'martian', '--yes')).toEqual(
+    refused(/encoding "martian" is not known/),
+  );
+  expect(await run('withdraw', 'letters', '--id', 'b', '--encoding', 'cp850', '--yes')).toEqual(refused(/--encoding needs --file/));
+  expect(await run('withdraw', 'letters', '--file', mac, '--encoding', 'macintosh', '--yes')).toMatchObject({
+    code: 0,
+    stdout: '1 row of campaign letters withdrawn.\n',
+  });
 });

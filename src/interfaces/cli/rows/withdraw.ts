@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
 import { requireWithdrawable, withdraw, type NamedRows } from '../../../operations/control/rows.ts';
+import { requireEncoding } from '../../../operations/control/update.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
@@ -28,6 +29,7 @@ interface RowFlags {
   id?: string[];
   row?: number[];
   file?: string;
+  encoding?: string;
 }
 
 /** `carillon withdraw`. */
@@ -38,6 +40,7 @@ export const withdrawCommand = commandOf<RowFlags & { reason?: string; dryRun: b
     ['--id <ids>', 'comma-separated ids of the rows', readNames],
     ['--row <rows>', 'comma-separated row numbers, as in the results', readRows],
     ['--file <ids.csv>', "file with the ids, in the campaign's id column or in its only column"],
+    ['--encoding <name>', 'encoding of that file (default: UTF-8, or that of the campaign)'],
     ['--reason <text>', 'reason, recorded for later'],
     ['--dry-run', 'show what would be done; change nothing', false],
   ],
@@ -60,14 +63,15 @@ export const withdrawCommand = commandOf<RowFlags & { reason?: string; dryRun: b
   },
 });
 
-function readNamed({ id, row, file }: RowFlags): NamedRows {
+function readNamed({ id, row, file, encoding }: RowFlags): NamedRows {
   const named = [
     ...(id === undefined ? [] : [{ ids: id }]),
     ...(row === undefined ? [] : [{ rows: row }]),
-    ...(file === undefined ? [] : [{ file }]),
+    ...(file === undefined ? [] : [{ file, encoding: requireEncoding(encoding) }]),
   ];
   const [one] = named;
   if (one === undefined || named.length > 1) throw new UsageError('Name the rows with one of --id, --row and --file.');
+  if (encoding !== undefined && file === undefined) throw new UsageError('--encoding needs --file.');
   return one;
 }
 
