@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { tellCall, type CallTruth } from '../core/telephony/call-truth.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
-import { refuseField } from '../schemas/validate.ts';
+import { refuseField, validate } from '../schemas/validate.ts';
 import { conflict, existing, type ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { placeForeignCall } from '../core/telephony/inbound.ts';
 import { findNumber } from '../core/service/found.ts';
 import { callResults, callStates, stateOf, type Call, type CallState, type ForcedCourse } from '../core/state/call.ts';
+import { analysisScript } from '../core/world/schema.ts';
 import { forcedCourse, hangUpCall } from '../core/telephony/forced-course.ts';
 
 const callsQuery = z.strictObject({
@@ -25,11 +26,10 @@ const course = {
   silent: z.boolean().default(false),
   opts_out: z.boolean().default(false),
   talk_seconds: z.number().min(1).max(600).optional(),
+  analysis: analysisScript.optional(),
 };
-const courseBody = z.union([z.strictObject({ hang_up: z.literal('now') }), z.strictObject(course)], {
-  error:
-    'Give hang_up: "now", or a result (answered, voicemail, busy, no_answer, failed) with silent, opts_out and talk_seconds as wanted.',
-});
+const hangUpBody = z.strictObject({ hang_up: z.literal('now') });
+const courseBody = z.strictObject(course);
 const nextCourseBody = z.strictObject({ to: e164, ...course });
 const outboundBody = z.strictObject({
   phone_number_id: z.string().min(1),
@@ -48,10 +48,12 @@ export function controlCalls(app: FastifyInstance, service: Service): void {
 
   serveControl(app, 'POST /_sandbox/calls/:call_id/course', {
     says: 'Gives a call that waits or rings another course, or hangs up one in progress.',
-    body: courseBody,
-    answer: ({ id, body }) => {
+    body: z.union([hangUpBody, courseBody]),
+    answer: ({ id, request }) => {
       const call = findCall(service, id());
-      const input = body();
+      // An error of the union would not name the field that is wrong.
+      const schema = Object.hasOwn(request.body ?? {}, 'hang_up') ? hangUpBody : courseBody;
+      const input = validate<z.output<typeof hangUpBody | typeof courseBody>>(schema, 'body', request.body);
       service.scheduler.runDue();
       if ('hang_up' in input) hangUp(service, call);
       else force(service, call, readCourse(input));
@@ -85,16 +87,18 @@ export function controlCalls(app: FastifyInstance, service: Service): void {
 }
 
 function readCourse(input: Omit<z.output<typeof nextCourseBody>, 'to'>): ForcedCourse {
-  const { result, silent, opts_out: optsOut, talk_seconds: talkSeconds } = input;
+  const { result, silent, opts_out: optsOut, talk_seconds: talkSeconds, analysis } = input;
+  const pickedUp = result === 'answered' || result === 'voicemail';
   for (const [field, given, allowed] of [
     ['silent', silent, result === 'answered'],
     ['opts_out', optsOut, result === 'answered'],
-    ['talk_seconds', talkSeconds !== undefined, result === 'answered' || result === 'voicemail'],
+    ['talk_seconds', talkSeconds !== undefined, pickedUp],
+    ['analysis', analysis !== undefined, pickedUp],
   ] as const) {
     if (given && !allowed)
       throw refuseField(['body', field], `Has no meaning with the result "${result}"; leave it out.`, 'not_applicable');
   }
-  return { result, silent, optsOut, talkSeconds };
+  return { result, silent, optsOut, talkSeconds, analysis };
 }
 
 /** A call that waits takes the course when it is dialled; one that rings takes it at once. Later it is too late. */

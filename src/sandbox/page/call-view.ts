@@ -1,6 +1,7 @@
 import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
-import { assess } from '../core/conversation/assess.ts';
+import { textOf } from '../core/json.ts';
+import { assess, followScript } from '../core/conversation/assess.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import type { Talk, Turn, Assessment } from '../core/state/talk.ts';
 import { pageRecordingPath } from '../audio/install-audio.ts';
@@ -89,7 +90,7 @@ function conversation(service: Service, call: Call, talk: Talk, now: number): Ht
       turns.length === 0 ? ui.empty('Silence so far', 'No word has been said.') : transcript(turns, answeredAt),
       ui.aside(ui.count(turns.length, 'turn')),
     ),
-    analysed ? outcome(assess(call.agent?.platform ?? {}, talk)) : null,
+    analysed ? outcome(followScript(assess(call.agent?.platform ?? {}, talk), course, now)) : null,
   ];
 }
 
@@ -139,7 +140,7 @@ function outcome({ evaluation, collected }: Assessment): HtmlValue {
       ${values.map(
         ([id, { value, rationale }]) =>
           html`<li>
-            <p><strong>${id}</strong> <code>${value === null ? 'nothing' : String(value)}</code></p>
+            <p><strong>${id}</strong> <code>${value === null ? 'nothing' : textOf(value)}</code></p>
             <p class="soft">${rationale}</p>
           </li>`,
       )}

@@ -3,7 +3,7 @@ import { conflict } from '../core/service-error.ts';
 import { numberTypes } from '../core/state/agent.ts';
 import { callResults } from '../core/state/call.ts';
 import { sandboxVersion } from '../core/version.ts';
-import { worldSchema } from '../core/world/schema.ts';
+import { analysisScript, worldSchema } from '../core/world/schema.ts';
 import { validate } from '../schemas/validate.ts';
 import { stateFormat, stateVersion, type StateDocument } from './state.ts';
 
@@ -31,7 +31,9 @@ const course = holds({
   ...each(string(), 'terminationReason'),
   ...each(number(), 'analysisMs', 'leastTalkMs'),
   ...each(number().nullable(), 'answeredAt', 'endedAt', 'analysedAt'),
+  analysis: analysisScript.optional(),
 });
+const forced = holds({ result: string(), ...each(boolean(), 'silent', 'optsOut'), analysis: analysisScript.optional() });
 const talk = holds({ turns: array(holds(each(number(), 'at', 'until'))), endedAt: number() });
 const call = holds({
   ...each(id, 'callId', 'conversationId', 'to'),
@@ -44,6 +46,7 @@ const call = holds({
   nth: number().int().min(1),
   variables: z.record(string(), z.unknown()),
   course: course.nullable(),
+  forced: forced.optional(),
   live: talk.nullable(),
 });
 const phoneNumber = holds({
@@ -71,7 +74,7 @@ const document = z.strictObject({
   counters: array(z.tuple([string(), count])),
   /** Of a sandbox that kept trunks; nothing is made of them. */
   sip_trunks: z.unknown().optional(),
-  next_courses: array(z.tuple([string(), array(holds({ result: string(), silent: boolean(), optsOut: boolean() }))])),
+  next_courses: array(z.tuple([string(), array(forced)])),
   batches: array(
     holds({ batchId: id, name: string(), scheduledAt: number(), recipients: array(holds({ id: string(), callId: string() })) }),
   ),

@@ -3,6 +3,7 @@ import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } fro
 import type { BatchPointInfo } from '../../../src/sandbox/core/gates.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;
+const number = '+12125550150';
 
 function course(sandbox: TestSandbox, callId: string | undefined, body: Json): Promise<{ status: number; body: Json }> {
   return sandbox.request('POST', `/_sandbox/calls/${callId}/course`, body);
@@ -116,6 +117,7 @@ test.each<[Json]>([
   [{ result: 'busy', silent: true }],
   [{ result: 'voicemail', opts_out: true }],
   [{ result: 'no_answer', talk_seconds: 5 }],
+  [{ result: 'busy', analysis: { after_minutes: 5 } }],
   [{ result: 'answered', talk_seconds: 0 }],
   [{ result: 'answered', hang_up: 'now' }],
   [{ hang_up: 'later' }],
@@ -140,6 +142,70 @@ test('the next calls to a number take the courses that were ordered, in their or
   expect(results.map(({ result }) => result)).toEqual(['busy', 'no_answer', 'answered']);
 });
 
+const scripted = {
+  after_minutes: 30,
+  collected: { appointment: ['monday', { at: 9 }], unasked: null },
+  evaluation: { goal_reached: 'failure' },
+  later: { after_minutes: 60, collected: { appointment: 'declined' }, evaluation: { goal_reached: 'success' } },
+};
+
+test.each<[string, (sandbox: TestSandbox) => Promise<unknown>, (sandbox: TestSandbox) => Promise<unknown>]>([
+  ['people', (sandbox) => sandbox.request('PUT', '/_sandbox/world', { people: [{ number, analysis: scripted }] }), async () => {}],
+  [
+    'a next course',
+    (sandbox) => sandbox.request('POST', '/_sandbox/numbers/next-course', { to: number, result: 'answered', analysis: scripted }),
+    async () => {},
+  ],
+  ['a course', async () => {}, (sandbox) => course(sandbox, sandbox.calls()[0]?.callId, { result: 'voicemail', analysis: scripted })],
+])('%s may script an analysis: when it comes, what it finds, and what changes later, also after an import', async (_by, before, after) => {
+  const first = await startTestSandbox({ ...onHold, concurrency: 1 });
+  await before(first);
+  await first.batch(['+12125550102', number]);
+  const sandbox = await startTestSandbox({ ...onHold, concurrency: 1 });
+  const move = async (from: TestSandbox, to: TestSandbox) => {
+    expect((await to.request('POST', '/_sandbox/import', (await from.get('/_sandbox/export')).body)).status).toBe(200);
+  };
+  await after({ ...first, calls: () => first.calls().slice(1) });
+  await move(first, sandbox);
+  await sandbox.advance(1_200_000);
+  const call = sandbox.calls()[1];
+  expect(call).toMatchObject({ agentNumber: '+12125550199', state: 'processing', to: number });
+  await move(sandbox, first);
+  const readAt = async (ms: number): Promise<Json> => {
+    const until = new Date((call?.endedAt ?? 0) + ms).toISOString();
+    expect((await first.request('POST', '/_sandbox/clock/advance', { until })).status).toBe(200);
+    return (await first.get(`/v1/convai/conversations/${call?.conversationId}`)).body;
+  };
+  expect(await readAt(1_799_999)).toMatchObject({ status: 'processing', analysis: null, collected_data: {}, evaluation_results: {} });
+  const found = await readAt(1_800_000);
+  expect(found).toMatchObject({
+    status: 'done',
+    collected_data: { appointment: { value: ['monday', { at: 9 }] }, unasked: { value: null }, opt_out: { value: false } },
+    evaluation_results: { goal_reached: { result: 'failure', score: 0 } },
+    analysis: { call_successful: 'failure', transcript_summary: expect.stringContaining('appointment: ["monday",{"at":9}]') },
+  });
+  expect((await first.get(`/?view=call&id=${call?.callId}`)).body).toContain('<strong>unasked</strong>');
+  expect(await readAt(3_599_999)).toEqual(expect.objectContaining({ analysis: found.analysis }));
+  expect(await readAt(3_600_000)).toMatchObject({
+    collected_data: { appointment: { value: 'declined' }, unasked: { value: null } },
+    analysis: { call_successful: 'success' },
+  });
+});
+
+test.each<[Json, string]>([
+  [{ after_minutes: -1 }, 'analysis,after_minutes'],
+  [{ after_minutes: 'soon' }, 'analysis,after_minutes'],
+  [{ evaluation: { goal_reached: 'maybe' } }, 'analysis,evaluation,goal_reached'],
+  [{ after_minutes: 'never', later: { after_minutes: 5 } }, 'analysis,later,after_minutes'],
+  [{ after_minutes: 5, later: { after_minutes: 5 } }, 'analysis,later,after_minutes'],
+  [{ collects: {} }, 'analysis,collects'],
+])('the analysis %j is refused by the name of its field', async (analysis, field) => {
+  const sandbox = await startTestSandbox(onHold);
+  await sandbox.batch([number]);
+  const refused = await course(sandbox, sandbox.calls()[0]?.callId, { result: 'answered', analysis });
+  expect([refused.status, refused.body.detail.map(({ loc }: Json) => String(loc))]).toEqual([422, [`body,${field}`]]);
+});
+
 test('a forced course is the same for the same seed', async () => {
   const run = async (): Promise<Json> => {
     const sandbox = await startTestSandbox({ ...onHold, concurrency: 1 });
@@ -153,8 +219,6 @@ test('a forced course is the same for the same seed', async () => {
   expect(first.transcript.length).toBeGreaterThan(2);
   expect(await run()).toEqual(first);
 });
-
-const number = '+12125550150';
 
 test('hooks are awaited as received, work done and replied, with what is known at each', async () => {
   const seen: BatchPointInfo[] = [];

@@ -66,6 +66,24 @@ test('what would have been due of a call that took another course is not waited 
   expect(body.now < before).toBe(true);
 });
 
+test('an analysis that is scripted is waited for, but not one that never comes', async () => {
+  const sandbox = await startTestSandbox(onHold);
+  const analyses = ['never', 90].map((after) => ({ after_minutes: after, collected: { appointment: 'confirmed' } }));
+  const numbers = plainNumbers(2);
+  const people = numbers.map((number, index) => ({ number, analysis: analyses[index] }));
+  expect((await sandbox.request('PUT', '/_sandbox/world', { people })).status).toBe(200);
+  await sandbox.batch(numbers);
+  const over = { idle: true, under_way: quiet, next_due_at: null, bound_reached: false };
+  expect(await untilIdle(sandbox)).toMatchObject({ ...over, now_ms: (sandbox.calls()[1]?.endedAt ?? 0) + 5_400_000 });
+  const again = await startTestSandbox(onHold);
+  await again.request('POST', '/_sandbox/import', (await sandbox.get('/_sandbox/export')).body);
+  expect(await untilIdle(again)).toMatchObject({ ...over, advanced_ms: 0 });
+  await again.advance(7 * 86_400_000);
+  const record = (await again.get(`/v1/convai/conversations/${again.calls()[0]?.conversationId}`)).body;
+  expect(record).toMatchObject({ status: 'processing', analysis: null, collected_data: {} });
+  expect(again.calls().map(({ state }) => state)).toEqual(['processing', 'done']);
+});
+
 test('a batch for later is waited for', async () => {
   const sandbox = await startTestSandbox(onHold);
   await sandbox.request('POST', '/v1/convai/batch-calling/submit', {

@@ -295,6 +295,12 @@ test.each<[string, (document: Json) => Json, number, string]>([
   ['a newer version', (document) => ({ ...document, version: 2 }), 409, 'version 2'],
   ['another seed', (document) => ({ ...document, seed: 'other' }), 409, 'other_seed'],
   ['a broken call', ({ calls: [call], ...rest }) => ({ ...rest, calls: [{ ...call, to: 5 }] }), 422, 'to'],
+  [
+    'a broken script of an analysis',
+    (document) => ({ ...document, next_courses: [['', [{ analysis: { collected: 5 } }]]] }),
+    422,
+    'collected',
+  ],
 ])('%s is not imported, and changes nothing', async (_what, change, status, why) => {
   const sandbox = await startTestSandbox(onHold);
   await sandbox.batch(['+12125550101']);

@@ -1,3 +1,4 @@
+import { textOf } from '../../core/json.ts';
 import { concealHeaders, concealSecrets } from '../../schemas/request-schemas.ts';
 import type { Turn, Assessment } from '../../core/state/talk.ts';
 import type { Call, CallState } from '../../core/state/call.ts';
@@ -149,7 +150,7 @@ function titleOf({ course, assessment, call }: SeenConversation): string {
 function summaryOf({ talk, durationSeconds, assessment }: SeenConversation): string {
   const told = Object.entries(assessment.collected)
     .filter(([, { value }]) => value !== null && value !== false)
-    .map(([id, { value }]) => `${id.replaceAll('_', ' ')}: ${String(value).slice(0, 80)}`);
+    .map(([id, { value }]) => `${id.replaceAll('_', ' ')}: ${textOf(value).slice(0, 80)}`);
   const facts = told.length === 0 ? '' : ` Told: ${told.join('; ')}.`;
   return `The conversation had ${talk.turns.length} turns and lasted ${durationSeconds} seconds.${facts}`;
 }

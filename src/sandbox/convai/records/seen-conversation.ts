@@ -3,7 +3,7 @@ import type { Talk, Turn, Assessment } from '../../core/state/talk.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import type { RecordHabits } from '../../core/world/record-habits.ts';
 import { isoTime, unixSeconds } from '../../core/times.ts';
-import { assess } from '../../core/conversation/assess.ts';
+import { assess, followScript } from '../../core/conversation/assess.ts';
 import { talkOf } from '../../core/conversation/talk-of.ts';
 import { Random } from '../../core/random.ts';
 
@@ -78,7 +78,7 @@ export class SeenConversation {
   }
 
   get assessment(): Assessment {
-    const told = (this.#assessment ??= recallAssessment(this.call, this.talk));
+    const told = (this.#assessment ??= followScript(recallAssessment(this.call, this.talk), this.course, this.#view.now));
     return this.analysed ? told : draftOf(told, this.call);
   }
 

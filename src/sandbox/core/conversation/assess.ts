@@ -1,5 +1,6 @@
 import type { PlatformSettings, CollectionItem } from '../../schemas/agent-schemas.ts';
 import { collect, saidBy } from './collect.ts';
+import type { CallCourse } from '../state/call.ts';
 import type { Talk, Assessment, CollectedItem, Evaluated } from '../state/talk.ts';
 import { asksToStop, contentWords, isNoAnswer, languageAsked, refusesToAnswer, saysGoodbye, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { kindOf } from './questions.ts';
@@ -14,6 +15,20 @@ export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): As
   return {
     collected,
     evaluation: Object.fromEntries(criteria.map((criterion) => [criterion.id, evaluate(criterion, { talk, items, collected })])),
+  };
+}
+
+/** The analysis at `now`: scripted values replace what was found, and those of `later` replace both from its time on. */
+export function followScript(found: Assessment, { analysis, endedAt, brokeDown }: CallCourse, now: number): Assessment {
+  if (analysis === undefined || brokeDown) return found;
+  const { later } = analysis;
+  const scripts = later !== undefined && now >= endedAt + later.after_minutes * 60_000 ? [analysis, later] : [analysis];
+  const rationale = 'Scripted for this call.';
+  const collected = scripts.flatMap((script) => Object.entries(script.collected ?? {}));
+  const evaluation = scripts.flatMap((script) => Object.entries(script.evaluation ?? {}));
+  return {
+    collected: { ...found.collected, ...Object.fromEntries(collected.map(([id, value]) => [id, { value, rationale }])) },
+    evaluation: { ...found.evaluation, ...Object.fromEntries(evaluation.map(([id, result]) => [id, { result, rationale }])) },
   };
 }
 

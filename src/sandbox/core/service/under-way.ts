@@ -1,5 +1,5 @@
 import type { Service } from './service.ts';
-import { countStates, stateOf, type Call } from '../state/call.ts';
+import { countStates, isUnderWay, type Call } from '../state/call.ts';
 
 /** What of features has to come to its end before nothing happens by itself any more. */
 export interface FeaturesUnderWay {
@@ -13,15 +13,17 @@ export function isIdle(service: Service): boolean {
   const { sockets, webhook_deliveries: deliveries } = underWayInFeatures(service);
   if (pendingWork.size + journal.batchesInProgress + sockets + deliveries > 0) return false;
   const now = clock.now();
-  const isUnderWay = (call: Call): boolean => !['done', 'failed'].includes(stateOf(call, now));
+  const goesOn = (call: Call): boolean => isUnderWay(call, now);
   // The newest are the likeliest to be under way, so the end is quickly found.
-  return state.calls.findLast(isUnderWay) === undefined && state.conversations.everything.findLast(isUnderWay) === undefined;
+  return state.calls.findLast(goesOn) === undefined && state.conversations.everything.findLast(goesOn) === undefined;
 }
 
 /** What has to come to its end before nothing happens by itself any more. */
 export function tellUnderWay(service: Service): Record<string, number> {
   const { state, pendingWork, journal, clock } = service;
-  const counts = countStates(new Set([...state.calls, ...state.conversations.everything]), clock.now());
+  const now = clock.now();
+  const calls = new Set([...state.calls, ...state.conversations.everything].filter((call) => isUnderWay(call, now)));
+  const counts = countStates(calls, now);
   return {
     /** Calls in and out, by how they stand; queued ones may wait for a line or for the time of their batch. */
     calls_queued: counts.queued,

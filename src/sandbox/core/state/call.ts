@@ -3,6 +3,7 @@ import type { Agent } from './agent.ts';
 import type { ConversationConfig } from '../../schemas/agent-schemas.ts';
 import type { CallVariables, CampaignOfCall } from '../../schemas/request-schemas.ts';
 import type { Person } from '../world/person.ts';
+import type { AnalysisScript } from '../world/schema.ts';
 
 /** What is kept of a conversation over a socket beside what was said. Never changed in place. Times: epoch milliseconds of service time. */
 export interface SocketFacts {
@@ -23,6 +24,7 @@ export interface CallCourse {
   answeredAt: number | null;
   /** Infinity while the end cannot be known: the agent's words come from elsewhere. */
   endedAt: number;
+  /** Infinity also where the analysis never comes. */
   analysedAt: number;
   analysisMs: number;
   leastTalkMs: number;
@@ -31,6 +33,7 @@ export interface CallCourse {
   cooperative: boolean;
   /** Who picked up, where more is known of them than the three lines above. */
   person?: Person;
+  analysis?: AnalysisScript | undefined;
   backupModelId?: string;
   brokeDown: boolean;
   /** Why it broke down, where that is not the service's own failure. */
@@ -44,6 +47,7 @@ export interface ForcedCourse {
   readonly optsOut: boolean;
   /** The talk lasts at least this long; drawn when left out. */
   readonly talkSeconds?: number | undefined;
+  readonly analysis?: AnalysisScript | undefined;
 }
 
 export type Channel = 'phone' | 'websocket' | 'webrtc';
@@ -143,6 +147,12 @@ export function stateOf(call: Call, now: number): CallState {
   if (now < course.endedAt) return 'in_progress';
   if (now < course.analysedAt) return 'processing';
   return course.answeredAt === null || course.brokeDown ? 'failed' : 'done';
+}
+
+/** Whether its state will change without a request: an analysis that never comes does not keep the sandbox from being idle. */
+export function isUnderWay(call: Call, now: number): boolean {
+  const state = stateOf(call, now);
+  return state === 'processing' ? call.course?.analysedAt !== Infinity : state !== 'done' && state !== 'failed';
 }
 
 export function countStates(calls: Iterable<Call>, now: number): Record<CallState, number> {

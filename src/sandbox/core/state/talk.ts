@@ -42,7 +42,8 @@ export interface Talk {
 export type CollectedValue = string | number | boolean | null;
 
 export interface CollectedItem {
-  value: CollectedValue;
+  /** A `CollectedValue`; any JSON if it is scripted. */
+  value: unknown;
   rationale: string;
 }
 

@@ -1,11 +1,10 @@
 import { isListed, isOpen, stateOf, type Call, type CallCourse } from '../state/call.ts';
 import { assess } from '../conversation/assess.ts';
 import { talkOf } from '../conversation/talk-of.ts';
-import type { CollectedValue } from '../state/talk.ts';
 
 interface Said {
   turns: number;
-  collected: Readonly<Record<string, CollectedValue>>;
+  collected: Readonly<Record<string, unknown>>;
 }
 
 const known = new WeakMap<CallCourse, Said>();
@@ -21,6 +20,8 @@ export function tellCall(seed: string, call: Call, now: number) {
     requestId: call.requestId,
     agentId: call.agentId,
     to: call.to,
+    /** The caller number; of an incoming call, the number called. Null before the call is dialled. */
+    agentNumber: call.agentNumber,
     nth: call.nth,
     acceptedAt: call.acceptedAt,
     realAcceptedAt: call.realAcceptedAt,

@@ -1,7 +1,7 @@
 import { Random } from '../random.ts';
 import type { Inhabitant, People } from '../world/people.ts';
 import { goodwill, type Person, stranger } from '../world/person.ts';
-import type { Reach } from '../world/schema.ts';
+import type { AnalysisScript, Reach } from '../world/schema.ts';
 import { openCourse, type CallCourse, type CallResult } from '../state/call.ts';
 import { asksToStop } from '../conversation/hearing.ts';
 import type { Talk } from '../state/talk.ts';
@@ -68,8 +68,8 @@ function behaviourOf({ seed, number, nth, dialedAt, people, outcomeMix }: Dialed
   return behaveAs(other, drawReached(other.reachAt(dialedAt, number), random) ?? drawResult(random, outcomeMix), random);
 }
 
-function behaveAs({ person }: Inhabitant, result: CallResult, random: Random): Behaviour {
-  return { result, person, cooperative: random.chance(goodwill[person.mood]) };
+function behaveAs({ person, analysis }: Inhabitant, result: CallResult, random: Random): Behaviour {
+  return { result, person, analysis, cooperative: random.chance(goodwill[person.mood]) };
 }
 
 function drawReached(reach: Reach | null, random: Random): CallResult | null {
@@ -113,7 +113,7 @@ function pickUp(random: Random, behaviour: Behaviour, { dialedAt, meanTalkSecond
     silent,
     optedOut: !machine && behaviour.optsOut === true,
     cooperative: !machine && behaviour.cooperative === true,
-    ...(machine || person === undefined ? {} : { person }),
+    ...(machine || person === undefined ? {} : { person, analysis: behaviour.analysis }),
   });
 }
 
@@ -154,10 +154,15 @@ export function closeCourse(course: CallCourse, talk: Talk): CallCourse {
     ...course,
     ...(course.person === undefined ? {} : heardOf(course, talk)),
     endedAt,
-    analysedAt: Math.round(endedAt + course.analysisMs),
+    analysedAt: analysedAt(course, talk),
     terminationReason,
     brokeDown,
   };
+}
+
+function analysedAt({ analysis, analysisMs }: CallCourse, { endedAt, brokeDown }: Talk): number {
+  const after = brokeDown ? undefined : analysis?.after_minutes;
+  return after === 'never' ? Infinity : Math.round(endedAt + (after === undefined ? analysisMs : after * 60_000));
 }
 
 function heardOf({ result }: CallCourse, { turns }: Talk): Pick<CallCourse, 'silent' | 'optedOut'> {
@@ -175,6 +180,7 @@ export interface Behaviour {
   breaksDown?: boolean;
   ringMs?: number;
   analysisMs?: number;
+  analysis?: AnalysisScript | undefined;
 }
 
 /** Holding a monologue, hanging up and the like are not for the agent to draw out. */

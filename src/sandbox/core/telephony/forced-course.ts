@@ -30,6 +30,7 @@ export function forcedCourse(
     leastTalkMs: Math.min(600_000, (forced.talkSeconds ?? drawnSeconds) * 1000),
     silent: !machine && forced.silent,
     optedOut: !machine && forced.optsOut,
+    analysis: forced.analysis,
     cooperative: !machine && !forced.silent && !forced.optsOut,
   });
 }

@@ -248,7 +248,7 @@ export class PhoneNetwork {
   }
 
   #schedule(call: Call, change: Milestone, at: number, from: number): void {
-    if (at < from) return;
+    if (at < from || at === Infinity) return;
     this.#parts.scheduler.schedule(at, (when) => this.#happen(call, change, when));
   }
 

@@ -3,13 +3,14 @@ import { personLines } from './lines.ts';
 import { NumberZones } from './number-zones.ts';
 import { stranger, type Person } from './person.ts';
 import { plainHabits, type Lateness, type RecordHabits } from './record-habits.ts';
-import type { KindInput, Reach, SomebodyInput, World, Period } from './schema.ts';
+import type { AnalysisScript, KindInput, Reach, SomebodyInput, World, Period } from './schema.ts';
 import { localTime } from '../times.ts';
 
 export interface Inhabitant {
   person: Person;
   /** Whose clock they live by, where the world says so. */
   zone: string | null;
+  analysis: AnalysisScript | undefined;
   /** Chances of getting through when `number` is dialled at this instant; null where the world says nothing about it. */
   reachAt(at: number, number: string): Reach | null;
 }
@@ -95,6 +96,7 @@ function settle(traits: SomebodyInput | KindInput): Inhabitant {
   return {
     person: readPerson(traits),
     zone: zone ?? null,
+    analysis: traits.analysis,
     reachAt: (at, number) => {
       const period = hours === undefined ? null : periodAt(hours, zone ?? zones.of(number)[0] ?? 'utc', at);
       return period ?? reach ?? null;

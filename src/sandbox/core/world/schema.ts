@@ -27,6 +27,27 @@ const scriptLine = z.union(
   { error: 'Must be a line, or an object with say (a line, or null for silence), interrupts and hangs_up.' },
 );
 
+const minutes = z.number().min(0, 'Must be minutes, 0 or more.').max(10_080, 'Must be at most a week of minutes.');
+const findings = {
+  collected: z.record(z.string().min(1), z.json()).optional(),
+  evaluation: z.record(z.string().min(1), z.enum(['success', 'failure', 'unknown'])).optional(),
+};
+
+/** The analysis that a record shows in place of the one that follows from the talk. Minutes count from the end of the call. */
+export const analysisScript = z
+  .strictObject({
+    after_minutes: z
+      .union([minutes, z.literal('never')], { error: 'Must be minutes after the end of the call, 0 to 10080, or "never".' })
+      .optional(),
+    ...findings,
+    later: z.strictObject({ after_minutes: minutes, ...findings }).optional(),
+  })
+  .refine(({ after_minutes: first = 0, later }) => later === undefined || (first !== 'never' && first < later.after_minutes), {
+    path: ['later', 'after_minutes'],
+    error: 'Must be above the after_minutes of the analysis itself, which must not be "never".',
+  });
+export type AnalysisScript = z.output<typeof analysisScript>;
+
 const traits = {
   name: sentence.optional(),
   persona: z.enum(personas).optional(),
@@ -47,6 +68,7 @@ const traits = {
   zone: zone.optional(),
   reach: reach.optional(),
   hours: z.array(period).min(1).max(50).optional(),
+  analysis: analysisScript.optional(),
 };
 
 const e164 = z.string().regex(/^\+[1-9]\d{6,14}$/, 'Must be a number in E.164 format in quotes, such as "+12125550142".');

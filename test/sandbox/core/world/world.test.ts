@@ -38,6 +38,7 @@ test.each(
     ['people: [{number: "+12125550142", zone: Mars/Olympus}]', /^people\[0\]\.zone is "Mars\/Olympus".*America\/New_York/],
     ['people: [{number: "+12125550142", hours: [{from: "25:00", to: "07:00", reach: {}}]}]',
       /^people\[0\]\.hours\[0\]\.from is "25:00"\..*HH:MM/],
+    ['people: [{number: "+12125550142", analysis: {evaluation: {goal: maybe}}}]', /^people\[0\]\.analysis\.evaluation\.goal is "maybe"; .*success/],
     ['population: [{weight: 0}]', /^population\[0\]\.weight is 0\..*above 0/],
     ['version: 2', /^version is 2; Must be 1/],
     ['people: [{number: "+12125550142"}, {numbers: ["+12125550142"]}]', /^people\[1\] has the number .*people\[0\] has too/],
