@@ -208,8 +208,8 @@ export function two(first: HtmlValue, second: HtmlValue): Html {
 export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValue = null, tall = false): HtmlValue {
   const [first] = rows;
   if (first === undefined) return whenEmpty;
-  const heads = Object.keys(first.cells).map(
-    (column) => html`<th scope="col">${column === '' ? html`<span class="hidden">Actions</span>` : column}</th>`,
+  const heads = Object.keys(first.cells).map((column) =>
+    column === '' ? html`<th scope="col"><span class="hidden">Actions</span></th>` : column,
   );
   const lines = rows.map(
     ({ key, cells }) =>
@@ -221,14 +221,34 @@ export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValu
         )}
       </tr>`,
   );
-  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
-    <table class="cards${tall ? ' tall' : ''}">
+  return scrolled(caption, { kind: tall ? 'cards tall' : 'cards', heads, lines });
+}
+
+interface Scrolled {
+  /** Classes: `cards` for one that turns into cards where it is narrow. */
+  kind?: string;
+  /** Id of the heading that names it; without one, the caption does. */
+  by?: string;
+  /** Words, or cells of their own. */
+  heads: readonly (string | Html)[];
+  lines: HtmlValue;
+}
+
+/** A table from its heads and lines, scrolled where it is too wide. */
+export function scrolled(caption: HtmlValue, { kind = 'cards', by, heads, lines }: Scrolled): Html {
+  return html`<div
+    class="scroll"
+    role="group"
+    ${by === undefined ? html`aria-label="${caption}"` : html`aria-labelledby="${by}"`}
+    tabindex="0"
+  >
+    <table class="${kind}">
       <caption class="hidden">
         ${caption}
       </caption>
       <thead>
         <tr>
-          ${heads}
+          ${heads.map((head) => (typeof head === 'string' ? html`<th scope="col">${head}</th>` : head))}
         </tr>
       </thead>
       <tbody>
@@ -239,9 +259,9 @@ export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValu
 }
 
 /** Names and values; what is null is left out. */
-export function facts(entries: readonly (readonly [string, HtmlValue])[]): Html {
+export function facts(entries: readonly (readonly [string, HtmlValue])[], kind: '' | 'small' = ''): Html {
   const known = entries.filter(([, value]) => value !== null && value !== undefined && value !== '');
-  return html`<dl class="facts">
+  return html`<dl class="facts ${kind}">
     ${known.map(
       ([name, value]) =>
         html`<dt>${name}</dt>

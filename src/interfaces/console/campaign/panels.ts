@@ -1,4 +1,4 @@
-import { count, instant, panel, since, type OutcomeTone } from '../../../presentation/html/elements.ts';
+import { count, instant, panel, scrolled, since, type OutcomeTone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { capital } from '../../../shared/input/figures.ts';
@@ -42,37 +42,30 @@ export async function liveCallsPanel(request: ViewRequest, { campaign, status, l
       <h2 id="live">Calls right now</h2>
       <p>${limits === null ? count(total, 'call') : `${linesText(limits)} in use`}</p>
     </header>
-    <div class="scroll" role="group" aria-labelledby="live" tabindex="0">
-      <table class="live-calls">
-        <caption class="hidden">
-          Calls without a result, the longest first
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Person</th>
-            <th scope="col">Number</th>
-            <th scope="col" class="skip-narrow">Attempt</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="r">Lasts</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${calls.map(({ row, externalId, attempt, e164, state, since: at }) => {
-            const [tone, drawing, words] = states[state];
-            const nth = `${attempt} of ${rules.retry.maxAttempts}`;
-            return html`<tr id="live-${row}" class="go">
-              <th scope="row"><a href="${rowPath(campaignId, row)}">${personName(row, externalId)}</a></th>
-              <td class="nowrap">${shownNumber(request, campaignId, e164)}</td>
-              <td class="skip-narrow nowrap">${isOffered ? html`<a href="${callPath(campaignId, row, attempt)}">${nth}</a>` : nth}</td>
-              <td>
-                <span class="state plain ${tone}">${icon(drawing, state === 'accepted' ? 'pulse' : '')} ${words}</span>
-              </td>
-              <td class="r">${since(at, now)}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
+    ${scrolled('Calls without a result, the longest first', {
+      kind: 'live-calls',
+      by: 'live',
+      heads: [
+        'Person',
+        'Number',
+        html`<th scope="col" class="skip-narrow">Attempt</th>`,
+        'Status',
+        html`<th scope="col" class="r">Lasts</th>`,
+      ],
+      lines: calls.map(({ row, externalId, attempt, e164, state, since: at }) => {
+        const [tone, drawing, words] = states[state];
+        const nth = `${attempt} of ${rules.retry.maxAttempts}`;
+        return html`<tr id="live-${row}" class="go">
+          <th scope="row"><a href="${rowPath(campaignId, row)}">${personName(row, externalId)}</a></th>
+          <td class="nowrap">${shownNumber(request, campaignId, e164)}</td>
+          <td class="skip-narrow nowrap">${isOffered ? html`<a href="${callPath(campaignId, row, attempt)}">${nth}</a>` : nth}</td>
+          <td>
+            <span class="state plain ${tone}">${icon(drawing, state === 'accepted' ? 'pulse' : '')} ${words}</span>
+          </td>
+          <td class="r">${since(at, now)}</td>
+        </tr>`;
+      }),
+    })}
     <footer>
       <span>${total > calls.length ? count(total - calls.length, 'more call') : held(limits)}</span>
       <a href="${all}">Show all ${total.toLocaleString('en')}</a>

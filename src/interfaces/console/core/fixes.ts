@@ -1,3 +1,4 @@
+import { scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -20,23 +21,10 @@ export interface FixLine {
 
 /** Rows that cannot be called, each with its cell to write another value in. `hintId`: of the text that says what becomes of it. */
 export function fixTable(lines: readonly FixLine[], hintId: string): Html {
-  return html`<div class="scroll" role="group" aria-label="Rows that cannot be called" tabindex="0">
-    <table class="cards">
-      <caption class="hidden">
-        Rows that cannot be called
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Where</th>
-          <th scope="col">What is wrong</th>
-          <th scope="col">Fix</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${lines.map((line) => fixRow(line, hintId))}
-      </tbody>
-    </table>
-  </div>`;
+  return scrolled('Rows that cannot be called', {
+    heads: ['Where', 'What is wrong', 'Fix'],
+    lines: lines.map((line) => fixRow(line, hintId)),
+  });
 }
 
 function fixRow({ row, title, hint, column, at, value, isMended = false, masked }: FixLine, hintId: string): Html {

@@ -2,7 +2,7 @@ import { getCountries } from 'libphonenumber-js/max';
 import { draftPath } from '../core/drafts.ts';
 import { fixTable, type FixLine } from '../core/fixes.ts';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
-import { count } from '../../../presentation/html/elements.ts';
+import { count, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -107,51 +107,37 @@ function columnsTable(open: OpenDraft, form: FormState, unclear: readonly string
     .map((column, at) => ({ column, at, use: usedAs(column) }))
     .filter(({ column, at, use }) => column.trim() !== '' && (at < mostColumns || use !== undefined || unclear.includes(column)));
   const more = sample.columns.length - shown.length;
-  return html`<div class="scroll" role="group" aria-label="What each column is" tabindex="0">
-      <table class="cards">
-        <caption class="hidden">
-          What each column is
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Column</th>
-            <th scope="col">For example</th>
-            <th scope="col">It is</th>
-            <th scope="col"><span class="hidden">Found</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map(({ column, at, use }, index) => {
-            const name = `column.${at}`;
-            // Nobody has said yet which one holds the numbers: it is told at the first.
-            const told = [...(use === undefined ? [] : [use.value]), ...(index === 0 && !fields['list.phone'] ? ['list.phone'] : [])];
-            const own = told.find((each) => problemOf(form, each) !== null);
-            return html`<tr id="row-${name}">
-              <th scope="row" class="mono">${cut(column)}</th>
-              <td class="soft wide">${exampleOf(rows, at)}</td>
-              <td class="wide">
-                <label class="hidden" for="${name}">${printable(column)} is</label
-                ><select
-                  id="${name}"
-                  name="${name}"
-                  ${own === undefined ? null : html`aria-invalid="true" aria-describedby="${own}-problem"`}
-                  ${form.first === name ? html`autofocus` : null}
-                >
-                  <option value="">For the words only</option>
-                  ${uses.map(
-                    ({ value, label }) => html`<option value="${value}" ${value === use?.value ? html`selected` : null}>${label}</option>`,
-                  )}
-                </select>
-                ${problemsOf(form, ...told)}
-                ${unclear.includes(column) ? html`<p class="error">${icon('stop')} <span>This looks like consent. Choose what it is.</span></p>` : null}
-              </td>
-              <td class="soft small wide">${use === undefined ? null : foundText(open, use, at)}</td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
-    ${more > 0 ? html`<p class="hint">${count(more, 'more column')} can be used in the words.</p>` : null}`;
+  const table = scrolled('What each column is', {
+    heads: ['Column', 'For example', 'It is', html`<th scope="col"><span class="hidden">Found</span></th>`],
+    lines: shown.map(({ column, at, use }, index) => {
+      const name = `column.${at}`;
+      // Nobody has said yet which one holds the numbers: it is told at the first.
+      const told = [...(use === undefined ? [] : [use.value]), ...(index === 0 && !fields['list.phone'] ? ['list.phone'] : [])];
+      const own = told.find((each) => problemOf(form, each) !== null);
+      return html`<tr id="row-${name}">
+        <th scope="row" class="mono">${cut(column)}</th>
+        <td class="soft wide">${exampleOf(rows, at)}</td>
+        <td class="wide">
+          <label class="hidden" for="${name}">${printable(column)} is</label
+          ><select
+            id="${name}"
+            name="${name}"
+            ${own === undefined ? null : html`aria-invalid="true" aria-describedby="${own}-problem"`}
+            ${form.first === name ? html`autofocus` : null}
+          >
+            <option value="">For the words only</option>
+            ${uses.map(
+              ({ value, label }) => html`<option value="${value}" ${value === use?.value ? html`selected` : null}>${label}</option>`,
+            )}
+          </select>
+          ${problemsOf(form, ...told)}
+          ${unclear.includes(column) ? html`<p class="error">${icon('stop')} <span>This looks like consent. Choose what it is.</span></p>` : null}
+        </td>
+        <td class="soft small wide">${use === undefined ? null : foundText(open, use, at)}</td>
+      </tr>`;
+    }),
+  });
+  return html`${table} ${more > 0 ? html`<p class="hint">${count(more, 'more column')} can be used in the words.</p>` : null}`;
 }
 
 function hintOf(value: string): string {

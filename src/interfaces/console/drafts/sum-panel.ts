@@ -48,8 +48,8 @@ function bodyOf(outlooked: Outlooked): HtmlValue {
             </p>`
       }
     </div>`,
-    left === 0 ? null : html`<div class="pad"><h3>Cannot be called</h3>${small(leftOut(found))}</div>`,
-    dialable === 0 ? null : html`<div class="pad"><h3>Where they are</h3>${small(placesOf(found))}</div>`,
+    left === 0 ? null : html`<div class="pad"><h3>Cannot be called</h3>${facts(leftOut(found), 'small')}</div>`,
+    dialable === 0 ? null : html`<div class="pad"><h3>Where they are</h3>${facts(placesOf(found), 'small')}</div>`,
   ]; // prettier-ignore
 }
 
@@ -95,16 +95,6 @@ function placesOf({ zones }: DraftOutlook): [string, HtmlValue][] {
 function hoursText(hours: DraftOutlook['zones'][number]['hours']): HtmlValue {
   if (!hours.open) return hours.opensAt === null ? 'never open' : html`open ${instant(hours.opensAt, 'brief')}`;
   return hours.closesAt === null ? 'open at any hour' : html`open until ${instant(hours.closesAt, 'brief')}`;
-}
-
-function small(entries: readonly (readonly [string, HtmlValue])[]): Html {
-  return html`<dl class="facts small">
-    ${entries.map(
-      ([name, value]) =>
-        html`<dt>${name}</dt>
-          <dd>${value}</dd>`,
-    )}
-  </dl>`;
 }
 
 function footOf(outlooked: Outlooked, problems: number): HtmlValue {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { empty, link, linkButton, outcome, type OutcomeTone } from '../../../presentation/html/elements.ts';
+import { empty, link, linkButton, outcome, scrolled, type OutcomeTone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { count } from '../../../shared/input/figures.ts';
@@ -188,27 +188,20 @@ function list(page: Page, lines: readonly Html[]): Html {
     return html`<div class="panel pad-all">${page.search === '' ? empty('No campaign of this kind', link('/?show=all', 'All campaigns')) : empty('No campaign matches', link('/', 'Clear the search'))}</div>`; // prettier-ignore
   return html`<section class="panel" aria-labelledby="list-title">
     <h2 class="hidden" id="list-title">${words[page.show]}</h2>
-    <div class="scroll" role="group" aria-labelledby="list-title" tabindex="0">
-      <table class="cards tall campaigns">
-        <caption class="hidden">
-          Campaigns, those that need a person first
-        </caption>
-        <thead>
-          <tr>
-            <th scope="col">Campaign</th>
-            <th scope="col">Now</th>
-            <th scope="col">People done</th>
-            <th scope="col" class="r">Answered</th>
-            <th scope="col" class="r">Lines</th>
-            <th scope="col">Ends</th>
-            <th scope="col" class="r"><span class="hidden">Needs a person</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${lines}
-        </tbody>
-      </table>
-    </div>
+    ${scrolled('Campaigns, those that need a person first', {
+      kind: 'cards tall campaigns',
+      by: 'list-title',
+      heads: [
+        'Campaign',
+        'Now',
+        'People done',
+        html`<th scope="col" class="r">Answered</th>`,
+        html`<th scope="col" class="r">Lines</th>`,
+        'Ends',
+        html`<th scope="col" class="r"><span class="hidden">Needs a person</span></th>`,
+      ],
+      lines,
+    })}
     <footer>
       <ul class="legend small soft" aria-label="Colours of the progress bars">
         ${legend.map(([tone, text]) => html`<li>${outcome(tone, text)}</li>`)}

@@ -1,4 +1,4 @@
-import { empty, figure, link, linkButton, menu, menuLink, phone } from '../../../presentation/html/elements.ts';
+import { empty, figure, link, linkButton, menu, menuLink, phone, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { hasClosed } from '../../../rules/lifecycle.ts';
@@ -129,26 +129,19 @@ function peopleTable(request: ViewRequest, campaign: Campaign, { asked, people, 
   const { list } = campaign.rules;
   const idPlace = list.idColumn === null ? -1 : list.columns.indexOf(list.idColumn);
   const head = (words: string, sort: RowOrder): Html => sortHead(words, sort, { campaign, asked });
-  return html`<div class="scroll" role="group" aria-labelledby="people" tabindex="0">
-    <table class="cards">
-      <caption class="hidden">
-        ${titleOf(asked)}
-      </caption>
-      <thead>
-        <tr>
-          ${head('Person', idPlace < 0 ? { by: 'row' } : { by: 'column', place: idPlace })}
-          ${columns.map(({ place, column }) => head(printable(column), { by: 'column', place }))}
-          <th scope="col">Number</th>
-          <th scope="col">Status</th>
-          <th scope="col" class="r">Calls</th>
-          ${head('Last call', { by: 'last' })} ${head('Next call', { by: 'next' })}
-        </tr>
-      </thead>
-      <tbody>
-        ${people.map(({ row, cells }) => personLine(request, campaign, { asked, row, cells, columns }))}
-      </tbody>
-    </table>
-  </div>`;
+  return scrolled(titleOf(asked), {
+    by: 'people',
+    heads: [
+      head('Person', idPlace < 0 ? { by: 'row' } : { by: 'column', place: idPlace }),
+      ...columns.map(({ place, column }) => head(printable(column), { by: 'column', place })),
+      'Number',
+      'Status',
+      html`<th scope="col" class="r">Calls</th>`,
+      head('Last call', { by: 'last' }),
+      head('Next call', { by: 'next' }),
+    ],
+    lines: people.map(({ row, cells }) => personLine(request, campaign, { asked, row, cells, columns })),
+  });
 }
 
 /** What is searched for is too little to be ordered. */

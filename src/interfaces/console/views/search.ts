@@ -1,4 +1,4 @@
-import { count, empty, link } from '../../../presentation/html/elements.ts';
+import { count, empty, link, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -48,23 +48,8 @@ async function results(request: ViewRequest, text: string): Promise<Html> {
 }
 
 function foundTable(request: ViewRequest, people: readonly FoundPerson[]): Html {
-  return html`<div class="scroll" role="group" aria-labelledby="found" tabindex="0">
-    <table class="cards">
-      <caption class="hidden">People who were found</caption>
-      <thead>
-        <tr>
-          <th scope="col">Person</th>
-          <th scope="col">Campaign</th>
-          <th scope="col">Number</th>
-          <th scope="col">Status</th>
-          <th scope="col">Found in</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${people.map((person) => line(request, person))}
-      </tbody>
-    </table>
-  </div>`; // prettier-ignore
+  const heads = ['Person', 'Campaign', 'Number', 'Status', 'Found in'];
+  return scrolled('People who were found', { by: 'found', heads, lines: people.map((person) => line(request, person)) });
 }
 
 function line(request: ViewRequest, { campaign, row, match }: FoundPerson): Html {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { givenUp } from '../../../rules/attempts/retry-schedule.ts';
 import { notToldApart } from '../../../rules/disposition.ts';
-import { count, duration, empty, figure, id, instant, link, linkButton, panel } from '../../../presentation/html/elements.ts';
+import { count, duration, empty, figure, id, instant, link, linkButton, panel, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { findUnresolvedPage, readDoubtfulRows, type DoubtfulRow, type PossibleRecord } from '../../../ledger/doubt/doubtful-rows.ts';
 import { countUndecided, countUnresolved } from '../../../ledger/read/doubt-counts.ts';
@@ -145,23 +145,13 @@ interface CallInDoubt {
 
 function recordTable(path: string, { attempt, records, name, from, several }: CallInDoubt): Html {
   const may = `${count(records.length, 'record')} may be ${several ? `call ${attempt.number}` : 'this call'}`;
-  const caption = `${may} to ${name}`;
-  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0">
-    <table class="cards">
-      <caption class="hidden">
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">${may}${several ? html`, requested ${instant(attempt.posted_at, 'minute')}` : null}</th>
-          <th scope="col"><span class="hidden">Decide</span></th>
-        </tr>
-      </thead>
-      <tbody>
-        ${records.map((record) => recordLine(path, { attemptId: attempt.attempt_id, from }, record))}
-      </tbody>
-    </table>
-  </div>`;
+  return scrolled(`${may} to ${name}`, {
+    heads: [
+      html`<th scope="col">${may}${several ? html`, requested ${instant(attempt.posted_at, 'minute')}` : null}</th>`,
+      html`<th scope="col"><span class="hidden">Decide</span></th>`,
+    ],
+    lines: records.map((record) => recordLine(path, { attemptId: attempt.attempt_id, from }, record)),
+  });
 }
 
 function recordLine(
