@@ -19,7 +19,7 @@ export function controlNumbers(app: FastifyInstance, service: Service): void {
     answer: ({ body }) => {
       const { phone_number: phoneNumber, agent_id: agentId, ...facts } = body();
       if (agentId !== null) findAgent(service, agentId, 'agent_id');
-      const outside = { provider: defaultProvider, accountSid: null, sealedToken: null };
+      const outside = { provider: defaultProvider, accountSid: null };
       return describe(service, addNumber(service, { ...facts, ...outside, phoneNumber, agentId }));
     },
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PhoneNetwork } from '../core/telephony/phone-network.ts';
 import type { Service } from '../core/service/service.ts';
-import type { Agent, PhoneNumber } from '../core/state/agent.ts';
+import type { Agent } from '../core/state/agent.ts';
 import type { Batch } from '../core/state/batch.ts';
 import type { Campaign } from '../core/state/campaign.ts';
 import { waitsFrom, type Call } from '../core/state/call.ts';
@@ -30,7 +30,7 @@ export function takeState(service: Service) {
     /** Everything due by then has happened. */
     ran_until: scheduler.ranUntil,
     generation,
-    numbers: [...state.numbers.values()].map(({ sealedToken: _left, ...number }) => number),
+    numbers: [...state.numbers.values()].map((number) => ({ ...number })),
     /** Ids in the order of creation, with those of deleted numbers; left out by sandboxes that could not delete numbers. */
     number_order: [...state.numberOrder] as string[] | undefined,
     next_courses: [...state.nextCourses],
@@ -126,8 +126,7 @@ function readState(document: StateDocument): ServiceState {
     if (agent === null) state.agentOrder.push(agentId);
     else state.addAgent(agent);
   }
-  const numbers = document.numbers.map((number): PhoneNumber => ({ ...number, sealedToken: null }));
-  state.restoreNumbers(document.number_order ?? numbers.map(({ phoneNumberId }) => phoneNumberId), numbers);
+  state.restoreNumbers(document.number_order ?? document.numbers.map(({ phoneNumberId }) => phoneNumberId), document.numbers);
   for (const [series, value] of document.counters) state.setCounter(series, value);
   for (const [to, courses] of document.next_courses) state.nextCourses.set(to, courses);
   const calls = new Map(document.calls.map((call) => [call.callId, readCall(call, document.agent_versions)]));

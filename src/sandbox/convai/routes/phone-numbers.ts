@@ -7,7 +7,6 @@ import type { Service } from '../../core/service/service.ts';
 import type { PhoneNumber } from '../../core/state/agent.ts';
 import { findAgent, findNumber } from '../../core/service/found.ts';
 import { pathParameter, serveOperation, serveKeyed, readQuery } from '../../http/serve-operation.ts';
-import { createCipheriv, randomBytes } from 'node:crypto';
 import { readCursor, writeCursor } from '../../http/cursor.ts';
 
 export function servePhoneNumbers(app: FastifyInstance, service: Service): void {
@@ -20,8 +19,7 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
   serveOperation(app, 'import_phone_number', (request) => {
     const input = readImport(service, request.body);
     if (input.agentId !== null) findAgent(service, input.agentId, 'agent_id');
-    const { token, ...facts } = input;
-    const number = addNumber(service, { ...facts, type: 'purchased', verified: true, sealedToken: sealToken(token) });
+    const number = addNumber(service, { ...input, type: 'purchased', verified: true });
     return { phone_number_id: number.phoneNumberId };
   });
 
@@ -43,7 +41,6 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
         phoneNumber: input.phone_number,
         provider: defaultProvider,
         accountSid: input.telephony_account_sid,
-        token: input.telephony_auth_token,
         agentId: null,
       };
     }
@@ -53,7 +50,6 @@ export function servePhoneNumbers(app: FastifyInstance, service: Service): void 
       phoneNumber: input.phone_number,
       provider: input.provider ?? defaultProvider,
       accountSid: input.sid,
-      token: input.token,
       agentId: input.agent_id ?? null,
     };
   }
@@ -67,15 +63,6 @@ export function wantedNumber(service: Service, request: FastifyRequest): PhoneNu
   const id = pathParameter(request, 'phone_number_id');
   if (service.state.wasNumberDeleted(id)) service.conduct.noteDeletedUse('phone number', id);
   return findNumber(service, id);
-}
-
-/** Lives as long as the process: what is sealed with it is never opened, by any operation. */
-const key = randomBytes(32);
-
-export function sealToken(token: string): Buffer {
-  const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  return Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** What the contract does not have, as comparable services do: deletion, and a list by pages (gaps A.2). Extended dialect only. */

@@ -91,7 +91,7 @@ export function loadFixture({ state, clock }: Service, { agents, numbers }: Pick
   for (const { agent_id: agentId, ...input } of agents)
     state.addAgent({ agentId, ...settingsOf(completeAgent(input)), createdAt: now, updatedAt: now });
   for (const { phone_number_id: phoneNumberId, phone_number: phoneNumber, agent_id: agentId, ...facts } of numbers) {
-    const outside = { provider: defaultProvider, accountSid: null, sealedToken: null };
+    const outside = { provider: defaultProvider, accountSid: null };
     state.addNumber({ phoneNumberId, phoneNumber, agentId, ...facts, ...outside });
   }
 }

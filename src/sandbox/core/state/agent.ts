@@ -27,8 +27,6 @@ export interface PhoneNumber {
   readonly accountSid: string | null;
   agentId: string | null;
   verified: boolean;
-  /** The provider's token as stored: encrypted, and no operation ever reads it back. */
-  readonly sealedToken: Buffer | null;
 }
 
 /** Purchased numbers take calls; a verified caller id, which is not owned, can only be shown when calling out (contract, number types). */
