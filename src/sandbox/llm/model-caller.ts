@@ -1,10 +1,28 @@
+import { createRequire } from 'node:module';
+import type { Agent, Dispatcher } from 'undici';
 import type { Outbound } from '../core/allowed-host.ts';
 import type { Clock } from '../core/clock/clock.ts';
-import { ChatCompletions, type ModelQuestion } from './chat-completions.ts';
-import type { Completion } from './completion.ts';
-import { ModelFailure, completionsAddress, showAddress, redactSecrets } from './outbound.ts';
 import type { ModelLimits } from '../core/settings/connection-settings.ts';
-import type { ModelRequestLog } from './model-requests.ts';
+import { readCompletion, type Completion } from './completion.ts';
+import { ModelFailure, completionsAddress, redactSecrets, requireAllowed, sendableHeaders, showAddress } from './outbound.ts';
+import type { ModelRequest, ModelRequestLog } from './model-requests.ts';
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+interface ModelQuestion {
+  /** Base or full address. */
+  url: string;
+  /** Secrets: sent, and never shown. */
+  headers: Readonly<Record<string, string>>;
+  /** Of `POST /chat/completions`. */
+  body: { messages: readonly ChatMessage[]; stream: true; [field: string]: unknown };
+  /** Shorter than the limit where a backup model waits. Real milliseconds. */
+  firstTokenMs: number;
+  signal: AbortSignal;
+}
 
 export interface AnsweredQuestion {
   completion: Completion;
@@ -12,16 +30,26 @@ export interface AnsweredQuestion {
   firstTokenMs: number;
 }
 
-/** Asks models and keeps a record of it, for the owner of a model to look at. */
+/** The HTTP client is read with the first question: most sandboxes ask none. */
+const load = createRequire(import.meta.url);
+
+/**
+ * Asks models that stream in the chat completions contract, and keeps a record of it for the owner of a model to look at. Nothing is asked
+ * twice and redirects are not followed.
+ */
 export class ModelCaller {
-  readonly #completions: ChatCompletions;
+  readonly #limits: ModelLimits;
+  readonly #outbound: Outbound;
   readonly #log: ModelRequestLog;
   readonly #clock: Clock;
+  #dispatcher: Agent | null = null;
+  #closed = false;
 
   constructor(log: ModelRequestLog, clock: Clock, limits: ModelLimits, outbound: Outbound) {
-    this.#completions = new ChatCompletions(limits, outbound);
     this.#log = log;
     this.#clock = clock;
+    this.#limits = limits;
+    this.#outbound = outbound;
   }
 
   /** Throws `ModelFailure`. */
@@ -35,7 +63,7 @@ export class ModelCaller {
       request: clean(JSON.stringify(question.body)),
     });
     try {
-      const completion = cleanCompletion(await this.#completions.ask(question, entry), clean);
+      const completion = cleanCompletion(await this.#post(question, entry), clean);
       entry.answer = completion;
       return { completion, firstTokenMs: entry.firstTokenMs ?? 0 };
     } catch (error) {
@@ -46,8 +74,72 @@ export class ModelCaller {
   }
 
   async close(): Promise<void> {
-    await this.#completions.close();
+    this.#closed = true;
+    await this.#dispatcher?.destroy();
   }
+
+  async #post(question: ModelQuestion, entry: ModelRequest): Promise<Completion> {
+    const { connectMs, wholeMs, answerBytes } = this.#limits;
+    requireAllowed(question.url, this.#outbound);
+    const { Agent, request } = load('undici') as typeof import('undici');
+    if (this.#closed) throw new ModelFailure('stopped', 'the sandbox stopped waiting');
+    // The limits here count from the question on and end everything, so the connection needs none of its own but the first.
+    this.#dispatcher ??= new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0 });
+    const startedAt = performance.now();
+    const elapsedMs = (): number => Math.round(performance.now() - startedAt);
+    const firstTokenMs = Math.min(this.#limits.firstTokenMs, question.firstTokenMs);
+    const [first, whole] = [new AbortController(), AbortSignal.timeout(wholeMs)];
+    const untilFirst = setTimeout(() => first.abort(), firstTokenMs).unref();
+    try {
+      const answer = await request(completionsAddress(question.url), {
+        method: 'POST',
+        headers: {
+          ...sendableHeaders(question.headers),
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+          'accept-encoding': 'identity',
+        },
+        body: JSON.stringify(question.body),
+        dispatcher: this.#dispatcher,
+        signal: AbortSignal.any([question.signal, first.signal, whole]),
+      });
+      entry.status = answer.statusCode;
+      return await readCompletion(decode(streamOf(answer), answerBytes), () => {
+        entry.firstTokenMs ??= elapsedMs();
+        clearTimeout(untilFirst);
+      });
+    } catch (error) {
+      if (error instanceof ModelFailure) throw error;
+      if (question.signal.aborted) throw new ModelFailure('stopped', 'the sandbox stopped waiting', { cause: error });
+      if (first.signal.aborted) throw new ModelFailure('timeout', `no word within ${firstTokenMs} ms`, { cause: error });
+      if (whole.aborted) throw new ModelFailure('timeout', `no end within ${wholeMs} ms`, { cause: error });
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'no code';
+      throw new ModelFailure('failed', `no connection, or one that broke off (${code})`, { cause: error });
+    } finally {
+      entry.durationMs = elapsedMs();
+      clearTimeout(untilFirst);
+    }
+  }
+}
+
+function streamOf({ body, headers, statusCode }: Dispatcher.ResponseData): AsyncIterable<Uint8Array> {
+  // A body that is given up tells so by an error event, which nobody else hears.
+  body.on('error', () => undefined);
+  const isGiven = Math.floor(statusCode / 100) === 2;
+  if (isGiven && /^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''))) return body;
+  body.destroy();
+  throw new ModelFailure('failed', `HTTP ${statusCode}${isGiven ? ' without text/event-stream' : ''}`);
+}
+
+async function* decode(body: AsyncIterable<Uint8Array>, mostBytes: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new ModelFailure('failed', `the answer is longer than ${mostBytes} bytes`);
+    yield decoder.decode(chunk, { stream: true });
+  }
+  yield decoder.decode();
 }
 
 function cleanCompletion(completion: Completion, clean: (text: string) => string): Completion {

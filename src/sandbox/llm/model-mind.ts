@@ -8,8 +8,7 @@ import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
 import type { Turn, TurnUsage } from '../core/state/talk.ts';
 import { customModelId } from '../models/catalogue.ts';
-import type { ChatMessage } from './chat-completions.ts';
-import type { AnsweredQuestion, ModelCaller } from './model-caller.ts';
+import type { AnsweredQuestion, ChatMessage, ModelCaller } from './model-caller.ts';
 import { endCall } from './completion.ts';
 import { ModelFailure } from './outbound.ts';
 

@@ -4,10 +4,9 @@ import { parseJson } from '../core/json.ts';
 import { isoTime } from '../core/times.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { identifier } from '../schemas/building-blocks.ts';
-import type { AnswerFacts } from './chat-completions.ts';
 import type { Completion } from './completion.ts';
 
-export interface ModelRequest extends AnswerFacts {
+export interface ModelRequest {
   sequence: number;
   conversationId: string;
   at: number;
@@ -16,6 +15,10 @@ export interface ModelRequest extends AnswerFacts {
   headerNames: string[];
   /** The body as sent; cut off beyond 32,768 characters. */
   request: string;
+  /** These and the answer are filled in as it comes, also of one that failed. */
+  status: number | null;
+  firstTokenMs: number | null;
+  durationMs: number | null;
   answer: Completion | null;
   /** Null while it is under way and when all went well. */
   failure: { code: string; message: string } | null;
