@@ -1,10 +1,7 @@
-import type { LoggedEvent } from './log.ts';
-import type { PromiseBook } from './judge-asked.ts';
-import type { PilotBook } from './judge-pilot.ts';
-import type { ScreeningBook } from './judge-dial.ts';
+import type { LoggedEvent } from './log-types.ts';
 import type { JudgedRules, Limits } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
-import type { NumberBook, PlacedCall } from './number-book.ts';
+import type { NumberBook, PlacedCall, PromiseBook } from './number-book.ts';
 import { RowBook } from './row-book.ts';
 
 export interface AttemptBook {
@@ -77,6 +74,17 @@ export interface PendingOutcome {
   explained: boolean;
   state: string;
 }
+
+/** The sample that is called before the others, and whether anybody has decided about it. */
+export interface PilotBook {
+  sample: number;
+  rows: ReadonlySet<number>;
+  /** `over`: it waits for the word of a person. */
+  state: 'calling' | 'over' | 'passed';
+}
+
+/** Of each batch: when the pre-dial hook was last asked about it, and whom it allowed. */
+export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unknown> }>;
 
 /** What the log has told of a campaign so far. */
 export interface CampaignBook {

@@ -1,9 +1,18 @@
-import { callsOf, findAttempt, nthOf, rowNumber, rowOf } from './campaign-book.ts';
+import { callsOf, findAttempt, nthOf, rowNumber, rowOf, type CampaignBook } from './campaign-book.ts';
 import { isTalk } from './judge-outcome.ts';
 import { misplacedBy, recordAgainst, resultBy } from './judge-record.ts';
-import type { Compared } from './judge-tables.ts';
+import type { LogJudge } from './log-judge.ts';
+import type { Violate } from './log-rules.ts';
 import type { AttemptRow, RecipientRow } from './reader.ts';
 import { hashCells, hashRow, type RowFacts } from './row-book.ts';
+
+/** What the log has under an id, and where to note how the tables differ. */
+export interface Compared {
+  judge: LogJudge;
+  campaign: CampaignBook;
+  id: string;
+  violate: Violate;
+}
 
 export function compareRow({ judge, campaign, id, violate }: Compared, row: RecipientRow | undefined): void {
   const differ = (what: string): void => violate('rows_differ', `row ${id} ${what}`);

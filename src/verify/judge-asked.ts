@@ -2,17 +2,7 @@ import { callsOf, findAttempt, renewBudget, type JudgedLine } from './campaign-b
 import { countGoal } from './judge-goal.ts';
 import { numberOf, textOf } from './judged-rules.ts';
 import type { Violate } from './log-rules.ts';
-
-/** A promise to call somebody back, as the log has told it. */
-export interface PromiseBook {
-  recipientId: string;
-  /** Null: the row has not been called yet. */
-  number: string | null;
-  dueAt: number;
-  until: number;
-  /** Null: it is open. */
-  ended: string | null;
-}
+import type { PromiseBook } from './number-book.ts';
 
 /** What a talk came to, and whether a rule lets it ask for another call. */
 export function noteResult({ campaign, event, data, violate }: JudgedLine): void {

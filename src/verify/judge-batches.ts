@@ -1,6 +1,6 @@
 import type { Queries } from '../ledger/tx.ts';
 import { rowOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
-import type { Difference } from './judge-tables.ts';
+import type { Difference } from './log-types.ts';
 import type { LogJudge } from './log-judge.ts';
 import type { LogRule } from './log-rules.ts';
 import { readCampaigns, readMarks } from './reader.ts';

@@ -1,5 +1,5 @@
 import type { JudgedLine } from './campaign-book.ts';
-import type { LoggedEvent } from './log.ts';
+import type { LoggedEvent } from './log-types.ts';
 import {
   textOf,
   type Cap,

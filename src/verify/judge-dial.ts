@@ -9,13 +9,8 @@ import { judgeBudget, judgeCaller, judgeCounted, judgeDelay, judgePace, noteDela
 import { isTalk, judgeReached } from './judge-outcome.ts';
 import { minuteMs } from './local-time.ts';
 import { textOf } from './judged-rules.ts';
+import type { CallFacts } from './log-types.ts';
 import { hashRow } from './row-book.ts';
-
-/** What the tables know of a call beside the log: when its phone rang, and when its record first showed it to be over. */
-export interface CallFacts {
-  rangAt: number | null;
-  overAt: number | null;
-}
 
 /** A call is in a request that begins. `rowKey`: null where the database has none. */
 export function dial(
@@ -133,9 +128,6 @@ export function release(line: JudgedLine, attempt: AttemptBook | undefined): voi
   numbers.unplace(attempt.call);
   numbers.closeCall(attempt.call.number, attemptId);
 }
-
-/** Of each batch: when the pre-dial hook was last asked about it, and whom it allowed. */
-export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unknown> }>;
 
 /** An answer of the hook is good for this long. */
 const freshMs = 15 * minuteMs;

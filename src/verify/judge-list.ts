@@ -1,6 +1,6 @@
 import type { Queries } from '../ledger/tx.ts';
 import type { ServiceBatches } from './judge-batches.ts';
-import type { Difference } from './judge-tables.ts';
+import type { Difference } from './log-types.ts';
 import type { LogJudge } from './log-judge.ts';
 import { disownedBy, namedBy } from './judge-record.ts';
 import { chunksOf, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';

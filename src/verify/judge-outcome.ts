@@ -1,4 +1,4 @@
-import type { LoggedEvent } from './log.ts';
+import type { LoggedEvent } from './log-types.ts';
 import { hasGoal } from './judge-goal.ts';
 import { textOf } from './judged-rules.ts';
 import {

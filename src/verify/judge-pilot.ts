@@ -1,14 +1,6 @@
 import { rowNumber, callsOf, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { textOf } from './judged-rules.ts';
 
-/** The sample that is called before the others, and whether anybody has decided about it. */
-export interface PilotBook {
-  sample: number;
-  rows: ReadonlySet<number>;
-  /** `over`: it waits for the word of a person. */
-  state: 'calling' | 'over' | 'passed';
-}
-
 /** A sample is drawn, has been called, or was decided about. */
 export function followPilot(line: JudgedLine): void {
   const { type } = line.event;

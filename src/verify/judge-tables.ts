@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queries } from '../ledger/tx.ts';
 import type { CampaignBook } from './campaign-book.ts';
-import { compareCall, compareRow } from './compare-row.ts';
+import { compareCall, compareRow, type Compared } from './compare-row.ts';
 import type { LogJudge } from './log-judge.ts';
 import { readJudgedHouse } from './judged-rules.ts';
-import type { LogRule, Violate } from './log-rules.ts';
+import type { Violate } from './log-rules.ts';
+import type { Difference } from './log-types.ts';
 import {
   chunksOf,
   partsOf,
@@ -21,15 +22,6 @@ import {
   type BatchRow,
   type RecipientRow,
 } from './reader.ts';
-
-/** A difference between log and tables. While they are being written it need not be one: it is looked at again. */
-export interface Difference {
-  table: 'campaigns' | 'recipients' | 'attempts' | 'batches' | 'conversations' | 'suppressions' | 'house_rules';
-  id: string;
-  campaignId: string;
-  rule: LogRule;
-  what: string;
-}
 
 /** Compares what the judge has gathered from the log with the tables: all of them, or again what differed before. */
 export async function judgeTables(db: Queries, judge: LogJudge, again: readonly Difference[] | null = null): Promise<Difference[]> {
@@ -67,14 +59,6 @@ interface Comparing<Row> {
   /** Ids that the log has of a campaign. */
   known: (campaign: CampaignBook) => Iterable<string>;
   compare: (compared: Compared, row: Row | undefined) => void;
-}
-
-/** What the log has under an id, and where to note how the tables differ. */
-export interface Compared {
-  judge: LogJudge;
-  campaign: CampaignBook;
-  id: string;
-  violate: Violate;
 }
 
 async function judgeTable<Row extends { campaign_id: string }>(

@@ -1,8 +1,7 @@
-import type { LoggedEvent } from './log.ts';
 import { findAttempt, openBook, rowOf, type BatchBook, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { beginPost, moveBatch, takeVerdict, planAttempt, planBatch } from './judge-batch.ts';
 import { noteHouse } from './judge-call.ts';
-import { dial, noteScreening, release, settle, type CallFacts } from './judge-dial.ts';
+import { dial, noteScreening, release, settle } from './judge-dial.ts';
 import { followPilot } from './judge-pilot.ts';
 import { noteGoalReached } from './judge-goal.ts';
 import { endPromise, judgeLost, notePromise, noteResult, noteUnclear } from './judge-asked.ts';
@@ -12,6 +11,7 @@ import { adjustLimits, linesBeyond } from './judge-limits.ts';
 import { judgeOutcome, noteOutcome, takePending } from './judge-outcome.ts';
 import { numberOf, readJudgedRules, textOf } from './judged-rules.ts';
 import type { LogRule, LogViolation, Violate } from './log-rules.ts';
+import type { CallFacts, LoggedEvent } from './log-types.ts';
 import { NumberBook } from './number-book.ts';
 
 type Data = Record<string, unknown>;

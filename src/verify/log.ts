@@ -1,11 +1,11 @@
 import type { Queries } from '../ledger/tx.ts';
 import { judgeBatches } from './judge-batches.ts';
 import { judgeList, type ServiceList } from './judge-list.ts';
-import { judgeTables, type Difference } from './judge-tables.ts';
+import { judgeTables } from './judge-tables.ts';
 import { LogJudge } from './log-judge.ts';
 import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
+import type { Difference } from './log-types.ts';
 import { countUnownedOver, lastSeq, readCallFacts, readLog, readMeta } from './reader.ts';
-import type { CampaignEvent } from '../ledger/events.ts';
 
 export interface LogReport {
   ok: boolean;
@@ -106,6 +106,3 @@ function notesOf({ times: { falls }, campaigns }: LogJudge): string[] {
     notes.push(`${falls.count} times lie up to ${falls.mostMs} ms before the one above them, as clocks of several machines do.`);
   return notes;
 }
-
-/** A line of the log as the judge takes it: what it tells is not trusted to have the form that it should. */
-export type LoggedEvent = Omit<CampaignEvent, 'data'> & { data?: Record<string, unknown> };

@@ -1,5 +1,15 @@
-import type { PromiseBook } from './judge-asked.ts';
 import type { JudgedHouse } from './judged-rules.ts';
+
+/** A promise to call somebody back, as the log has told it. */
+export interface PromiseBook {
+  recipientId: string;
+  /** Null: the row has not been called yet. */
+  number: string | null;
+  dueAt: number;
+  until: number;
+  /** Null: it is open. */
+  ended: string | null;
+}
 
 /** A call that may have been placed, by whatever campaign. */
 export interface PlacedCall {

@@ -1,6 +1,5 @@
-import type { LoggedEvent } from './log.ts';
 import type { Queries } from '../ledger/tx.ts';
-import type { CallFacts } from './judge-dial.ts';
+import type { CallFacts, LoggedEvent } from './log-types.ts';
 
 /** Everything that the judge reads of a database: plain rows, in pages, by statements of its own. */
 const perQuery = 500;

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { LogJudge } from '../../src/verify/log-judge.ts';
 import { type LogRule, logRules } from '../../src/verify/log-rules.ts';
-import type { LoggedEvent } from '../../src/verify/log.ts';
+import type { LoggedEvent } from '../../src/verify/log-types.ts';
 import { buildRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
 
 /** A Tuesday, 10:00 in New York. */

@@ -12,7 +12,8 @@ import type { ListedConversation, ServiceList } from '../../src/verify/judge-lis
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import { localTime, nextMidnight } from '../../src/verify/local-time.ts';
 import { type LogRule, logRules } from '../../src/verify/log-rules.ts';
-import { type LoggedEvent, verifyLog } from '../../src/verify/log.ts';
+import { verifyLog } from '../../src/verify/log.ts';
+import type { LoggedEvent } from '../../src/verify/log-types.ts';
 import { NumberBook } from '../../src/verify/number-book.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../ledger/scenario.ts';
