@@ -4,9 +4,9 @@ import type { ServiceApi } from '../src/rules/service-api.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { Logger } from '../src/shared/logger.ts';
 import type { Proxies } from '../src/shared/network/proxies.ts';
-import type { Store } from '../src/ledger/open-ledger.ts';
 import type { RequestNotes } from './request-notes.ts';
 import type { SweepNews } from './sweep-news.ts';
+import type { Store } from '../src/ledger/tx.ts';
 
 /** What the activities work with; a test hands in its own. */
 export interface ActivityDependencies {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { readCampaignFile, type CampaignFile } from '../src/campaign/file/file.ts';
+import { readCampaignFile } from '../src/campaign/file/file.ts';
 import { CampaignFileError, ListEncodingError, ListFileError, codeOf } from '../src/shared/input/errors.ts';
 import { downloadList, listDownloadLimits, ListDownloadError } from '../src/list/download.ts';
 import { KeptUrlError } from '../src/shared/input/kept-url.ts';
@@ -18,6 +18,7 @@ import { openRound } from '../src/ledger/campaign/rounds.ts';
 import { findCallingFiring, findSchedule, noteFiring, type Schedule } from '../src/ledger/campaign/schedules.ts';
 import { instantForLog, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { startHeartbeat } from './heartbeat.ts';
+import type { CampaignFile } from '../src/campaign/file/campaign-file.ts';
 
 export interface FireScheduleInput {
   scheduleId: string;

@@ -1,5 +1,3 @@
-import type { ActivityDependencies } from './dependencies.ts';
-
 /** What says that an activity is at work. */
 export interface Pulse {
   /** Something was got done: a page, a record, rows of a list. */
@@ -24,6 +22,6 @@ export function startHeartbeat(beat: () => void, { everyMs, longestStepMs }: { e
 }
 
 /** The longest step of a sweep: a request within its own limits, and as much again for its turn among others and for the database. */
-export function longestSweepStepMs({ httpTimeoutMs }: Pick<ActivityDependencies['limits'], 'httpTimeoutMs'>): number {
+export function longestSweepStepMs({ httpTimeoutMs }: { httpTimeoutMs: number }): number {
   return 2 * httpTimeoutMs;
 }

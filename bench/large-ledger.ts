@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { Store } from '../src/ledger/open-ledger.ts';
 import { buildRows } from '../test/support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers } from '../test/ledger/scenario.ts';
+import type { Store } from '../src/ledger/tx.ts';
 
 const baseRows = 200;
 const dialled = 120;

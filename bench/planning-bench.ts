@@ -6,13 +6,14 @@ import { legalHours, readLegalRules } from '../src/campaign/file/legal-rules.ts'
 import type { CampaignRules } from '../src/rules/campaign-rules.ts';
 import { defaultRetryDelays } from '../src/rules/attempts/retry-schedule.ts';
 import { importCampaign } from '../src/ledger/campaign/import-campaign.ts';
-import { openStore, type Store, type StoreLocation } from '../src/ledger/open-ledger.ts';
+import { openStore, type StoreLocation } from '../src/ledger/open-ledger.ts';
 import { planBatch } from '../src/ledger/plan/planning.ts';
 import { noteCallerProven, openRound } from '../src/ledger/campaign/rounds.ts';
 import { startPostgresServer } from '../test/support/postgres-server.ts';
 import { say } from './child.ts';
 import type { Figure } from './report.ts';
 import { targets } from './settings.ts';
+import type { Store } from '../src/ledger/tx.ts';
 
 const campaignId = 'planning';
 /** A Tuesday, 13:00 in New York and 10:00 in Los Angeles. */

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { campaignRules, readCampaignFile, type CampaignFile } from '../src/campaign/file/file.ts';
+import { campaignRules, readCampaignFile } from '../src/campaign/file/file.ts';
 import { adjustable } from '../src/campaign/file/settings/pacing.ts';
 import { campaignSchema, type CampaignSettings } from '../src/campaign/file/schema.ts';
 import { commands } from '../src/interfaces/cli/commands.ts';
@@ -15,6 +15,7 @@ import { operations } from '../src/operations/list.ts';
 import type { Io } from '../src/interfaces/cli/terminal/io.ts';
 import { processInput } from '../src/interfaces/cli/terminal/person-input.ts';
 import { readConfig } from '../src/shared/config.ts';
+import type { CampaignFile } from '../src/campaign/file/campaign-file.ts';
 
 /*
  * What the documents say is compared with what the program does. Each check is a function of texts, so that a broken text shows

@@ -16,18 +16,6 @@ export interface ControlRequest {
   pausesSeen?: number;
 }
 
-/** Wishes, and pauses that nobody wished: each is granted, or refused, once. */
-export interface ControlRequestRow {
-  campaign_id: string;
-  wish_id: string;
-  change: string;
-  granted: number;
-  granted_at: number;
-  /** The workflow's run that was told, and which of its wishes it was; null: made in the database alone. */
-  run: string | null;
-  number: number | null;
-}
-
 export type ControlChange = 'pause' | 'resume' | 'drain' | 'cancel';
 
 /** A change of a campaign's state, and the wish behind it; without one it was made here and now. */

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { olderWhileSubmitting } from './ledger-older.ts';
-import type { Store } from './open-ledger.ts';
 import { refuseUnlessPinned } from './postgres-dialect.ts';
 import { findBatch } from './reads.ts';
-import { isPostgres, type Tx } from './tx.ts';
+import { isPostgres, type Tx, type Store } from './tx.ts';
 import type { BatchRow } from './schema.ts';
 
 /** Locks a campaign's row for the rest of the transaction, so that planning, dialling and state changes of it take turns. */

@@ -4,8 +4,7 @@ import { consentFaults } from '../rules/consent.ts';
 import { forbidEditingEvents, sqlMarkTypes } from './events.ts';
 import { sqlResultOfLastTalk } from './reads.ts';
 import type { Database } from './schema.ts';
-
-export type StoreDialect = 'sqlite' | 'postgres';
+import type { StoreDialect } from './tx.ts';
 
 /** Of a column: its type, and whether it may be null, is part of the primary key, or has a standard value. */
 type Column = 'text' | 'bytes' | 'integer' | 'text?' | 'integer?' | 'text key' | 'integer key' | `integer=${number}`;

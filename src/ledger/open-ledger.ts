@@ -1,6 +1,5 @@
 import { Kysely, Migrator, sql, type Dialect } from 'kysely';
-import type { NewEvent } from '../rules/events.ts';
-import { createMigrations, type StoreDialect } from './migrations.ts';
+import { createMigrations } from './migrations.ts';
 import {
   createPostgresDialect,
   grantAdvice,
@@ -15,25 +14,8 @@ import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { describeFullDisk, StoreError } from './ledger-error.ts';
 import { runTransaction } from './transaction.ts';
-import type { Queries, Tx } from './tx.ts';
+import type { Queries, Tx, StoreDialect, Store } from './tx.ts';
 import type { Database } from './schema.ts';
-
-export interface Store {
-  readonly dialect: StoreDialect;
-  readonly db: Kysely<Database>;
-  /** Random per database; part of every task queue's name, so that a worker with another database never picks up the work. */
-  readonly ledgerId: string;
-  /** Real epoch milliseconds on the clock of the database, the only one that all processes share. A test hands in its own. */
-  readonly now: (db: Queries) => Promise<number>;
-  /**
-   * Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL. Its commit is on disk when the promise
-   * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
-   */
-  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
-  /** Told of the events of each transaction of this process once it has committed. Must not throw. */
-  onEvents: ((events: readonly NewEvent[]) => void) | null;
-  close(): Promise<void>;
-}
 
 export interface StoreLocation extends ConnectionLimits {
   /** PostgreSQL connection string; wins over `sqlitePath`. */

@@ -1,8 +1,8 @@
 import { sql, type Kysely, type MigrationProvider } from 'kysely';
-import type { StoreDialect } from './migrations.ts';
 import { readSqliteTables } from './sqlite-file.ts';
 import { StoreError } from './ledger-error.ts';
 import type { Database } from './schema.ts';
+import type { StoreDialect } from './tx.ts';
 
 /** How far the schema of a database is: nothing of ours in it, behind this program's, or the same. */
 export type SchemaState = 'empty' | 'older' | 'current';

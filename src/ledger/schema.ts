@@ -5,8 +5,7 @@ import type { CampaignState, DrainReason } from '../rules/lifecycle.ts';
 import type { Outcome } from '../rules/outcome.ts';
 import type { ServiceApi } from '../rules/service-api.ts';
 import type { Asks } from '../rules/talk-results.ts';
-import type { ServiceTables } from './service-tables.ts';
-import type { ControlRequestRow } from './control-requests.ts';
+import type { ServiceTables, ControlRequestRow } from './service-tables.ts';
 
 /**
  * One schema for SQLite and PostgreSQL: text ids, integers for instants, JSON as text, 0/1 for booleans. Instants are epoch

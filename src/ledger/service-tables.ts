@@ -204,3 +204,15 @@ export interface ServiceTables {
     ended_at: number | null;
   };
 }
+
+/** Wishes, and pauses that nobody wished: each is granted, or refused, once. */
+export interface ControlRequestRow {
+  campaign_id: string;
+  wish_id: string;
+  change: string;
+  granted: number;
+  granted_at: number;
+  /** The workflow's run that was told, and which of its wishes it was; null: made in the database alone. */
+  run: string | null;
+  number: number | null;
+}

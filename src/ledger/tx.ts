@@ -1,4 +1,5 @@
 import { PostgresAdapter, type Kysely, type Transaction } from 'kysely';
+import type { NewEvent } from '../rules/events.ts';
 import type { Database } from './schema.ts';
 
 /** What reads: the database itself, or a transaction. */
@@ -16,4 +17,23 @@ export function isPostgres(db: Queries): boolean {
 export interface At {
   campaignId: string;
   now: number;
+}
+
+export type StoreDialect = 'sqlite' | 'postgres';
+
+export interface Store {
+  readonly dialect: StoreDialect;
+  readonly db: Kysely<Database>;
+  /** Random per database; part of every task queue's name, so that a worker with another database never picks up the work. */
+  readonly ledgerId: string;
+  /** Real epoch milliseconds on the clock of the database, the only one that all processes share. A test hands in its own. */
+  readonly now: (db: Queries) => Promise<number>;
+  /**
+   * Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL. Its commit is on disk when the promise
+   * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
+   */
+  transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
+  /** Told of the events of each transaction of this process once it has committed. Must not throw. */
+  onEvents: ((events: readonly NewEvent[]) => void) | null;
+  close(): Promise<void>;
 }

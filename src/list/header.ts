@@ -1,12 +1,12 @@
 import { countNamed } from '../rules/columns.ts';
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
-import type { CampaignFile } from '../campaign/file/file.ts';
 import { textFaults } from '../rules/text.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import { namedColumns } from '../campaign/file/columns-of-rules.ts';
 import { linesAboveRows } from './format/text-records.ts';
 import { describeList, readListRecords, type ListChoice } from './records.ts';
 import type { ListDescription, ListLayout, ListRecord } from './format/record.ts';
+import type { CampaignFile } from '../campaign/file/campaign-file.ts';
 
 export interface ListHeader extends ListDescription {
   /** Column names exactly as written, in file order. */

@@ -4,7 +4,6 @@ import type { RowTerms, OwnColumns, OwnTerms } from '../rules/row-terms.ts';
 import { compileTemplates, type Personalisation } from '../rules/personalisation.ts';
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { recipientFields } from '../rules/columns.ts';
-import type { CampaignFile } from '../campaign/file/file.ts';
 import { unwrapped, type ListRecord } from './format/record.ts';
 import { readListRecords } from './records.ts';
 import type { ListHeader } from './header.ts';
@@ -15,6 +14,7 @@ import { readConsent } from './row-consent.ts';
 import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../shared/input/cells.ts';
 import { ownFields, type RowSoFar } from '../campaign/file/row-fields.ts';
+import type { CampaignFile } from '../campaign/file/campaign-file.ts';
 
 interface AcceptedRow extends RowTerms {
   verdict: 'accepted';

@@ -1,9 +1,10 @@
-import { type CampaignRules, usTerritories } from '../rules/campaign-rules.ts';
+import type { CampaignRules } from '../rules/campaign-rules.ts';
 import type { RejectionReason } from '../rules/outcome.ts';
 import { isTimeZoneName } from '../rules/hours/time-zone.ts';
 import { readRegion, regionsOfNumber, zonesOfNumber } from '../shared/geography/number-places.ts';
 import { quoteCell } from '../shared/input/printable.ts';
 import { readZip, placeOfZip, type ZipPlace } from '../shared/geography/zip-places.ts';
+import { usTerritories } from '../rules/caller-choice.ts';
 
 interface Place {
   /** All time zones in which the recipient may live; empty when unknown. */

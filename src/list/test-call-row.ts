@@ -1,10 +1,10 @@
 import type { CampaignRules } from '../rules/campaign-rules.ts';
 import { ownTerms } from '../rules/row-terms.ts';
-import type { CampaignFile } from '../campaign/file/file.ts';
 import { ListFileError } from '../shared/input/errors.ts';
 import type { ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 import { readPlace } from './row-place.ts';
+import type { CampaignFile } from '../campaign/file/campaign-file.ts';
 
 export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
 

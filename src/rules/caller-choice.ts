@@ -1,4 +1,5 @@
-import { usTerritories } from './campaign-rules.ts';
+/** Territories that have an ISO 3166 code of their own, and in which the law of the US holds: American Samoa, Guam, … */
+export const usTerritories: ReadonlySet<string> = new Set(['AS', 'GU', 'MP', 'PR', 'VI']);
 
 /** A number that may call. */
 export interface Caller {

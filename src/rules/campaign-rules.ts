@@ -1,4 +1,4 @@
-import type { ConsentRules } from './consent.ts';
+import { type ConsentRules, type Basis, consentKinds } from './consent.ts';
 import type { Gate, PilotRules } from './gates.ts';
 import type { CallerLimits } from './caller-choice.ts';
 import type { CallbackRules } from './callback-rules.ts';
@@ -8,7 +8,6 @@ import type { JsonObject } from './conversation-override.ts';
 import type { ListEncoding, Numbering, OwnColumns, StaysOpen } from './row-terms.ts';
 import type { Disposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
-import type { HouseRules } from './house-rules.ts';
 
 /** In the order of ISO 8601, by the names of the campaign file. */
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -32,24 +31,22 @@ export interface CallingCalendar {
   closedOn: readonly string[];
 }
 
+/** What every campaign of a database is held to besides its own rules: the strictest wins. Plain JSON. */
+export interface HouseRules {
+  /** From 1; each change is another one. */
+  version: number;
+  calendar: CallingCalendar;
+  caps: readonly FrequencyCap[];
+  callerLimits: CallerLimits | null;
+  /** What a campaign must have, or it calls nobody. */
+  requires: { consent: boolean; optOut: boolean };
+}
+
 /** At most so many calls to one number, over all campaigns of the database. */
 export type LegalCap = { by: 'number' } & Extract<FrequencyCap, { calls: number }>;
 
 /** Stands for every country whose hours no rule knows, those of no country included. */
 export const unruledCountries = '*';
-
-/** Territories that have an ISO 3166 code of their own, and in which the law of the US holds: American Samoa, Guam, … */
-export const usTerritories: ReadonlySet<string> = new Set(['AS', 'GU', 'MP', 'PR', 'VI']);
-
-/** Whose calls need consent by law: `required`, those of all who sell; `artificial_voice`, those by machine or such a voice. */
-export const consentKinds = ['required', 'artificial_voice'] as const;
-
-/** What the calls of a campaign rest on, as its file states it; nobody judges whether that is so. */
-export const bases = ['consent', 'existing_customer', 'legitimate_interest', 'legal_duty'] as const;
-/** One of them. */
-export type Basis = (typeof bases)[number];
-/** All of them, as a sentence names them. */
-export const basisWords = `${bases.slice(0, -1).join(', ')} or ${String(bases.at(-1))}`;
 
 /** Calling hours, frequency caps and consent by law, as data: for whom, since when, and who says so. */
 export interface LegalHours extends CallingCalendar {

@@ -1,3 +1,13 @@
+/** Whose calls need consent by law: `required`, those of all who sell; `artificial_voice`, those by machine or such a voice. */
+export const consentKinds = ['required', 'artificial_voice'] as const;
+
+/** What the calls of a campaign rest on, as its file states it; nobody judges whether that is so. */
+export const bases = ['consent', 'existing_customer', 'legitimate_interest', 'legal_duty'] as const;
+/** One of them. */
+export type Basis = (typeof bases)[number];
+/** All of them, as a sentence names them. */
+export const basisWords = `${bases.slice(0, -1).join(', ')} or ${String(bases.at(-1))}`;
+
 /** Where a list tells of the consent of each row; columns exactly as in the header. */
 export interface ConsentRules {
   /** When it was given. */

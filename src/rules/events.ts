@@ -1,10 +1,9 @@
 import type { CallerFault } from './caller-choice.ts';
-import type { AdjustableLimit, AdjustableRules, CampaignRules } from './campaign-rules.ts';
+import type { AdjustableLimit, AdjustableRules, CampaignRules, HouseRules } from './campaign-rules.ts';
 import type { ConsentFault } from './consent.ts';
 import type { Disposition } from './disposition.ts';
 import type { BatchState, PostVerdict } from './ledger.ts';
 import type { CampaignState } from './lifecycle.ts';
-import type { HouseRules } from './house-rules.ts';
 import type { Outcome } from './outcome.ts';
 import type { ServiceApi } from './service-api.ts';
 import type { LoggedTerms } from './row-terms.ts';

@@ -1,17 +1,5 @@
 import type { CallerLimits } from './caller-choice.ts';
-import type { CallingCalendar, CampaignRules } from './campaign-rules.ts';
-import type { FrequencyCap } from './frequency-caps.ts';
-
-/** What every campaign of a database is held to besides its own rules: the strictest wins. Plain JSON. */
-export interface HouseRules {
-  /** From 1; each change is another one. */
-  version: number;
-  calendar: CallingCalendar;
-  caps: readonly FrequencyCap[];
-  callerLimits: CallerLimits | null;
-  /** What a campaign must have, or it calls nobody. */
-  requires: { consent: boolean; optOut: boolean };
-}
+import type { CampaignRules, HouseRules } from './campaign-rules.ts';
 
 /** Of each frozen rules the last that were asked for: what is worked out of hours and law is kept with the object. */
 const lastHeld = new WeakMap<CampaignRules, { house: string; rules: CampaignRules }>();

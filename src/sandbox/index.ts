@@ -1,6 +1,6 @@
 /** The public surface of `carillon/sandbox`: the service in a process of your own. What is not named here may change without notice. */
 export type { SandboxOptions } from './core/settings/settings.ts';
-export { SandboxStartError } from './core/settings/check-settings.ts';
+export { SandboxStartError } from './core/settings/settings.ts';
 export { FaultRuleError, type FaultRuleInput } from './faults/rule.ts';
 export type { ConductReport } from './judge/conduct-report.ts';
 export type { JournalEntry } from './judge/journal.ts';

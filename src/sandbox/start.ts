@@ -4,8 +4,7 @@ import { createServer } from './server.ts';
 import { tellCall, type CallTruth } from './core/telephony/call-truth.ts';
 import { openService } from './persistence/kept-service.ts';
 import { describePortHolder } from './port-holder.ts';
-import { resolveSettings, type SandboxOptions } from './core/settings/settings.ts';
-import { SandboxStartError } from './core/settings/check-settings.ts';
+import { resolveSettings, type SandboxOptions, SandboxStartError } from './core/settings/settings.ts';
 
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 

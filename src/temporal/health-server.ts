@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { NativeConnection } from '@temporalio/worker';
 import type { ListenAddress } from '../shared/config.ts';
 import { StandbyError, standbyText } from '../ledger/postgres/writer-pool.ts';
-import type { Store } from '../ledger/open-ledger.ts';
+import type { Store } from '../ledger/tx.ts';
 
 interface Watched {
   connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'>;

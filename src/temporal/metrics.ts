@@ -5,8 +5,8 @@ import { findCampaign } from '../ledger/rows/campaigns.ts';
 import { listWatched, readFigures, type CampaignFigures } from '../ledger/read/figures.ts';
 import { StandbyError, standbyText } from '../ledger/postgres/writer-pool.ts';
 import { listWithWaiting, type WebhookWithWaiting } from '../ledger/webhooks/waiting.ts';
-import type { Store } from '../ledger/open-ledger.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Store } from '../ledger/tx.ts';
 
 /** Shortest pause between two readings of the ledger, in real milliseconds. */
 const readEveryMs = 15_000;

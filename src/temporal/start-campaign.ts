@@ -18,9 +18,9 @@ import { findCampaign, lastBatchNumber, reviveCampaign, type Campaign } from '..
 import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { Remedy } from '../ledger/ledger-error.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
-import type { Store } from '../ledger/open-ledger.ts';
 import { findBatch } from '../ledger/reads.ts';
 import { campaignTimeouts } from './timeouts.ts';
+import type { Store } from '../ledger/tx.ts';
 
 /** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
 export class WorkflowConflictError extends Error {

@@ -12,8 +12,8 @@ import {
   type TracedCall,
   type TracedRound,
 } from '../ledger/read/traced.ts';
-import type { Store } from '../ledger/open-ledger.ts';
 import type { Logger } from '../shared/logger.ts';
+import type { Store } from '../ledger/tx.ts';
 
 /** Which span: the ids of batches and calls are apart only within their kind. */
 interface SpanName {

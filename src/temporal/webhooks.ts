@@ -2,11 +2,11 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../shared/config.ts';
 import { campaignQueues, webhookWorkflowId } from '../rules/ids.ts';
 import type { Logger } from '../shared/logger.ts';
-import type { Store } from '../ledger/open-ledger.ts';
 import { deliveringStates, listWebhooks } from '../ledger/webhooks/registry.ts';
 import { deliverNowSignal, type WebhookInput } from '../../workflows/messages.ts';
 import { webhook as webhookWorkflow } from '../../workflows/webhook.ts';
 import { campaignTimeouts } from './timeouts.ts';
+import type { Store } from '../ledger/tx.ts';
 
 interface WebhookStart {
   config: Config;

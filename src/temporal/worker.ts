@@ -12,12 +12,12 @@ import { serviceOf } from '../service/port/address.ts';
 import { keepServiceClock } from './clock-keeper.ts';
 import { connectService } from '../service/registry.ts';
 import type { Logger } from '../shared/logger.ts';
-import type { Store } from '../ledger/open-ledger.ts';
 import { countRateLimited, showFigures } from './metrics.ts';
 import { beatEveryMs, httpTimeoutMs, longestPostMs } from './timeouts.ts';
 import { keepWebhooksRunning } from './webhooks.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 import type { Context } from '@temporalio/activity';
+import type { Store } from '../ledger/tx.ts';
 
 export interface WorkerOptions {
   config: Config;

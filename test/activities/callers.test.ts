@@ -10,7 +10,6 @@ import { findCampaign, type Campaign, pauseCampaign } from '../../src/ledger/row
 import type { EventData } from '../../src/rules/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openRound, closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
@@ -19,6 +18,7 @@ import { buildRows, buildRules, minuteMs, type RulesChanges, hourMs } from '../s
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { checkCallers } from '../../activities/check-callers.ts';
 import { beginCampaign, noon } from '../ledger/scenario.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 const campaignId = 'spring';
 const mostMinutes = 600;

@@ -10,12 +10,12 @@ import type { Clock } from '../../src/sandbox/core/clock/clock.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { noon, numbers } from '../ledger/scenario.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 import { openNoWitness } from '../support/activity-context.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 export const campaignId = 'spring';
 

@@ -1,7 +1,6 @@
 import { fetch } from 'undici';
 import { expect, test } from 'vitest';
 import { readEvents } from '../../src/ledger/events.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { leaseAgent } from '../../src/ledger/collect/sweeps.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { startHttpService } from '../service/convai/loopback-servers.ts';
@@ -9,6 +8,7 @@ import { agentId, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { campaignId, startWorld, type ClockWorld } from './clock-world.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 async function stepsOf(store: Store): Promise<unknown[]> {
   const events = await readEvents(store.db, campaignId, { afterSeq: 0, limit: 1000, types: ['clock.stepped'] });

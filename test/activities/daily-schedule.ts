@@ -6,11 +6,11 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import { putSchedule } from '../../src/ledger/campaign/schedules.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { noon } from '../ledger/scenario.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { hourMs } from '../support/campaign-rules.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 export const schedule = { scheduleId: 'carillon/carillon/daily', campaignId: 'daily' };
 const service = 'http://service';

@@ -14,9 +14,9 @@ import { openCleanStore } from '../ledger/clean-store.ts';
 import { agentId, beginProven, noon } from '../ledger/scenario.ts';
 import { until } from '../support/until.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { bothDialects } from '../ledger/test-stores.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 const gone = async (): Promise<never> => {
   throw Object.assign(new Error('no row for +12125550100'), { code: 'SQLITE_IOERR' });

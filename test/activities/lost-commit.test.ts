@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven } from '../ledger/scenario.ts';
 import { bothDialects } from '../ledger/test-stores.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 import { until } from '../support/until.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 const broken = () => Object.assign(new Error('the connection to the database broke'), { code: 'ECONNRESET' });
 

@@ -4,7 +4,6 @@ import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { createActivities } from '../../activities/index.ts';
 import { NotSentError } from '../../src/service/port/errors.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginCampaign, beginProven, noon } from '../ledger/scenario.ts';
@@ -12,6 +11,7 @@ import { dialects } from '../ledger/test-stores.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { hourMs } from '../support/campaign-rules.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 const request = { method: 'GET', path: '/v1/convai/agents', requestId: null } as const;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { findUnknown } from '../../src/operations/control/recover.ts';
 import { requireCampaign } from '../../src/operations/control/ledger.ts';
@@ -14,6 +14,7 @@ import { readConfig } from '../../src/shared/config.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { beginReported, once, reporting, timesOf, type ReportedWorld } from './reported-campaign.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** A campaign, and what judge and recovery make of a database beside what its service shows. */
 async function begin(world: ReportedWorld) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../src/sandbox/core/random.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { sendJson, type HookAnswer } from '../shared/hooks/hook-server.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { beginScreened, campaignId, type ScreenRun } from './screen-run.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** How long an answer of the hook holds. */
 const freshMs = 15 * minuteMs;

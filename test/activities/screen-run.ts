@@ -11,7 +11,6 @@ import type { EventType } from '../../src/rules/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { startHookServer, type HookServer } from '../shared/hooks/hook-server.ts';
@@ -19,6 +18,7 @@ import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/har
 import { openTestStore, type TestDialect } from '../ledger/test-stores.ts';
 import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 export const campaignId = 'spring';
 

@@ -7,8 +7,8 @@ import { dialects } from '../ledger/test-stores.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { leaseAgent, releaseLease } from '../../src/ledger/collect/sweeps.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { startWorld, type ClockWorker, type ClockWorld } from './clock-world.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** After none of these is it known whether anybody is called. `placed`: how many the service calls all the same. */
 const answers: { what: string; effect: FaultRuleInput['effect']; placed: number }[] = [

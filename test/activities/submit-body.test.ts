@@ -10,12 +10,13 @@ import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { readServiceClock } from '../../src/service/convai/read-clock.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { startWorld, type ClockWorker } from './clock-world.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** Submits the first batch of a campaign and answers the body of its request, and the opening lines that the ledger keeps. */
 async function submitFirst(yaml: string, list: string): Promise<{ body: unknown; openingLines: (string | null)[] }> {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { NotedPost, RequestNotes } from '../../activities/request-notes.ts';
 import { RateLimitedError } from '../../src/service/port/errors.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { openNoWitness } from '../support/activity-context.ts';
 import { submittingWorker } from '../support/submitting-worker.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** Six people in three batches. */
 const rules = { pacing: { batchSize: 2, refillThreshold: 1, maxConcurrentCalls: 6 } };

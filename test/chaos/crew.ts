@@ -5,7 +5,6 @@ import type { NotedPost } from '../../activities/request-notes.ts';
 import { keyHeaders } from '../../src/rules/service-api.ts';
 import { openConnection } from '../../src/service/convai/connection.ts';
 import { serviceOver } from '../../src/service/registry.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import type { WaitableClock } from '../activities/service-world.ts';
 import { ProcessDied } from '../activities/mixes/chaos.ts';
@@ -19,6 +18,7 @@ import type { Intervention, Plan } from './intervention.ts';
 import { overtake } from './overtake.ts';
 import type { Place } from './places.ts';
 import { dialectOf, type Scenario } from './scenarios.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 export interface Worker {
   woven: WovenProcess;

@@ -1,9 +1,9 @@
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import type { ServiceOf } from '../../src/rules/service-api.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { openForMs, rulesOf, type Scenario } from './scenarios.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 export const campaignId = 'small';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { until } from '../support/until.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /**
  * Begins `work` while another transaction of the database holds its locks, and answers when it waits for one of them, or is over; what is

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../activities/service-world.ts';
 import { tablesOf } from '../ledger/clean-store.ts';
 import { Console } from './console/console.ts';
 import { proveLookUp } from './prove-look-up.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** Memory where the machine has such a folder: what is lost here is a process, never the power. */
 export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

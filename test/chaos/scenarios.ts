@@ -1,11 +1,10 @@
-import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
+import type { CampaignRules, HouseRules } from '../../src/rules/campaign-rules.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { idRules, uploadRow } from '../ledger/edit-world.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { buildRules, callbackRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
-import type { HouseRules } from '../../src/rules/house-rules.ts';
 import type { Act, specialActs } from './acts.ts';
 import type { Transition } from './effect-log.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { openTemporal } from '../../src/operations/control/control.ts';
 import { readConfig } from '../../src/shared/config.ts';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import { changeCampaignState } from '../../src/ledger/rows/campaigns.ts';
 import { finishRecipients } from '../../src/ledger/rows/recipients.ts';
 import { createLedger, endCampaign } from '../interfaces/cli/campaign-ledger.ts';
@@ -12,6 +12,7 @@ import { noon } from '../ledger/scenario.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** The API and the page of the world's database, as one token asks. */
 async function serve(world: CampaignWorld) {

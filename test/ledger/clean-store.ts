@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import { emptyDatabase, openTestStore, type TestDialect } from './test-stores.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** Of all files that one process of the tests runs, closed with it. */
 let shared: Promise<Store> | undefined;

@@ -1,11 +1,11 @@
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import { RecipientEditor, type EditOptions, type EditResult } from '../../src/ledger/people/edit-recipients.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
-import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { buildRow, buildRules } from '../support/campaign-rules.ts';
 import { noon, numbers } from './scenario.ts';
+import type { Store } from '../../src/ledger/tx.ts';
+import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
 
 const base = buildRules();
 

@@ -3,7 +3,6 @@ import { readAggregates } from '../../src/ledger/aggregates.ts';
 import { closeRound, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { adjustAccount, adjustCampaign } from '../../src/ledger/limits/adjustments.ts';
 import { noteCallers } from '../../src/ledger/limits/callers.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { EditRefusedError } from '../../src/ledger/people/edit-refusal.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { retryEnded } from '../../src/ledger/people/retry-ended.ts';
@@ -21,6 +20,7 @@ import { openCleanStore } from './clean-store.ts';
 import { idRules, upload, uploadRow, violations } from './edit-world.ts';
 import { beginProven, noon, numbers, type Scenario, accountId } from './scenario.ts';
 import { bothDialects } from './test-stores.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 const count = isFull ? { sqlite: 3, postgres: 2 } : { sqlite: 2, postgres: 1 };
 const walks = bothDialects.flatMap((dialect) => seedsFrom(0, count[dialect]).map((seed) => [dialect, seed] as const));

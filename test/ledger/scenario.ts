@@ -1,4 +1,4 @@
-import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { concludeSweep } from '../../src/ledger/collect/conclude.ts';
 import { storeListed } from '../../src/ledger/collect/listed-records.ts';
@@ -12,7 +12,6 @@ import { storeRead } from '../../src/ledger/doubt/conversations.ts';
 import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { readLineLimits } from '../../src/ledger/limits/line-limits.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { type Plan, planBatch } from '../../src/ledger/plan/planning.ts';
 import { type Campaign, findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
@@ -21,6 +20,8 @@ import { renderWith } from '../../activities/campaign-templates.ts';
 import { conversationRecord } from '../rules/conversation-record.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
+import type { Store } from '../../src/ledger/tx.ts';
+import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
 
 export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);
 export const agentId = 'agent_reminders';

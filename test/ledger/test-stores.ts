@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openStore, type Store, type StoreLocation } from '../../src/ledger/open-ledger.ts';
+import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { isFull } from '../support/depth.ts';
 import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /**
  * Both databases, for what differs between them: locks, retries, migrations, isolation, upserts, settings, and what is read.

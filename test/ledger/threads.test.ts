@@ -5,10 +5,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isBusy, openSqliteFile } from '../../src/ledger/sqlite-file.ts';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import { listCampaigns } from '../../src/ledger/rows/campaigns.ts';
 import { createThreadedSqliteDialect } from '../../src/ledger/threads/sqlite-threads.ts';
 import { answered, beginProven, noon } from './scenario.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 let path: string;
 let store: Store;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { emptyDatabase, openAt } from './test-stores.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** Two processes on one database. `defaults`: settings of the database before they open it. */
 export async function openTwo(defaults: Record<string, string> = {}): Promise<[Store, Store]> {

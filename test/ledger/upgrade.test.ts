@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { findSchedule, putSchedule } from '../../src/ledger/campaign/schedules.ts';
 import { readRowKey } from '../../src/ledger/campaign/row-hash.ts';
 import { LedgerOlderError } from '../../src/ledger/ledger-older.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import { termsOf } from '../../src/ledger/rows/row-terms.ts';
@@ -14,6 +13,7 @@ import { openCleanStore } from './clean-store.ts';
 import { listRows, uploadRow } from './edit-world.ts';
 import { answered, beginProven, noon, numbers, Scenario } from './scenario.ts';
 import { bothDialects, emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** Makes of a database what the version before made: rows hashed as a list, and no place for terms without a column of their own. */
 async function takeBack(store: Store, dialect: TestDialect): Promise<void> {

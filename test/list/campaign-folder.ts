@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { campaignRules, readCampaignFile, type CampaignFile } from '../../src/campaign/file/file.ts';
+import { campaignRules, readCampaignFile } from '../../src/campaign/file/file.ts';
 import { readHeader } from '../../src/list/header.ts';
 import { readRecipients, type ListRow } from '../../src/list/recipients.ts';
+import type { CampaignFile } from '../../src/campaign/file/campaign-file.ts';
 
 /** A temporary folder that is gone after the test. */
 export async function temporaryFolder(): Promise<string> {

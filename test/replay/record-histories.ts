@@ -14,7 +14,7 @@ import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
 import { createLogger } from '../../src/shared/logger.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
-import { importCampaign, type ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
 import { startDevServer } from '../../src/temporal/dev-server.ts';
@@ -24,6 +24,7 @@ import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { buildRules, minuteMs } from '../support/campaign-rules.ts';
 import { recordBranches } from './branches.ts';
 import { cancelUpdate, drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
+import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
 
 const rules = buildRules({
   list: { ...buildRules().list, columns: ['phone'] },

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { calendarsFor } from '../../src/rules/hours/legal-hours.ts';
-import { houseLackText, isOpenHouse, lacksOfHouse, underHouse, withHouse, type HouseRules } from '../../src/rules/house-rules.ts';
+import { houseLackText, isOpenHouse, lacksOfHouse, underHouse, withHouse } from '../../src/rules/house-rules.ts';
 import { houseLines, houseSentences } from '../../src/presentation/words/house.ts';
 import { buildRules, dayMs } from '../support/campaign-rules.ts';
+import type { HouseRules } from '../../src/rules/campaign-rules.ts';
 
 const nothing: HouseRules = {
   version: 3,

@@ -1,7 +1,7 @@
 import type { CallbackRules } from '../../src/rules/callback-rules.ts';
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
-import type { ImportRow } from '../../src/ledger/campaign/import-campaign.ts';
+import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;

@@ -12,7 +12,7 @@ import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { readStatus } from '../../src/ledger/campaign/campaign-status.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import { openStore, type Store } from '../../src/ledger/open-ledger.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
 import type { Database } from '../../src/ledger/schema.ts';
 import type { TemporalTarget } from '../../src/temporal/connection.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
@@ -21,6 +21,7 @@ import { plantList, type PlantedList } from './planted-list.ts';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { patienceMs, until, within } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /** Service milliseconds per real one: a call of a minute takes 0.2 s. */
 const defaultSpeed = 300;

@@ -1,9 +1,9 @@
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { createActivities } from '../../activities/index.ts';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { openNoWitness } from './activity-context.ts';
 import { buildDependencies } from './activity-dependencies.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 /**
  * Activities of a worker whose service takes every batch, and the ids of the requests it was sent. `meanwhile`: what happens during each.

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import type { Store } from '../../src/ledger/open-ledger.ts';
 import { importSuppressions } from '../../src/ledger/people/suppression-import.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { Drive } from '../activities/mixes/drive-campaign.ts';
 import { quietMix } from '../activities/mixes/quiet-mix.ts';
 import { openAt } from '../ledger/test-stores.ts';
 import { buildRow, buildRules, minuteMs } from '../support/campaign-rules.ts';
+import type { Store } from '../../src/ledger/tx.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carillon-forged-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,4 @@
 import { findColumn, theColumn } from '../../rules/columns.ts';
-import type { CampaignFile } from './file.ts';
 import { rowFieldList, rowFields, type RowFieldKey } from './row-fields.ts';
 import { consentColumns } from './settings/consent.ts';
 import { rulesOf } from './settings/setting.ts';
@@ -7,6 +6,7 @@ import { problemAt, showValue } from '../../shared/input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { listTemplates, readTemplate } from './settings/words.ts';
+import type { CampaignFile } from './campaign-file.ts';
 
 interface NamedColumn {
   name: string;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import { describeIssues, problemAt, type LineOf } from '../../shared/input/problems.ts';
+import { describeIssues, problemAt } from '../../shared/input/problems.ts';
 import { numberingAt } from '../../shared/input/numbering.ts';
-import { campaignSchema, type CampaignSettings } from './schema.ts';
+import { campaignSchema } from './schema.ts';
 import { readCampaignText } from '../../shared/input/yaml-text.ts';
 import { CampaignFileError, describeFileError, ListFileError } from '../../shared/input/errors.ts';
-import { legalHours, readLegalRules, refuseUnreadableRules, type LegalRules } from './legal-rules.ts';
+import { legalHours, readLegalRules, refuseUnreadableRules } from './legal-rules.ts';
 import { columnRules, refuseUnknownColumns } from './columns-of-rules.ts';
 import { timingRules, timeRules } from './settings/times.ts';
 import { breakerRules, pacingRules } from './settings/pacing.ts';
@@ -22,30 +22,7 @@ import { recordRules } from './settings/records.ts';
 import { doubtSettings, retryRules } from './settings/retry.ts';
 import { rulesOf } from './settings/setting.ts';
 import { listTemplates, readTemplate, wordRules } from './settings/words.ts';
-
-/** A campaign file that is valid in itself; whether it fits its list is known once the header has been read. */
-export interface CampaignFile {
-  id: string;
-  name: string | null;
-  path: string;
-  /**
-   * SHA-256 of what the file says, in hexadecimal: comments, order and spelling of YAML do not matter. Neither the path of
-   * the campaign file nor the bytes of the list are part of it: the list is imported once, at the start.
-   */
-  hash: string;
-  /** Path of the list, resolved against the folder of the campaign file. */
-  listPath: string;
-  /** Undefined: to be found in the list. */
-  delimiter: string | undefined;
-  /** Of a campaign or schedule that began before encodings were named. */
-  unnamedEncoding?: 'western' | undefined;
-  /** What the file says, without comments and as it was written: no defaults, no units worked out. */
-  content: Readonly<Record<string, unknown>>;
-  settings: CampaignSettings;
-  /** Rules by law that hold for this campaign; null when the file turns them off. */
-  law: LegalRules | null;
-  lineOf: LineOf;
-}
+import type { CampaignFile } from './campaign-file.ts';
 
 export function refusalOf(
   { path, lineOf }: Pick<CampaignFile, 'path' | 'lineOf'>,

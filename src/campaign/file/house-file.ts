@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { HouseRules } from '../../rules/house-rules.ts';
 import { weeklyHours } from '../../rules/hours/weekly-hours.ts';
 import { CampaignFileError } from '../../shared/input/errors.ts';
 import { describeIssues } from '../../shared/input/problems.ts';
@@ -8,6 +7,7 @@ import { callerLimitsOf, callerSettings } from './settings/caller.ts';
 import { capRules, capSettings, needlessCaps } from './settings/caps.ts';
 import { shapeOf, type SettingGroup } from './settings/setting.ts';
 import { closedDates, timeSettings } from './settings/times.ts';
+import type { HouseRules } from '../../rules/campaign-rules.ts';
 
 const required = z.literal('required', { error: 'write required, or leave it out' }).optional();
 

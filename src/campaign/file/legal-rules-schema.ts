@@ -1,10 +1,12 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { consentKinds, unruledCountries, weekdays, type Weekday, usTerritories } from '../../rules/campaign-rules.ts';
+import { unruledCountries, weekdays, type Weekday } from '../../rules/campaign-rules.ts';
 import { knowsHolidays } from './holidays.ts';
 import { readRegion } from '../../shared/geography/number-places.ts';
 import { duration, whole } from './settings/setting.ts';
 import { readWindow, type WrittenWindow } from '../../rules/hours/weekly-hours.ts';
+import { usTerritories } from '../../rules/caller-choice.ts';
+import { consentKinds } from '../../rules/consent.ts';
 
 /* As in a campaign file every message is the fix. A slip in a rule must not loosen the law, so what is doubtful is refused. */
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { unruledCountries, weekdays, type LegalHours } from '../../rules/campaign-rules.ts';
+import { unruledCountries, type LegalHours, weekdays } from '../../rules/campaign-rules.ts';
 import { findLaw } from '../../rules/hours/legal-hours.ts';
 import { describeIssues, problemAt, showValue, type LineOf } from '../../shared/input/problems.ts';
 import { loadCampaignText, readCampaignText } from '../../shared/input/yaml-text.ts';

@@ -4,7 +4,7 @@ import { theColumn } from '../../rules/columns.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { CampaignFileError } from '../../shared/input/errors.ts';
 import { problemAt } from '../../shared/input/problems.ts';
-import type { CampaignFile } from '../file/file.ts';
+import type { CampaignFile } from '../file/campaign-file.ts';
 
 /** Thrown when the campaign file leaves open who has given consent. `summary`: the same without any word of the list. */
 export class ConsentOpenError extends CampaignFileError {

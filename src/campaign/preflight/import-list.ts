@@ -1,4 +1,4 @@
-import { campaignHash, campaignRules, refusalOfRows, type CampaignFile } from '../file/file.ts';
+import { campaignHash, campaignRules, refusalOfRows } from '../file/file.ts';
 import { campaignWarnings, refuseMissingBasis, refuseWithoutHouse, unruledWarnings } from './warnings.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
@@ -8,12 +8,13 @@ import { ListFileError, type CampaignFileError } from '../../shared/input/errors
 import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
 import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
 import { readHouse } from '../../ledger/limits/house.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { readHeader, type ListHeader } from '../../list/header.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
 import { describeImpossible, refuseImpossible, WindowCensus } from './impossible.ts';
 import { ConsentCensus, refuseOpenConsent } from './consent-columns.ts';
 import { StartTime } from './start-time.ts';
+import type { Store } from '../../ledger/tx.ts';
+import type { CampaignFile } from '../file/campaign-file.ts';
 
 /** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
 export interface ReadCampaign {

@@ -5,10 +5,10 @@ import { closeHolidaysOf } from '../file/legal-rules.ts';
 import { calendarsFor, isForUnruled, lawFor, lawOutlook, type LawOutlook, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import type { UnruledCountry } from './warnings.ts';
-import type { CampaignFile } from '../file/file.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
 import { problemAt } from '../../shared/input/problems.ts';
 import { windowText } from '../../rules/hours/weekly-hours.ts';
+import type { CampaignFile } from '../file/campaign-file.ts';
 
 interface CountedPlace extends RecipientPlace {
   zones: readonly string[];

@@ -1,5 +1,5 @@
 import { forecastCampaign, forecastOutlook, type CampaignForecast, type WindowNeeds } from './campaign-forecast.ts';
-import { refusalOf, refusalOfRows, type CampaignFile } from '../file/file.ts';
+import { refusalOf, refusalOfRows } from '../file/file.ts';
 import type { CampaignFileError } from '../../shared/input/errors.ts';
 import { CallableRows, isForWantOfTime, type CallableCounts } from './callable-rows.ts';
 import type { ListRow } from '../../list/recipients.ts';
@@ -8,6 +8,7 @@ import { dialsFrom } from '../../rules/lifecycle.ts';
 import type { Forecast } from '../../rules/forecast/forecast.ts';
 import { plural, count } from '../../shared/input/figures.ts';
 import { instantText } from '../../shared/input/times.ts';
+import type { CampaignFile } from '../file/campaign-file.ts';
 
 export interface StartTimeInput {
   file: CampaignFile;

@@ -1,11 +1,13 @@
-import { unruledCountries, type CampaignRules, basisWords } from '../../rules/campaign-rules.ts';
+import { unruledCountries, type CampaignRules } from '../../rules/campaign-rules.ts';
 import { lacksOfHouse } from '../../rules/house-rules.ts';
 import { weekText } from '../../rules/hours/weekly-hours.ts';
-import { refusalOf, type CampaignFile } from '../file/file.ts';
+import { refusalOf } from '../file/file.ts';
 import { lacksBasis, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { talksToRuleOut } from '../../rules/gates.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 import type { LegalRules } from '../file/legal-rules.ts';
+import type { CampaignFile } from '../file/campaign-file.ts';
+import { basisWords } from '../../rules/consent.ts';
 
 /** A country whose hours by law no rule knows, and the rows of the list that are there; null: numbers of no country. */
 export interface UnruledCountry {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { CompiledQuery, type Insertable } from 'kysely';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { ServiceApi } from '../../rules/service-api.ts';
-import type { RowTerms } from '../../rules/row-terms.ts';
 import { zoneDataRelease } from '../../rules/hours/time-zone.ts';
 import { changeAggregates } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
@@ -10,24 +9,14 @@ import { rankOf, termColumnsOf } from '../rows/row-terms.ts';
 import { drawSample } from '../limits/pilot.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import { isPostgres, type Tx } from '../tx.ts';
+import { isPostgres, type Tx, type Store } from '../tx.ts';
 import { readRowKey, RowHashes } from './row-hash.ts';
 import { StoreError } from '../ledger-error.ts';
 import { sparingOthers } from '../rows/row-fault.ts';
 import { wordsKeysOf } from '../words-key.ts';
 import type { Database } from '../schema.ts';
-
-/** One data row as the list reader hands it over. */
-export interface ImportRow extends RowTerms {
-  /** Data row from 1, in file order. */
-  row: number;
-  cells: string[];
-  verdict: 'accepted' | 'rejected';
-  /** Rejection code, for rejected rows. */
-  reason?: string;
-}
+import type { ImportRow } from './import-row.ts';
 
 export interface CampaignImport {
   campaignId: string;

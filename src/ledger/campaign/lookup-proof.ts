@@ -1,6 +1,5 @@
 import type { ServiceApi } from '../../rules/service-api.ts';
-import type { Store } from '../open-ledger.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 
 /** What `carillon doctor --prove-lookup` has seen of an account: that a request whose answer is lost is found there, or is not there. */
 export interface LookUpProof {

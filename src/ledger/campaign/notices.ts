@@ -1,7 +1,6 @@
 import type { NewEvent, NoticeFacts } from '../../rules/events.ts';
 import { appendEvents, newestEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 
 /** Something that a hook is told, and of which campaign. */
 export type Notice = NoticeFacts & { campaignId: string };

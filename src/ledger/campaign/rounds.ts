@@ -2,10 +2,9 @@ import { campaignWorkflowId } from '../../rules/ids.ts';
 import { changeCampaignState, findCampaign, requireCampaign, startDialling } from '../rows/campaigns.ts';
 import { countOutstanding, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import { findRoundRow } from '../reads.ts';
-import type { At, Queries } from '../tx.ts';
+import type { At, Queries, Store } from '../tx.ts';
 import { updateCampaign, updateRound } from '../updates.ts';
 
 const noStreaks = { unknown_streak: 0, blocked_until: 0, refused_streak: 0 };

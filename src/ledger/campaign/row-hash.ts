@@ -1,9 +1,9 @@
 import { createHmac, hash } from 'node:crypto';
 import type { NewEvent, RowHash, RowHashVersion } from '../../rules/events.ts';
 import { ownTerms, type RowTerms } from '../../rules/row-terms.ts';
-import type { ImportRow } from './import-campaign.ts';
 import type { Row } from '../schema.ts';
 import type { Queries } from '../tx.ts';
+import type { ImportRow } from './import-row.ts';
 
 /** So much of a hash stands in the log: who has the key can forge it anyway, and nobody else guesses it. */
 const hashBytes = 8;

@@ -1,9 +1,8 @@
 import { goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import type { Firing } from '../../rules/events.ts';
 import { appendEvents, newestEvents, type CampaignEvent } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { isLeftToPromises } from '../rows/promises.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 
 /** A recurring campaign. When it fires is Temporal's to know; what is dialled then stands here, so that Temporal never sees it. */
 export interface Schedule {

@@ -5,9 +5,8 @@ import { holdAccount, lockAccount } from '../limits/account-pace.ts';
 import { listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
 import { listSchedules, type Schedule } from './schedules.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockCampaign } from '../locks.ts';
-import type { Queries, Tx } from '../tx.ts';
+import type { Queries, Tx, Store } from '../tx.ts';
 
 /** Campaigns that workers are at work on, or would be, with another service, or by another API, than `own`. */
 export async function listElsewhere(db: Queries, own: ServiceOf): Promise<Campaign[]> {

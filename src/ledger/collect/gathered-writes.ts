@@ -1,5 +1,4 @@
-import type { Store } from '../open-ledger.ts';
-import type { Tx } from '../tx.ts';
+import type { Tx, Store } from '../tx.ts';
 
 /** A piece of work that does not depend on others. */
 interface Write {

@@ -3,10 +3,10 @@ import type { ConversationFacts, RecordPointers } from '../../rules/conversation
 import { isSameService } from '../../rules/service-api.ts';
 import { readAgentRecords } from '../doubt/agent-records.ts';
 import { storeSent } from '../doubt/conversations.ts';
-import type { Store } from '../open-ledger.ts';
 import { storeListed } from './listed-records.ts';
 import { oldestCampaignStart } from './matching.ts';
 import { settleRead } from './record-results.ts';
+import type { Store } from '../tx.ts';
 
 /** What became of a record that the service has sent by itself; `not_asked_for`: no campaign under way here asks for it. */
 export type Taken = 'stored' | 'nothing_new' | 'not_asked_for';

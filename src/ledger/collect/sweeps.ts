@@ -1,5 +1,4 @@
-import type { Store } from '../open-ledger.ts';
-import type { Queries, Tx } from '../tx.ts';
+import type { Queries, Tx, Store } from '../tx.ts';
 import { updateAgent } from '../updates.ts';
 
 /** The right of one process to sweep the list of an agent. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Store } from '../open-ledger.ts';
 import type { Row } from '../schema.ts';
-import type { Tx } from '../tx.ts';
+import type { Tx, Store } from '../tx.ts';
 
 /** A campaign that is being put together, without the bytes of its list. Instants are real time. */
 export interface Draft {

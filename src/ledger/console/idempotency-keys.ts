@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Store } from '../open-ledger.ts';
 import { partsOf } from '../parts.ts';
-import type { Tx } from '../tx.ts';
+import type { Tx, Store } from '../tx.ts';
 
 /** A change that somebody asks for under a key of theirs. */
 export interface KeyedRequest {

@@ -1,5 +1,5 @@
-import type { Store } from '../open-ledger.ts';
 import type { Row } from '../schema.ts';
+import type { Store } from '../tx.ts';
 
 /** A rehearsal of a draft, which is kept with the campaign that the draft became. */
 export interface StoredRehearsal {

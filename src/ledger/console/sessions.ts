@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Store } from '../open-ledger.ts';
 import { hashOf, holds, toToken, type Token } from './tokens.ts';
+import type { Store } from '../tx.ts';
 
 /** Nobody stays signed in for longer; a working day fits in. */
 export const sessionLastsMs = 12 * 3_600_000;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Store } from '../open-ledger.ts';
 import type { Row } from '../schema.ts';
+import type { Store } from '../tx.ts';
 
 /** What a token allows. Each includes the one before it: look; change campaigns and lists; change who may dial and who is told. */
 export const tokenRoles = ['read', 'operate', 'admin'] as const satisfies Row<'tokens'>['role'][];

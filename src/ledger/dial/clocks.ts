@@ -2,8 +2,7 @@ import { isSameService } from '../../rules/service-api.ts';
 import { lockAccount, readAccount, writeAccount } from '../limits/account-pace.ts';
 import type { ClockStep } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 
 /** Why clocks forbid a POST: the service's is not known since a connection failed, or is too far from the machine's. */
 export type ClockDoubt = 'clock_unread' | 'clocks_apart';

@@ -5,10 +5,9 @@ import { changeCampaignState, requireCampaign, type Campaign } from '../rows/cam
 import { countAsPlacedIfSeen } from './denied-calls.ts';
 import { appendEvents } from '../events.ts';
 import { groupBy } from '../../rules/collections.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockBatch } from '../locks.ts';
 import { findBatch } from '../reads.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 import { releaseBatch, type Release } from '../rows/release.ts';
 import { updateBatch } from '../updates.ts';
 import type { AttemptRow } from '../schema.ts';

@@ -4,9 +4,8 @@ import { hasEnded } from '../../rules/lifecycle.ts';
 import { lockAccount, readAccount, writeAccount, type Account } from './account-pace.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { Queries, Tx } from '../tx.ts';
+import type { Queries, Tx, Store } from '../tx.ts';
 import { updateCampaign } from '../updates.ts';
 
 /** What a person changed, by the limits' names; both are empty when all was so already. */

@@ -3,9 +3,8 @@ import type { Caller, CallerFault, CallerStanding } from '../../rules/caller-cho
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { Queries, Tx } from '../tx.ts';
+import type { Queries, Tx, Store } from '../tx.ts';
 import { updateCampaign } from '../updates.ts';
 import type { Row } from '../schema.ts';
 

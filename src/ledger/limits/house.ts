@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { houseLackText, isOpenHouse, lacksOfHouse, type HouseRules } from '../../rules/house-rules.ts';
+import { houseLackText, isOpenHouse, lacksOfHouse } from '../../rules/house-rules.ts';
 import { lookAgainAtHours } from './adjustments.ts';
 import { changeCampaignState, goingStates, listCampaigns, type Campaign } from '../rows/campaigns.ts';
 import { accountScope } from '../rows/suppressions.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction, lockToWrite } from '../locks.ts';
-import type { Queries, Tx } from '../tx.ts';
+import type { Queries, Tx, Store } from '../tx.ts';
+import type { HouseRules } from '../../rules/campaign-rules.ts';
 
 /** A version of the house rules. */
 export interface HouseVersion {

@@ -4,12 +4,11 @@ import { gateText, countGate, readGate, type GateCounts, type PilotRules } from 
 import { goalsOf } from '../../rules/talk-results.ts';
 import { appendEvents } from '../events.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { Store } from '../open-ledger.ts';
 import { restartGates } from './gates.ts';
 import { countOutstanding, isOutstanding } from './counters.ts';
 import { countRows } from '../reads.ts';
 import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
-import type { At, Queries, Tx } from '../tx.ts';
+import type { At, Queries, Tx, Store } from '../tx.ts';
 import { updateCampaign } from '../updates.ts';
 
 const rowsPerRead = 20_000;

@@ -5,7 +5,6 @@ import { isNeverCalledAgain } from '../../rules/outcome.ts';
 import { appendEvents } from '../events.ts';
 import { RefusedError } from '../ledger-error.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { Store } from '../open-ledger.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { callbackRulesOf, questionOf } from '../rows/callback-times.ts';
 import { endPromise, findOther, movePromise, writePromise } from '../rows/promises.ts';
@@ -13,7 +12,7 @@ import { requeueRecipient } from '../rows/recipients.ts';
 import { callbackRank } from '../rows/row-terms.ts';
 import { settlePassedPromises } from '../rows/passed-promises.ts';
 import { findSuppressed } from '../rows/suppressions.ts';
-import type { At, Queries, Tx } from '../tx.ts';
+import type { At, Queries, Tx, Store } from '../tx.ts';
 import { updateRecipient } from '../updates.ts';
 import type { PromiseRow, RecipientRow } from '../schema.ts';
 

@@ -1,6 +1,7 @@
-import { listColumnsOf, type ImportRow } from '../campaign/import-campaign.ts';
+import { listColumnsOf } from '../campaign/import-campaign.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import type { RecipientRow } from '../schema.ts';
+import type { ImportRow } from '../campaign/import-row.ts';
 
 /** A row that the list reader has accepted. */
 export interface EditRow extends ImportRow {

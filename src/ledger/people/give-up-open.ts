@@ -2,11 +2,10 @@ import { moveBatch } from '../batch-moves.ts';
 import { sql } from 'kysely';
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import { decideAfterTalk, settleAsUnknown } from '../rows/settle.ts';
 import { lastReadAt } from '../collect/sweeps.ts';
-import type { At, Tx } from '../tx.ts';
+import type { At, Tx, Store } from '../tx.ts';
 
 /** The service's list must not have been readable for this long (service time) before open calls may be given up. */
 const unreadableForMs = 3_600_000;

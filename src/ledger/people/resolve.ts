@@ -5,10 +5,9 @@ import { notToldApart } from '../../rules/disposition.ts';
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
 import { countRows } from '../reads.ts';
-import type { At, Tx } from '../tx.ts';
+import type { At, Tx, Store } from '../tx.ts';
 import { finishRecipients, takeBackOutcome } from '../rows/recipients.ts';
 import type { RecipientRow } from '../schema.ts';
 

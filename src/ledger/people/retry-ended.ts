@@ -7,9 +7,8 @@ import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { RefusedError } from '../ledger-error.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { At, Queries, Tx } from '../tx.ts';
+import type { At, Queries, Tx, Store } from '../tx.ts';
 
 /** Outcomes after which somebody may be called again: they were not reached, and nothing forbids it. */
 export const retriableOutcomes = ['exhausted', 'unresolved', 'expired', 'cancelled', 'undialable'] as const satisfies Outcome[];

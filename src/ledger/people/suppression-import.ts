@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { lockToWrite } from '../locks.ts';
-import type { Store } from '../open-ledger.ts';
-import type { Tx } from '../tx.ts';
+import type { Tx, Store } from '../tx.ts';
 import { partsOf } from '../parts.ts';
 import { StoreError } from '../ledger-error.ts';
 import type { Suppression } from '../rows/suppressions.ts';

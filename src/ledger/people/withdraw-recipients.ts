@@ -4,9 +4,8 @@ import { findOpen } from './edit-targets.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockedTransaction } from '../locks.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 import { updateRecipient } from '../updates.ts';
 

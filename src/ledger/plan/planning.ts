@@ -32,10 +32,9 @@ import { createBatch, endWithoutWords, type RenderRecipient } from '../rows/crea
 import { leaveInDoubt } from '../doubt/dial-guard.ts';
 import { olderBeforePlanning, olderThanCampaign, olderThanRound } from '../ledger-older.ts';
 import { slotsNow } from '../limits/line-limits.ts';
-import type { Store } from '../open-ledger.ts';
 import { lockCampaign } from '../locks.ts';
 import { findBatch, findRoundRow } from '../reads.ts';
-import type { Tx } from '../tx.ts';
+import type { Tx, Store } from '../tx.ts';
 import { finishRecipients, type Finish } from '../rows/recipients.ts';
 import { isLeftToPromises, notePromiseDelays } from '../rows/promises.ts';
 import { settlePassedPromises } from '../rows/passed-promises.ts';

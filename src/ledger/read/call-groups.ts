@@ -1,8 +1,7 @@
 import { sqlStates } from '../parts.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 import { sql, type RawBuilder } from 'kysely';
-import type { Store } from '../open-ledger.ts';
-import { isPostgres, type Queries } from '../tx.ts';
+import { isPostgres, type Queries, type Store } from '../tx.ts';
 
 /** Ways in which calls can be told apart from the ledger's rows. */
 export type CallDimension = 'attempt' | 'time' | 'zone' | 'caller';

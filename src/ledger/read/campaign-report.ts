@@ -1,5 +1,4 @@
 import type { Campaign } from '../rows/campaigns.ts';
-import type { Store } from '../open-ledger.ts';
 import { readCourse, type Course } from './timeline.ts';
 import { readFunnel, type Funnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
@@ -8,7 +7,7 @@ import { countPromises, type PromiseCounts } from '../rows/promises.ts';
 import { readEvents, type CampaignEvent } from '../events.ts';
 import { placeOf } from '../rows/row-terms.ts';
 import { accountScope } from '../rows/suppressions.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
 
 /** All that is told of a campaign after the fact: `carillon report --json` prints it, and reports show it. Instants are service time. */

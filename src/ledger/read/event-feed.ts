@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { EventType } from '../../rules/events.ts';
 import { lastEventSeq, readAllEvents, readEvents, type CampaignEvent } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
-import { isPostgres, type Queries } from '../tx.ts';
+import { isPostgres, type Queries, type Store } from '../tx.ts';
 
 /** Which events a reader wants. */
 export interface FeedQuery {

@@ -5,12 +5,11 @@ import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { lawFor } from '../../rules/hours/legal-hours.ts';
 import type { CallerCheckAtCall } from '../limits/callers.ts';
 import { actorOf, readEventsOf, toEvent, type CampaignEvent } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
 import { placeOf, termsOf } from '../rows/row-terms.ts';
 import { findEntries, type StoredSuppression } from '../rows/suppressions.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 
 /** What is known of one number, for whoever has to answer for calls to it. Instants are epoch milliseconds; null: not recorded. */
 export interface Evidence {

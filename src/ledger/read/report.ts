@@ -5,8 +5,7 @@ import { goalShare } from '../../rules/talk-results.ts';
 import { readAggregates, type Aggregate } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countUnresolved } from './doubt-counts.ts';
-import type { Store } from '../open-ledger.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 import { groupCalls, type CallDimension, type CallGroup } from './call-groups.ts';
 
 /** By what a report divides rows and calls. */

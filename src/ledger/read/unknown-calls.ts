@@ -2,8 +2,7 @@ import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { requestTitle } from '../../rules/ids.ts';
 import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import type { Store } from '../open-ledger.ts';
-import type { Queries } from '../tx.ts';
+import type { Queries, Store } from '../tx.ts';
 
 /** An entry of the service's list. Instants are on the service's clock, not corrected. */
 export type ListedCall = Pick<ConversationFacts, 'conversationId' | 'direction' | 'startedAt' | 'calleeNumber' | 'references'>;

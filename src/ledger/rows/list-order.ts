@@ -1,7 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { lockedTransaction } from '../locks.ts';
-import type { Store } from '../open-ledger.ts';
-import { isPostgres, type Queries, type Tx } from '../tx.ts';
+import { isPostgres, type Queries, type Tx, type Store } from '../tx.ts';
 
 /** What comes behind it tells no two cells of a list apart. */
 const longestKey = 80;

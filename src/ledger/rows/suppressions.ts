@@ -3,9 +3,8 @@ import { purposePrefix, purposeScope } from '../../rules/consent.ts';
 import { lockToWrite, requireDoNotCallLock } from '../locks.ts';
 import { appendEvents } from '../events.ts';
 import { partsOf, readInParts } from '../parts.ts';
-import type { Store } from '../open-ledger.ts';
 import { countRows } from '../reads.ts';
-import type { At, Queries, Tx } from '../tx.ts';
+import type { At, Queries, Tx, Store } from '../tx.ts';
 import type { Row } from '../schema.ts';
 
 /** The scope of an entry that stops every campaign of this database. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { failingAfterMs } from '../../rules/webhooks/pace.ts';
-import type { Store } from '../open-ledger.ts';
-import type { Tx } from '../tx.ts';
+import type { Tx, Store } from '../tx.ts';
 import { deliveringStates, findWebhook, logChange, updateWebhook, type Webhook } from './registry.ts';
 
 /** The right to deliver to a webhook, until somebody else takes it. */

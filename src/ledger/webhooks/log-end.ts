@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { lastEventSeq } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import { EventFeed } from '../read/event-feed.ts';
+import type { Store } from '../tx.ts';
 
 const everyMs = 25;
 /** An import may hold numbers of the log for longer; then a reader from here on gets some events from before. */

@@ -1,9 +1,8 @@
 import type { WebhookChange } from '../../rules/events.ts';
 import type { WebhookEventType } from '../../rules/webhooks/messages.ts';
 import { appendEvents } from '../events.ts';
-import type { Store } from '../open-ledger.ts';
 import type { Row } from '../schema.ts';
-import type { Queries, Tx } from '../tx.ts';
+import type { Queries, Tx, Store } from '../tx.ts';
 import type { WebhookState } from '../service-tables.ts';
 
 /** States in which events are delivered. */

@@ -4,7 +4,6 @@ import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit
 import { RecipientEditor } from '../../ledger/people/edit-recipients.ts';
 import { findRows } from '../../ledger/people/edit-targets.ts';
 import type { UploadRow } from '../../ledger/people/edit-verdict.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { longestCell } from '../../list/format/record.ts';
 import { judgeRows, type ListRow } from '../../list/recipients.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
@@ -13,6 +12,7 @@ import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClockOrReal } from './service.ts';
 import { refuseLackingBasis } from './update.ts';
+import type { Store } from '../../ledger/tx.ts';
 
 /** Cells of a row by the names of their columns. */
 type NamedCells = Readonly<Record<string, string>>;

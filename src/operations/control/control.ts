@@ -1,10 +1,10 @@
 import { readConfig, type Config } from '../../shared/config.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { openExistingLedger, requireCampaign, type LedgerAccess } from './ledger.ts';
 import { asideInPlace, type Aside } from './aside/works.ts';
 import { ReadCache } from './read-cache.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
+import type { Store } from '../../ledger/tx.ts';
 
 /** All that acting on campaigns takes: settings, database, clock, and Temporal for what needs it. A command has one, a server keeps one. */
 export interface Control extends LedgerAccess {

@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { requireDatabaseAddress, type Config } from '../../shared/config.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
-import { openStore, type Store, type StoreLocation } from '../../ledger/open-ledger.ts';
+import { openStore, type StoreLocation } from '../../ledger/open-ledger.ts';
 import { createThreadedSqliteDialect } from '../../ledger/threads/sqlite-threads.ts';
 import { lockSqliteFile } from '../../ledger/worker-lock.ts';
 import { plural } from '../../shared/input/figures.ts';
+import type { Store } from '../../ledger/tx.ts';
 
 /** Thrown when a command names a campaign that the database does not have; its message names those it has. */
 export class UnknownCampaignError extends foreseen('UnknownCampaignError', true) {}

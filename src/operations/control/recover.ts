@@ -4,12 +4,12 @@ import type { RecordPointers } from '../../rules/conversation-facts.ts';
 import { hasClosed } from '../../rules/lifecycle.ts';
 import { count, plural } from '../../shared/input/figures.ts';
 import { findUnknownBatches, findUnknownCalls, type ListedCall } from '../../ledger/read/unknown-calls.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { isRunning, requireService, startCampaign } from '../../temporal/start-campaign.ts';
 import { connected, type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClock, ServiceUnusableError, withService } from './service.ts';
+import type { Store } from '../../ledger/tx.ts';
 
 /** Thrown when the service shows calls that the database does not know; nothing was started. */
 export class UnknownCallsError extends foreseen('UnknownCallsError', false) {}

@@ -1,5 +1,5 @@
 import { checkCaller, startRefusal } from '../../campaign/preflight/caller-check.ts';
-import { refusePassedTimes, type CampaignFile } from '../../campaign/file/file.ts';
+import { refusePassedTimes } from '../../campaign/file/file.ts';
 import { foreseen, CampaignFileError, ListEncodingError } from '../../shared/input/errors.ts';
 import { importList, readCampaign, type ListImport, type ReadCampaign } from '../../campaign/preflight/import-list.ts';
 import type { Config } from '../../shared/config.ts';
@@ -9,11 +9,12 @@ import { hasEnded } from '../../rules/lifecycle.ts';
 import { hasWorkflow, requireHookSecret, requireStartable, startCampaign } from '../../temporal/start-campaign.ts';
 import { findCampaign, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { nextDueAt } from '../../ledger/limits/counters.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import type { Round } from '../../ledger/campaign/rounds.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withService } from './service.ts';
+import type { Store } from '../../ledger/tx.ts';
+import type { CampaignFile } from '../../campaign/file/campaign-file.ts';
 
 /** With `--no-check`, at most this long is waited for the service's clock. */
 const clockLimitMs = 2_000;

@@ -1,10 +1,10 @@
 import { promiseStates } from '../../rules/callback-rules.ts';
 import { z } from 'zod';
-import { bases, consentKinds } from '../../rules/campaign-rules.ts';
 import { outcomes } from '../../rules/outcome.ts';
 import { resultsFormats, type ResultsFormat } from '../../presentation/results/file.ts';
 import { countedShare, course, funnel, promiseCounts } from './campaign.ts';
 import { campaignParams, instant, several } from './common.ts';
+import { bases, consentKinds } from '../../rules/consent.ts';
 
 const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
 const callTotals = {

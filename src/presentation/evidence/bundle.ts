@@ -4,10 +4,10 @@ import { crc32 } from 'node:zlib';
 import { zoneDataRelease } from '../../rules/hours/time-zone.ts';
 import { jsonText } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import { isPlaced, readEvidence, readEvidenceKey, type Evidence, type EvidenceRow } from '../../ledger/read/evidence.ts';
 import { verifyLog, type LogReport } from '../../verify/log.ts';
-import { renderSummary } from './summary.ts';
+import { renderSummary, type Findings } from './summary.ts';
+import type { Store } from '../../ledger/tx.ts';
 
 /** What a bundle is to be made of. */
 export interface BundleWish {
@@ -34,14 +34,6 @@ export interface Bundle {
   ids: readonly string[];
   otherNumbers: number;
   findings: number;
-}
-
-/** What the judge of the log says of the number's calls. */
-export interface Findings {
-  events: number;
-  promises: number;
-  violations: { rule: string; promise: string; what: string }[];
-  notes: readonly string[];
 }
 
 /** Reads, judges, writes and signs. Null: the database has nothing of the number. */

@@ -6,8 +6,15 @@ import { printable } from '../../shared/input/printable.ts';
 import { isPlaced, type Evidence, type EvidenceCall, type EvidenceCampaign, type EvidenceRow } from '../../ledger/read/evidence.ts';
 import { eventText, dispositionText } from '../words/history.ts';
 import { reasonText } from '../words/causes.ts';
-import type { Findings } from './bundle.ts';
 import { houseLines } from '../words/house.ts';
+
+/** What the judge of the log says of the number's calls. */
+export interface Findings {
+  events: number;
+  promises: number;
+  violations: { rule: string; promise: string; what: string }[];
+  notes: readonly string[];
+}
 
 const styles = `body{font:15px/1.5 system-ui,sans-serif;max-width:900px;margin:2rem auto;padding:0 1rem;color:#111;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.2rem;margin-top:2rem;border-top:1px solid #999;padding-top:1rem}h3{font-size:1rem;margin-bottom:.3rem}

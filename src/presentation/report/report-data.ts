@@ -1,8 +1,8 @@
 import { type CampaignReport, readCampaignReport } from '../../ledger/read/campaign-report.ts';
 import { type CampaignRow, readCampaignRows } from '../../ledger/read/campaign-rows.ts';
-import type { Store } from '../../ledger/open-ledger.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { verifyLog, type VerifyOptions } from '../../verify/log.ts';
+import type { Store } from '../../ledger/tx.ts';
 
 /** What a report is made of. Instants are service time. */
 export interface ReportData {

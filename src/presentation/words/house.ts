@@ -1,7 +1,7 @@
 import type { CallerLimits } from '../../rules/caller-choice.ts';
-import type { CampaignRules } from '../../rules/campaign-rules.ts';
+import type { CampaignRules, HouseRules } from '../../rules/campaign-rules.ts';
 import type { FrequencyCap } from '../../rules/frequency-caps.ts';
-import { withoutHouse, type HouseRules } from '../../rules/house-rules.ts';
+import { withoutHouse } from '../../rules/house-rules.ts';
 import { weekText } from '../../rules/hours/weekly-hours.ts';
 import { plural, span } from '../../shared/input/figures.ts';
 

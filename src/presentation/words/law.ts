@@ -1,8 +1,8 @@
 import type { LegalRules } from '../../campaign/file/legal-rules.ts';
-import { basisWords, type Basis } from '../../rules/campaign-rules.ts';
 import type { LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { plural } from '../../shared/input/figures.ts';
 import { printable, wrapped } from '../../shared/input/printable.ts';
+import { basisWords, type Basis } from '../../rules/consent.ts';
 
 const indent = ' '.repeat(10);
 

@@ -1,5 +1,5 @@
 import type { Zone } from 'luxon';
-import { weekdays, type CallingCalendar, type DailyWindow, type LegalHours } from '../campaign-rules.ts';
+import { type LegalHours, weekdays, type CallingCalendar, type DailyWindow } from '../campaign-rules.ts';
 import { firstThat } from '../collections.ts';
 import { timeZone } from './time-zone.ts';
 

@@ -1,7 +1,9 @@
 import type { DatedCalendar } from './calling-window.ts';
 import type { OwnTerms } from '../row-terms.ts';
 import { ownCalendar } from './own-hours.ts';
-import { unruledCountries, type Basis, type CampaignRules, type LegalHours, usTerritories } from '../campaign-rules.ts';
+import { unruledCountries, type CampaignRules, type LegalHours } from '../campaign-rules.ts';
+import { usTerritories } from '../caller-choice.ts';
+import type { Basis } from '../consent.ts';
 
 /** Where a recipient may be, as far as law is concerned. */
 export interface RecipientPlace {

@@ -1,7 +1,7 @@
-import { weekdays, type Weekday, type WeeklyHours } from '../campaign-rules.ts';
 import { remember } from '../collections.ts';
 import type { DatedCalendar } from './calling-window.ts';
 import { readWindows, weeklyHours, windowText, type WrittenWindow } from './weekly-hours.ts';
+import { weekdays, type Weekday, type WeeklyHours } from '../campaign-rules.ts';
 
 /** A window, as written and as read, and from which day to which it holds; null: every day. */
 interface Entry {

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceClock } from '../core/clock/clock.ts';
 import { Service, type Storage } from '../core/service/service.ts';
-import type { SandboxOptions, SandboxSettings } from '../core/settings/settings.ts';
-import { SandboxStartError } from '../core/settings/check-settings.ts';
+import { type SandboxOptions, type SandboxSettings, SandboxStartError } from '../core/settings/settings.ts';
 import { restoreState, takeState, type StateDocument } from './state.ts';
 import type { StateFile } from './state-file.ts';
 

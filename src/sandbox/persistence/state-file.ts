@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
-import { SandboxStartError } from '../core/settings/check-settings.ts';
+import { SandboxStartError } from '../core/settings/settings.ts';
 
 const format = 'carillon-sandbox-data';
 const version = 3;

@@ -2,10 +2,9 @@ import { createHash } from 'node:crypto';
 import { PhoneNetwork } from '../core/telephony/phone-network.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Agent } from '../core/state/agent.ts';
-import type { Batch } from '../core/state/batch.ts';
 import type { Campaign } from '../core/state/campaign.ts';
 import { waitsFrom, type Call } from '../core/state/call.ts';
-import { ServiceState } from '../core/state/service-state.ts';
+import { ServiceState, type Batch } from '../core/state/service-state.ts';
 import { sandboxVersion } from '../core/version.ts';
 
 export const stateFormat = 'sandbox-state';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { getCountry, getTimezonesForCountry } from 'countries-and-timezones';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { remember } from '../../rules/collections.ts';
-import { usTerritories } from '../../rules/campaign-rules.ts';
+import { usTerritories } from '../../rules/caller-choice.ts';
 
 /** Zones by the leading digits of an E.164 number without `+`. */
 type ZoneTable = Map<string, string[]>;

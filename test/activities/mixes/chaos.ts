@@ -1,5 +1,5 @@
 import type { CallService, Placing } from '../../../src/service/port/call-service.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 /** Where a process can die, or lose the word that its work was done. */
 export const chaosPoints = [

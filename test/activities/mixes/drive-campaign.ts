@@ -23,8 +23,8 @@ import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
 import { resumeCampaign, findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { countOutstanding, isOutstanding } from '../../../src/ledger/limits/counters.ts';
-import { importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
-import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
+import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
+import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { RecipientEditor, type EditResult } from '../../../src/ledger/people/edit-recipients.ts';
@@ -42,6 +42,8 @@ import { goOnFromPilot } from '../../../src/ledger/limits/pilot.ts';
 import { createWaitableClock, letRun, type WaitableClock } from '../service-world.ts';
 import { buildDependencies } from '../../support/activity-dependencies.ts';
 import { notePlayed } from '../../support/played.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 /** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
 const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import { setHouse } from '../../../src/ledger/limits/house.ts';
-import type { HouseRules } from '../../../src/rules/house-rules.ts';
-import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
@@ -11,6 +9,7 @@ import { drawPostFaults } from './draw-mix.ts';
 import { Drive, type WorldEvent } from './drive-campaign.ts';
 import { quietMix } from './quiet-mix.ts';
 import { range } from './run-mixes.ts';
+import { type HouseRules, weekdays } from '../../../src/rules/campaign-rules.ts';
 
 const perWeek = 3;
 const perPerson = 5;

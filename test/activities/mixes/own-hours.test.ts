@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { isWithin } from '../../judge/judge-calls.ts';
 import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
@@ -8,6 +7,7 @@ import { drawPeople } from '../../worlds/people.ts';
 import { drawPostFaults } from './draw-mix.ts';
 import { Drive } from './drive-campaign.ts';
 import { quietMix } from './quiet-mix.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 /** Noon of the days before clocks change in one of the zones: in spring and in autumn. */
 const eves = ['2030-03-09', '2030-11-02', '2030-03-30', '2030-10-26'].map((day) => Date.parse(`${day}T12:00:00Z`)) as [number, ...number[]];

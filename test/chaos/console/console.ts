@@ -10,7 +10,7 @@ import type { TemporalAccess } from '../../../src/operations/control/control.ts'
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { createToken, noteUse } from '../../../src/ledger/console/tokens.ts';
 import { secretOfService, type ToldEvent } from './told-event.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 /** What a request meets: the store of a process that may die, and the workflow that it tells. */
 export interface Served {

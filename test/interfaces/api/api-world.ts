@@ -9,8 +9,8 @@ import { readConfig } from '../../../src/shared/config.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { beginSession } from '../../../src/ledger/console/sessions.ts';
 import { createToken, type TokenRole } from '../../../src/ledger/console/tokens.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { noon } from '../../ledger/scenario.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 /** Opens the Temporal of a test. */
 export type Connect = Parameters<typeof createControl>[0]['connect'];

@@ -6,13 +6,13 @@ import { EventStreams } from '../../../src/interfaces/api/core/event-stream.ts';
 import { LogTail } from '../../../src/interfaces/api/core/log-tail.ts';
 import { createToken, revokeToken } from '../../../src/ledger/console/tokens.ts';
 import { appendEvents } from '../../../src/ledger/events.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { noon } from '../../ledger/scenario.ts';
 import { dialects } from '../../ledger/test-stores.ts';
 import { until } from '../../support/until.ts';
 import { ApiWorld } from './api-world.ts';
 import { readEventStream } from './event-reader.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const logger = pino({ level: 'silent' });
 

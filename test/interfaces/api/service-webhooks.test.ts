@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { agentId, beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { dialects, type TestDialect } from '../../ledger/test-stores.ts';
@@ -8,6 +7,7 @@ import { conversationRecord } from '../../rules/conversation-record.ts';
 import { minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { ApiWorld } from './api-world.ts';
 import { path, post, secrets, sign, type Sent } from './sent-requests.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const { stringify } = JSON;
 

@@ -6,12 +6,13 @@ import { expect, onTestFinished } from 'vitest';
 import type { Io } from '../../../src/interfaces/cli/terminal/io.ts';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import type { Disposition } from '../../../src/rules/disposition.ts';
-import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
+import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { createTerminal } from './terminal.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 export interface Ledger {
   folder: string;

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
-import { importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
+import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { buildRow, buildRules } from '../../support/campaign-rules.ts';
 import { proven } from './campaign-world.ts';
 import { createTerminal } from './terminal.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
 const base = buildRules();

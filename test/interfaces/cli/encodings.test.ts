@@ -6,13 +6,14 @@ import { campaignHash, readCampaignFile } from '../../../src/campaign/file/file.
 import { readToStart } from '../../../src/operations/control/start.ts';
 import { ListEncodingError } from '../../../src/shared/input/errors.ts';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
-import { importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
+import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { bothDialects } from '../../ledger/test-stores.ts';
 import { buildRow, buildRules } from '../../support/campaign-rules.ts';
 import { ApiWorld } from '../api/api-world.ts';
 import { createTerminal } from './terminal.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
 const cases = new URL('../../list/encodings/', import.meta.url);

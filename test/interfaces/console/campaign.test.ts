@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { appendEvents, readMarks } from '../../../src/ledger/events.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { findCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { finishRecipients } from '../../../src/ledger/rows/recipients.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
@@ -11,6 +10,7 @@ import { obeyed, poison } from '../../support/terminal-poison.ts';
 import { until } from '../../support/until.ts';
 import { ConsoleWorld, hiddenFields } from './console-world.ts';
 import { readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
   const store = await openCleanStore(dialect);

@@ -1,6 +1,6 @@
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
 import { ApiWorld, type Connect } from '../api/api-world.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 // Loaded when it is first asked for; a page waits for moments only.
 await import('../../../src/operations/control/aside/forecast.ts');

@@ -5,7 +5,6 @@ import { mkdtempSync, readdirSync, rmSync, existsSync, readFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { dialects, openTestStore } from '../../ledger/test-stores.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { textRows, workbook, workbookParts, zip } from '../../list/xlsx-fixture.ts';
@@ -14,6 +13,7 @@ import type { Rehearse } from '../../../src/operations/control/control.ts';
 import { until } from '../../support/until.ts';
 import { ApiWorld } from '../api/api-world.ts';
 import { rehearsedReport } from './rehearsed-report.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 async function keptIn({ db }: Store) {
   const drafts = await db.selectFrom('drafts').selectAll().execute();

@@ -1,7 +1,7 @@
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { until } from '../../support/until.ts';
 import { ConsoleWorld, type ConsoleAnswer } from './console-world.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 export const goodList = [
   'Customer No,First name,Mobile phone,Day',

@@ -1,12 +1,12 @@
 import { defaultRetryDelays } from '../../../src/rules/attempts/retry-schedule.ts';
 import { pausedByPerson } from '../../../src/rules/lifecycle.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { pauseCampaign, startDialling } from '../../../src/ledger/rows/campaigns.ts';
 import { answered, beginCampaign, beginProven, type Scenario } from '../../ledger/scenario.ts';
 import { buildRow, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 /** When the pictures are taken: half past eleven in New York, where the day began at nine. */
 export const picturedAt = Date.UTC(2030, 0, 15, 16, 30);

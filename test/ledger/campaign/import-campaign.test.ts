@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CampaignConflictError, importCampaign, type ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
+import { CampaignConflictError, importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { importSuppressions } from '../../../src/ledger/people/suppression-import.ts';
 import { findCampaign, listCampaigns } from '../../../src/ledger/rows/campaigns.ts';
@@ -8,6 +8,7 @@ import { buildRows, buildRules } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon, numbers } from '../scenario.ts';
 import { bothDialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 const rows = buildRows(numbers(3), (index) => `Guest ${index}`);
 const spring = { campaignId: 'spring', name: null, fileHash: 'hash', rules: buildRules(), accountId: 'http://service' };

@@ -3,12 +3,12 @@ import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts
 import { listDueReads, storeRead } from '../../../src/ledger/doubt/conversations.ts';
 import { pauseBetweenLooks, readAgentRecords } from '../../../src/ledger/doubt/agent-records.ts';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { agentId, answered, begin, noon, numbers } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const [first = ''] = numbers(1);
 const pacing = { batchSize: 1, refillThreshold: 1, maxConcurrentCalls: 2 };

@@ -5,7 +5,6 @@ import { storeRead } from '../../../src/ledger/doubt/conversations.ts';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
 import { matchRecords } from '../../../src/ledger/collect/matching.ts';
 import { settleRead } from '../../../src/ledger/collect/record-results.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { lockCampaignsOf } from '../../../src/ledger/locks.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
@@ -13,6 +12,7 @@ import { until } from '../../support/until.ts';
 import { agentId, answered, beginProven, noon, numbers } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
 import { countWaiting, gate, hold, openTwo } from '../two-processes.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 const [first = ''] = numbers(1);

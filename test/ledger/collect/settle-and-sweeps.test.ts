@@ -5,7 +5,6 @@ import { concludeSweep } from '../../../src/ledger/collect/conclude.ts';
 import { gatherWrites } from '../../../src/ledger/collect/gathered-writes.ts';
 import { leaseAgent } from '../../../src/ledger/collect/sweeps.ts';
 import { countOpen } from '../../../src/ledger/limits/counters.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
@@ -16,6 +15,7 @@ import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-
 import { openCleanStore } from '../clean-store.ts';
 import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { bothDialects, dialects } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const [first = '', second = '', third = ''] = numbers(3);
 const rowsFor = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);

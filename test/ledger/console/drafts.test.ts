@@ -10,10 +10,10 @@ import {
   saveDraft,
   sweepDrafts,
 } from '../../../src/ledger/console/drafts.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const hourMs = 3_600_000;
 

@@ -10,7 +10,7 @@ import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, settle, type Scenario } from '../scenario.ts';
 import { bothDialects, dialects } from '../test-stores.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const violations = async (store: Store) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
 const names = ['Ada', 'Ben', 'Cleo', 'Dora', 'Emil', 'Fay'];

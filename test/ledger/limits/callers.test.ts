@@ -4,13 +4,13 @@ import { claimCallerLook, noteCallers, readCallerUse } from '../../../src/ledger
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 const pool = ['pn_ny', 'pn_fl', 'pn_uk'];
 const places: Record<string, Pick<CallerStanding, 'country' | 'regions'>> = {

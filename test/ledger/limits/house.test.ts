@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { listHouse, readHouse, setHouse } from '../../../src/ledger/limits/house.ts';
 import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
-import type { HouseRules } from '../../../src/rules/house-rules.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, settle } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
+import type { HouseRules } from '../../../src/rules/campaign-rules.ts';
 
 type Changes = Partial<Omit<HouseRules, 'version'>>;
 const set = (store: Store, changes: Changes, now = noon) => {

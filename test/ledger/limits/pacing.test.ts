@@ -5,12 +5,12 @@ import { adjustAccount } from '../../../src/ledger/limits/adjustments.ts';
 import { readAccount, writeAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { isPlanReady, type Plan } from '../../../src/ledger/plan/planning.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { noon, type Scenario, accountId, begin, limitsOf, settle, told } from '../scenario.ts';
 import { bothDialects, dialects, emptyDatabase, openAt } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 test.for(dialects)(
   'a 429 halves the lines of every campaign of the account, once a minute, and accepted batches bring them back: %s',

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
@@ -7,6 +6,7 @@ import { openCleanStore } from '../clean-store.ts';
 import { violations } from '../edit-world.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { bothDialects, dialects, type TestDialect } from '../test-stores.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 const busy = { disposition: 'busy', detail: null, counted: true } as const;
 const rows = buildRows(numbers(1), () => 'Guest');

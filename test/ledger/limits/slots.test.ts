@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { countOnLine, countOpen } from '../../../src/ledger/limits/counters.ts';
 import { readOvertaken } from '../../../src/ledger/doubt/conversations.ts';
-import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
+import { openStore } from '../../../src/ledger/open-ledger.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const posted = 1_000_000;
 let folder: string;

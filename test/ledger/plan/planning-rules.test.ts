@@ -2,9 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { numbersOfPerson } from '../../../src/ledger/read/callee.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
-import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-campaign.ts';
 import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
@@ -13,6 +11,8 @@ import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-ru
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { dialects } from '../test-stores.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import { weekdays } from '../../../src/rules/campaign-rules.ts';
 
 /** Noon is 7:00 in New York and 4:00 in Los Angeles, on a Tuesday. */
 const from8to9 = { mon: [{ from: 480, to: 540 }], tue: [{ from: 480, to: 540 }], wed: [{ from: 480, to: 540 }] };

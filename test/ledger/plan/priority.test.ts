@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, settle } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const begin = (store: Store, campaignId: string, priority: number, changes: RulesChanges = {}) => {
   const pacing = { priority, batchSize: 2, refillThreshold: 1, maxConcurrentCalls: 2, ...changes.pacing };

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { expect, test, vi } from 'vitest';
 import { appendEvents } from '../../../src/ledger/events.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { EventFeed } from '../../../src/ledger/read/event-feed.ts';
 import type { EventType } from '../../../src/rules/events.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { patienceMs } from '../../support/until.ts';
 import { bothDialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const event = (round: number, campaignId = 'spring') => ({ at: round, campaignId, type: 'round.started', data: { round } }) as const;
 

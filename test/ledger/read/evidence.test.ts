@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { sql } from 'kysely';
 import { noteCallers } from '../../../src/ledger/limits/callers.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { renderSummary } from '../../../src/presentation/evidence/summary.ts';
 import type { CallerFault } from '../../../src/rules/caller-choice.ts';
@@ -13,6 +12,7 @@ import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-ru
 import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, Scenario } from '../scenario.ts';
 import { bothDialects, emptyDatabase, openAt } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const [ana = '', ben = '', moved = ''] = numbers(3);
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { importSuppressions } from '../../../src/ledger/people/suppression-import.ts';
 import { addSuppressions, findEntries, type Suppression } from '../../../src/ledger/rows/suppressions.ts';
@@ -11,6 +10,7 @@ import { until } from '../../support/until.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
 import { countWaiting, gate, hold, openTwo } from '../two-processes.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 const [first = '', second = ''] = numbers(2);

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { orderByColumn } from '../../../src/ledger/rows/list-order.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { buildRow } from '../../support/campaign-rules.ts';
 import { idRules, listRows, numberOf, told, upload, uploadRow, violations } from '../edit-world.ts';
 import { beginProven, type Scenario } from '../scenario.ts';
 import { bothDialects, openTestStore } from '../test-stores.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 /** Has the database refuse the word in a column of a table, as it would refuse what it cannot hold. */
 async function forbid({ db, dialect }: Store, word: string, table: string, column: string): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore, type Store } from '../../../src/ledger/open-ledger.ts';
+import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { everyResult } from '../../../src/ledger/read/result-rows.ts';
 import { asideInThreads } from '../../../src/operations/control/aside/aside-threads.ts';
 import { asideInPlace, type Aside } from '../../../src/operations/control/aside/works.ts';
@@ -10,6 +10,7 @@ import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
 import { problemOf } from '../../../src/interfaces/api/core/problem.ts';
 import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 let folder: string;
 let store: Store;

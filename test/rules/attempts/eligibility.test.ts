@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { WeeklyHours } from '../../../src/rules/campaign-rules.ts';
 import {
   foresee,
   judgeByBothClocks,
@@ -9,6 +8,7 @@ import {
   type EligibilityInput,
   type Foresight,
 } from '../../../src/rules/attempts/eligibility.ts';
+import type { WeeklyHours } from '../../../src/rules/campaign-rules.ts';
 
 const noon = Date.parse('2026-01-15T12:00:00-05:00');
 const hour = 3_600_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readWindow, weeklyHours } from '../../../src/rules/hours/weekly-hours.ts';
-import { type DailyWindow, type Weekday, weekdays, type WeeklyHours } from '../../../src/rules/campaign-rules.ts';
 import * as callingWindow from '../../../src/rules/hours/calling-window.ts';
+import { type DailyWindow, type Weekday, weekdays, type WeeklyHours } from '../../../src/rules/campaign-rules.ts';
 
 /** One calendar with hours and no holidays, unless a test brings its own. */
 type Asked = Omit<callingWindow.WindowInput, 'calendars'> & {

@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished, test } from 'vitest';
 import { appendEvents, readAllEvents } from '../../../src/ledger/events.ts';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { changeCampaignState, endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { claimDeliveries, noteDelivered } from '../../../src/ledger/webhooks/deliveries.ts';
 import { findEndOfLog } from '../../../src/ledger/webhooks/log-end.ts';
@@ -21,6 +20,7 @@ import { bothDialects, dialects, emptyDatabase, openAt, openTestStore } from '..
 import { until } from '../../support/until.ts';
 import { type HookAnswer, sendJson, startHookServer } from './hook-server.ts';
 import { addTestWebhook, readMessages, startDelivery, webhookId, webhookOf } from './webhook-world.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const taken: HookAnswer = (response) => sendJson(response, {});
 

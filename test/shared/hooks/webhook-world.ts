@@ -2,13 +2,13 @@ import { onTestFinished } from 'vitest';
 import { deliver, type DeliverResult } from '../../../activities/deliver.ts';
 import type { ActivityDependencies } from '../../../activities/dependencies.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import type { Store } from '../../../src/ledger/open-ledger.ts';
 import { findEndOfLog } from '../../../src/ledger/webhooks/log-end.ts';
 import { findWebhook, insertWebhook, type NewWebhook, type Webhook } from '../../../src/ledger/webhooks/registry.ts';
 import { noon } from '../../ledger/scenario.ts';
 import { asActivity } from '../../support/activity-context.ts';
 import { buildDependencies } from '../../support/activity-dependencies.ts';
 import type { HookCall } from './hook-server.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 export const webhookId = '00c0ffee0001';
 export const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;

@@ -1,6 +1,6 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { bases, basisWords, usTerritories, type CampaignRules, type Weekday } from '../../../rules/campaign-rules.ts';
+import type { CampaignRules, Weekday } from '../../../rules/campaign-rules.ts';
 import { parseInstant } from '../../../shared/input/times.ts';
 import { holidayDates, knowsHolidays, type HolidayPlace } from '../holidays.ts';
 import { readWindows, weeklyHours, type WrittenWindow } from '../../../rules/hours/weekly-hours.ts';
@@ -16,6 +16,8 @@ import {
   type Written,
   duration,
 } from './setting.ts';
+import { usTerritories } from '../../../rules/caller-choice.ts';
+import { bases, basisWords } from '../../../rules/consent.ts';
 
 const dailyWindows = z
   .unknown()

@@ -5,12 +5,12 @@ import { codeOf } from '../../../shared/input/errors.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import type { CampaignEvent } from '../../../ledger/events.ts';
 import { EventFeed } from '../../../ledger/read/event-feed.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import type { Logger } from '../../../shared/logger.ts';
 import { eventAsJson } from '../../../presentation/words/events.ts';
 import type { LogTail, TailBatch } from './log-tail.ts';
 import { listTokens, type Token } from '../../../ledger/console/tokens.ts';
 import type { ApiContext } from './app.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** What a stream works with. */
 export interface StreamSurroundings {

@@ -2,8 +2,8 @@ import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promis
 import { codeOf } from '../../../shared/input/errors.ts';
 import { lastEventSeq, type CampaignEvent } from '../../../ledger/events.ts';
 import { EventFeed } from '../../../ledger/read/event-feed.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import type { Logger } from '../../../shared/logger.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** Everything that the log has behind `from`, up to `to`. */
 export interface TailBatch {

@@ -11,9 +11,10 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import { codeOf } from '../../../shared/input/errors.ts';
-import { readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
+import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { writeExample } from '../../../shared/input/package-folder.ts';
 import { readCampaignText } from '../../../shared/input/yaml-text.ts';
+import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 
 /** Files that came with a request, in a folder that is gone after it. */
 export interface Uploads<Name extends string> {

@@ -1,7 +1,6 @@
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { type Config, ConfigError, listenText, type ListenAddress } from '../../../shared/config.ts';
 import type { Logger } from '../../../shared/logger.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { connectTemporalNative, type TemporalTarget } from '../../../temporal/connection.ts';
 import { startHealthServer, type HealthServer } from '../../../temporal/health-server.ts';
 import { installRuntime } from '../../../temporal/runtime-logger.ts';
@@ -12,6 +11,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { describePortHolder } from '../../../sandbox/port-holder.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 export interface LocalWorker {
   address: string;

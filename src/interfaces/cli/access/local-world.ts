@@ -3,11 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfigWith, type Config } from '../../../shared/config.ts';
 import { FaultRuleError } from '../../../sandbox/faults/rule.ts';
 import { sandboxKey } from '../../../sandbox/http/authentication.ts';
-import type { SandboxOptions } from '../../../sandbox/core/settings/settings.ts';
-import { SandboxStartError } from '../../../sandbox/core/settings/check-settings.ts';
+import { type SandboxOptions, SandboxStartError } from '../../../sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../../sandbox/start.ts';
 import { createLogger, openLogFile } from '../../../shared/logger.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { connectTemporal } from '../../../temporal/connection.ts';
 import { resolveTemporal, type DevServerInput, type TemporalServer } from '../../../temporal/dev-server.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
@@ -15,6 +13,7 @@ import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../../../operations/control/ledger.ts';
 import { startLocalWorker } from './local-worker.ts';
 import type { TemporalAccess } from '../../../operations/control/control.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** Temporal, the sandbox and a worker in this process. */
 export interface LocalWorld {

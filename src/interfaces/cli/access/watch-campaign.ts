@@ -4,13 +4,13 @@ import { hasEnded, pausedByPerson } from '../../../rules/lifecycle.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { lastEventSeq, readEvents, type CampaignEvent } from '../../../ledger/events.ts';
 import { countStarts } from '../../../ledger/limits/counters.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { findCampaign, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { toldEvents, tellEvent } from '../../../presentation/words/events.ts';
 import pc from 'picocolors';
 import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../../../presentation/words/campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** A campaign at one moment. */
 export interface Snapshot {

@@ -2,7 +2,7 @@ import { join, relative, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { sandboxKey } from '../../../sandbox/http/authentication.ts';
-import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
+import { describeLocation } from '../../../ledger/open-ledger.ts';
 import { listElsewhere, listSchedulesElsewhere } from '../../../ledger/campaign/service-move.ts';
 import { packageFolder } from '../../../shared/input/package-folder.ts';
 import { readFactor, readPort } from '../terminal/command.ts';
@@ -11,6 +11,7 @@ import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { accountIdOf } from '../../../operations/control/service.ts';
 import { noOpenSays, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 const exampleSpeed = 60;
 const ports = { sandbox: 4010, temporal: 7233, ui: 8233, page: 4080 };

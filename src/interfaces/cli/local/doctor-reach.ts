@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { campaignQueues } from '../../../rules/ids.ts';
 import type { Config } from '../../../shared/config.ts';
 import { StoreError } from '../../../ledger/ledger-error.ts';
-import { createMigrations, type StoreDialect } from '../../../ledger/migrations.ts';
+import { createMigrations } from '../../../ledger/migrations.ts';
 import { grantAdvice, missingRights, refuseInTheClear } from '../../../ledger/postgres-dialect.ts';
 import { standbyAdvice, standbyText } from '../../../ledger/postgres/writer-pool.ts';
 import { readPostgresAddress } from '../../../ledger/postgres/address.ts';
@@ -15,6 +15,7 @@ import { readSqliteTables } from '../../../ledger/sqlite-file.ts';
 import { connectTemporal, countWorkers } from '../../../temporal/connection.ts';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
+import type { StoreDialect } from '../../../ledger/tx.ts';
 
 /** One thing that `carillon doctor` looked at. A fault keeps Carillon from working; a warning does not. */
 export interface Finding {

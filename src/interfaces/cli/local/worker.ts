@@ -5,7 +5,7 @@ import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { ConfigError, readConfig, type Config } from '../../../shared/config.ts';
 import { createLogger, type Logger } from '../../../shared/logger.ts';
 import { otherServiceText } from '../../../rules/service-api.ts';
-import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
+import { describeLocation } from '../../../ledger/open-ledger.ts';
 import { listElsewhere } from '../../../ledger/campaign/service-move.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
@@ -19,6 +19,7 @@ import { readVersion } from '../terminal/own-command.ts';
 import { pausedByPerson } from '../../../rules/lifecycle.ts';
 import type { NewEvent } from '../../../rules/events.ts';
 import { tellEvent } from '../../../presentation/words/events.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 const examples = `
 Needs Temporal (TEMPORAL_ADDRESS, default localhost:7233), the database (CARILLON_DB or DATABASE_URL) and the service

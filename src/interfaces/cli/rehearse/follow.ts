@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DateTime } from 'luxon';
 import { findCampaign, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { outcomeCounts, stateText } from '../../../presentation/words/campaign.ts';
 import type { Io } from '../terminal/io.ts';
 import { count } from '../../../shared/input/figures.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** When a rehearsed campaign is paused by a person, and for how long; service time. */
 export interface PlannedPause {

@@ -3,7 +3,6 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import { writeResults, type WriteResultsInput, type ResultsFormat, resultsSheet } from '../../../presentation/results/file.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import {
   everyResult,
   lastChange,
@@ -32,6 +31,7 @@ import { resultsHeaderStart } from '../../../presentation/results/columns.ts';
 import { refuseToOverwrite } from '../../../presentation/results/whole-file.ts';
 import { byteOrderMark, guardListCell } from '../../../presentation/results/text.ts';
 import { workbooks } from '../../../list/format/xlsx/workbook-reader.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 const examples = `
 Writes one line per row, in list order: the original columns, then outcome, reason, attempts, disposition, detail, conversation_id,

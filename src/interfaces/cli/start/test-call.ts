@@ -23,7 +23,6 @@ import { accountIdOf, readClock, withService } from '../../../operations/control
 import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { judgeEligibility, type Eligibility } from '../../../rules/attempts/eligibility.ts';
 import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { readHouse } from '../../../ledger/limits/house.ts';
 import { readCaps } from '../../../ledger/limits/placed-calls.ts';
 import { findSuppressed } from '../../../ledger/rows/suppressions.ts';
@@ -37,6 +36,7 @@ import { describeFailure } from '../terminal/failure.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
 import { renderTranscript } from '../../../presentation/words/history.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 const examples = `
 The call is handled like every call of the campaign: planned, checked again in the dial transaction, sent, collected and settled. It

@@ -22,9 +22,9 @@ import { tellAdjustment } from '../../../presentation/words/events.ts';
 import { warnIfNotNotified, writeAnswer, writeJson, mayBegin } from '../terminal/answer.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Config } from '../../../shared/config.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { moveService } from '../../../ledger/campaign/service-move.ts';
 import { accountIdOf, readClock } from '../../../operations/control/service.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 const examples = `
 Changes limits, calling hours and retries of a campaign from its next batch on; open calls continue. The campaign file and its hash do

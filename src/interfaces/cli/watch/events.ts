@@ -4,12 +4,12 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../../../ledger/events.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { eventAsJson, tellEvent } from '../../../presentation/words/events.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { withCampaign } from '../../../operations/control/control.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 const examples = `
 Times are service time. The log is read from the database alone; Temporal, service and worker are not needed. With --json every

@@ -1,8 +1,8 @@
-import { bases } from '../../../rules/campaign-rules.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { field, input, marks, partForm, problemOf, select, sentence, textField, type FormState } from './form-fields.ts';
 import { asked, fieldOf, labelOf, timesZone } from './parts.ts';
-import type { DraftFields, OpenDraft } from './settings.ts';
+import type { DraftFields, OpenDraft } from './draft-types.ts';
+import { bases } from '../../../rules/consent.ts';
 
 const hours: readonly (readonly [value: string, text: string, small: string])[] = [
   ['office', 'Weekdays, 9:00 to 17:00', 'By the clock of each person'],

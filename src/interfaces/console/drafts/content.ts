@@ -2,7 +2,6 @@ import { DateTime } from 'luxon';
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
-import type { DraftFields, OpenDraft } from './settings.ts';
 import { asked, otherField, timesZone, usualFields } from './parts.ts';
 import { createWriteStream, openAsBlob } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,9 +11,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { campaignFileText } from '../../../shared/input/yaml-text.ts';
-import { readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
+import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readDraftList } from '../../../ledger/console/drafts.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
+import type { Store } from '../../../ledger/tx.ts';
+import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
+import type { DraftFields, OpenDraft } from './draft-types.ts';
 
 /** Rows of variables that the form may have. */
 export const mostVariables = 20;

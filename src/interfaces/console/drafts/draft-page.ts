@@ -10,12 +10,12 @@ import { field, input, partForm, type FormState } from './form-fields.ts';
 import { listPart } from './list-part.ts';
 import { lookAhead, type Outlooked } from './outlook.ts';
 import { fieldOf, formParts, labelOf, type FormPart } from './parts.ts';
-import { judgeDraft, partOf, type FieldProblem } from './reading.ts';
+import { judgeDraft, partOf } from './reading.ts';
 import type { Rehearsals } from './rehearsals.ts';
-import type { OpenDraft } from './settings.ts';
 import { readyList, startActions } from './start-part.ts';
 import { sumPanel, sumText } from './sum-panel.ts';
 import { wordsPart } from './words-part.ts';
+import type { FieldProblem, OpenDraft } from './draft-types.ts';
 
 const againMs = 2_000;
 const titles: Readonly<Record<FormPart, string>> = {

@@ -5,8 +5,9 @@ import { maskedNumber, printable } from '../../../shared/input/printable.ts';
 import { looksLikeNumber } from '../core/rows.ts';
 import { note } from '../../../presentation/html/elements.ts';
 import { fieldOf, labelOf, type FormPart } from './parts.ts';
-import { isUnder, type FieldProblem } from './reading.ts';
-import { versionOf, type DraftFields, type OpenDraft } from './settings.ts';
+import { isUnder } from './reading.ts';
+import { versionOf } from './settings.ts';
+import type { FieldProblem, DraftFields, OpenDraft } from './draft-types.ts';
 
 /** What a form is shown with: what stands in its fields, what is wrong with them, and which of them is to be mended first. */
 export interface FormState {

@@ -15,7 +15,7 @@ import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
 import { leaveNotice } from '../core/session.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
-import { beginDraft, chooseEncoding, fixRows, keepDraft, openDraft, replaceList, versionOf, type OpenDraft } from './settings.ts';
+import { beginDraft, chooseEncoding, fixRows, keepDraft, openDraft, replaceList, versionOf } from './settings.ts';
 import type { FormState } from './form-fields.ts';
 import { campaignYaml, withDraftFiles } from './content.ts';
 import { placeholdersOf, renderExample, withPlaceholders } from './words-part.ts';
@@ -27,6 +27,7 @@ import { campaignRehearsalView, rehearsalView } from './rehearsal-view.ts';
 import { formParts, labelOf, type FormPart } from './parts.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
+import type { OpenDraft } from './draft-types.ts';
 
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
 const sweepEveryMs = 3_600_000;

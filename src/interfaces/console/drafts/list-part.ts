@@ -12,8 +12,8 @@ import { cut, maskedRows, partForm, problemOf, problemsOf, select, sentence, tex
 import { mostFixes, type Outlooked, type RejectedRow } from './outlook.ts';
 import { columnFields, fieldOf, labelOf, otherField } from './parts.ts';
 import { isUnder, useOf } from './reading.ts';
-import type { OpenDraft } from './settings.ts';
 import { sizeText, uploadForm } from './upload.ts';
+import type { OpenDraft } from './draft-types.ts';
 
 const mostRows = 8;
 /** Of a list with more columns, those are shown that have a use besides. */

@@ -11,7 +11,7 @@ import type { ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './content.ts';
 import type { JudgedDraft } from './reading.ts';
 import { editionOf } from './rehearsals.ts';
-import type { OpenDraft } from './settings.ts';
+import type { OpenDraft } from './draft-types.ts';
 
 /** The same check as that of the command and the API, over what can be used of a draft. */
 export interface DraftOutlook extends CheckResult {

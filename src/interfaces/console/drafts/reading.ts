@@ -1,18 +1,14 @@
-import { campaignRules, readCampaignFile, type CampaignFile } from '../../../campaign/file/file.ts';
+import { campaignRules, readCampaignFile } from '../../../campaign/file/file.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
 import { campaignYaml, mostVariables, partsBetween, variablesOf } from './content.ts';
-import { type DraftFields, type OpenDraft, findTakenId } from './settings.ts';
+import { findTakenId } from './settings.ts';
 import { asked, columnFields, fieldsOf, formParts, otherField, timesZone, type FormPart } from './parts.ts';
 import { readWindows } from '../../../rules/hours/weekly-hours.ts';
 import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import type { ViewRequest } from '../core/view.ts';
-
-/** What is wrong with a field, and what to do. */
-export interface FieldProblem {
-  field: string;
-  message: string;
-}
+import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
+import type { DraftFields, OpenDraft, FieldProblem } from './draft-types.ts';
 
 /** A draft as the reader of campaign files reads it, or all that is wrong with it. */
 export type DraftReading = { ok: true; file: CampaignFile; rules: CampaignRules } | { ok: false; problems: FieldProblem[] };

@@ -10,7 +10,7 @@ import { inCampaign } from '../core/rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { View } from '../core/view.ts';
 import { editionOf, mostRehearsedRows, type Rehearsal } from './rehearsals.ts';
-import type { OpenDraft } from './settings.ts';
+import type { OpenDraft } from './draft-types.ts';
 
 const at = z
   .string()

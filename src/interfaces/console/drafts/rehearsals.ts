@@ -3,7 +3,7 @@ import type { ApiContext } from '../../api/core/app.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { beginRehearsal, endRehearsal, findRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { withDraftFiles } from './content.ts';
-import type { OpenDraft } from './settings.ts';
+import type { OpenDraft } from './draft-types.ts';
 
 /** A rehearsal of a draft, as far as it has come. */
 export interface Rehearsal {

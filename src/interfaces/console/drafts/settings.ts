@@ -6,38 +6,21 @@ import { type ListSample, guessColumns, readListSample } from '../../../list/sam
 import { createHash } from 'node:crypto';
 import { columnFields, fieldsOf, usualFields, type FormPart } from './parts.ts';
 import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { campaignIdFrom } from '../../../campaign/file/settings/caller.ts';
-import type { FieldProblem } from './reading.ts';
 import { theColumn } from '../../../rules/columns.ts';
 import { readPhoneNumber } from '../../../shared/input/phone-number.ts';
 import { knowsHolidays } from '../../../campaign/file/holidays.ts';
-import type { ReceivedList } from './upload.ts';
 import { copyFile, withDraftFiles } from './content.ts';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { mendList } from '../../../list/mend.ts';
 import type { ListChoice } from '../../../list/records.ts';
 import { sentFixes } from '../core/fixes.ts';
+import type { Store } from '../../../ledger/tx.ts';
+import type { FieldProblem, ReceivedList, DraftFields, DraftSettings, OpenDraft } from './draft-types.ts';
 
 /** Rows of a list that a draft keeps beside it. */
 export const sampleRows = 50;
-
-/** What was written, by the name of its field; as it was written, so that it can be shown again. */
-export type DraftFields = Readonly<Record<string, string>>;
-
-/** What a draft holds beside the bytes of its list. */
-export interface DraftSettings {
-  fields: DraftFields;
-  sample: ListSample;
-  /** Of a campaign of which this is a copy: its id, and what its file says that the page does not ask. */
-  copied?: { campaignId: string; more: Readonly<Record<string, unknown>> } | undefined;
-}
-
-/** A draft that somebody works on. */
-export interface OpenDraft extends DraftSettings {
-  draft: Draft;
-}
 
 const gone =
   'This draft is not here: it was started or discarded, or nobody has touched it for seven days. A campaign that was started stands among the campaigns.';

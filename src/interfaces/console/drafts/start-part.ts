@@ -9,10 +9,10 @@ import { lawSentences } from '../../../presentation/words/law.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { DraftOutlook, Outlooked } from './outlook.ts';
 import { labelOf } from './parts.ts';
-import { partOf, type FieldProblem } from './reading.ts';
+import { partOf } from './reading.ts';
 import { rehearsalLine } from './rehearsal-view.ts';
 import type { Rehearsal } from './rehearsals.ts';
-import type { OpenDraft } from './settings.ts';
+import type { FieldProblem, OpenDraft } from './draft-types.ts';
 
 /** A line of what is ready, and of what is not. */
 interface Ready {

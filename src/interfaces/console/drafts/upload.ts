@@ -7,7 +7,7 @@ import { draftPath, readDrafts } from '../core/drafts.ts';
 import { campaignPath, exampleLine } from '../core/links.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { field, input, select, type FormState } from './form-fields.ts';
-import { readingOf, sampleRows, type DraftFields } from './settings.ts';
+import { readingOf, sampleRows } from './settings.ts';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,8 @@ import { ProblemError } from '../../api/core/problem.ts';
 import { keepFile, readParts } from '../../api/core/uploads.ts';
 import { encodingNames, readEncoding } from '../../../shared/input/encoding.ts';
 import { ListEncodingError, ListFileError } from '../../../shared/input/errors.ts';
-import { readListSample, type ListSample } from '../../../list/sample.ts';
+import { readListSample } from '../../../list/sample.ts';
+import type { DraftFields, ReceivedList } from './draft-types.ts';
 
 /** What a person may say of how the list is written. */
 const readingFields = ['list.delimiter', 'list.sheet', 'list.encoding'];
@@ -139,15 +140,6 @@ export class ListRefusedError extends Error {
     this.status = status;
     this.fields = fields;
   }
-}
-
-/** A list that was received, in a file that is gone after the work. */
-export interface ReceivedList {
-  name: string;
-  sample: ListSample;
-  fields: DraftFields;
-  /** Its bytes, once. */
-  content: AsyncIterable<Buffer>;
 }
 
 /**

@@ -11,7 +11,7 @@ import { mostVariables, variablesOf } from './content.ts';
 import { field, marks, maskedRows, partForm, problemOf, problemsOf, select, textArea, textField, type FormState } from './form-fields.ts';
 import { fieldOf } from './parts.ts';
 import { readDraft, type JudgedDraft } from './reading.ts';
-import type { DraftFields, OpenDraft } from './settings.ts';
+import type { DraftFields, OpenDraft } from './draft-types.ts';
 
 const spareRows = 2;
 /** More columns than these are not put in by a press. */

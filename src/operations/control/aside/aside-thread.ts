@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { platform } from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openStore, type Store, type StoreLocation } from '../../../ledger/open-ledger.ts';
+import { openStore, type StoreLocation } from '../../../ledger/open-ledger.ts';
 import { createSqliteDialect } from '../../../ledger/sqlite-dialect.ts';
 import { carryError, type CarriedError } from '../../../ledger/threads/thread.ts';
 import { streams, works } from './works.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** The program of a thread that does works over a connection of its own to the same database, one at a time. */
 const { location } = workerData as AsideInput;

@@ -1,6 +1,5 @@
 import type { ServiceApi } from '../../../rules/service-api.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
 import { readClockStrip } from '../../../ledger/read/clock-strip.ts';
 import { readTalkTotal } from '../../../ledger/read/rest.ts';
@@ -10,6 +9,7 @@ import { readWaiting } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { BundleWish, ConversationFile } from '../../../presentation/evidence/bundle.ts';
 import type { renderResults } from '../../../presentation/results/file.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** A campaign file whose list is to be imported. */
 export interface FileImport {

@@ -1,5 +1,5 @@
 import { dialsFrom, mayBeginEmpty } from '../../../rules/lifecycle.ts';
-import { campaignRules, refusePassedTimes, type CampaignFile } from '../../../campaign/file/file.ts';
+import { campaignRules, refusePassedTimes } from '../../../campaign/file/file.ts';
 import {
   campaignWarnings,
   lawWarnings,
@@ -35,6 +35,7 @@ import { lawAsJson } from '../../../presentation/words/law.ts';
 import { unasked, type CheckedCampaign, type CheckedLedger, type LedgerState } from './ledger.ts';
 import { checkRecords, type RecordsState, checkService, clockOfService, type ServiceState } from './service.ts';
 import { cannotFinishLine } from '../../../presentation/words/forecast.ts';
+import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 
 /** All that a check found. */
 export interface CheckReport extends PreflightReport, Outlook {

@@ -1,11 +1,11 @@
 import type { LedgerFindings } from '../../../campaign/preflight/callable-rows.ts';
 import type { ListRow } from '../../../list/recipients.ts';
 import { partsOf } from '../../../ledger/parts.ts';
-import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { withHouse, type HouseRules } from '../../../rules/house-rules.ts';
+import type { CampaignRules, HouseRules } from '../../../rules/campaign-rules.ts';
+import { withHouse } from '../../../rules/house-rules.ts';
 import { linesOf, readAccount } from '../../../ledger/limits/account-pace.ts';
 import { readBudgets } from '../../../ledger/limits/attempt-budgets.ts';
-import { describeLocation, type Store } from '../../../ledger/open-ledger.ts';
+import { describeLocation } from '../../../ledger/open-ledger.ts';
 import { readHouse } from '../../../ledger/limits/house.ts';
 import { readCaps } from '../../../ledger/limits/placed-calls.ts';
 import { countImportedEndings, findSuppressed, type Suppressed } from '../../../ledger/rows/suppressions.ts';
@@ -14,6 +14,7 @@ import { accountIdOf } from '../service.ts';
 import type { NotAsked } from './service.ts';
 import type { LedgerAccess } from '../ledger.ts';
 import { personOf } from '../../../rules/row-terms.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 /** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
 export type LedgerState =

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readCampaignFile, refuseEndedCampaign, type CampaignFile } from '../../../campaign/file/file.ts';
+import { readCampaignFile, refuseEndedCampaign } from '../../../campaign/file/file.ts';
 import { refuseOpenConsent } from '../../../campaign/preflight/consent-columns.ts';
 import { longestRecurringId } from '../../../rules/hours/firing-time.ts';
 import { CampaignFileError, UsageError } from '../../../shared/input/errors.ts';
@@ -21,6 +21,7 @@ import { connected, type Control } from '../control.ts';
 import { clockEffects } from './recurrence.ts';
 import { readScheduleView, requireState, type ScheduleView } from './view.ts';
 import { accountIdOf, readServiceTime } from '../service.ts';
+import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 
 /**
  * Reads the campaign file of a schedule, which keeps it as it is now; its list is read by a firing alone. `list`: what each run reads

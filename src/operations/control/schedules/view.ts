@@ -3,7 +3,6 @@ import { readListSource, showSource } from '../../../list/source.ts';
 import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { isLeftToPromises } from '../../../ledger/rows/promises.ts';
-import type { Store } from '../../../ledger/open-ledger.ts';
 import { lastFiring, type Schedule, findSchedule, listSchedules } from '../../../ledger/campaign/schedules.ts';
 import { type ScheduleState, describeSchedule, scheduleIdOf } from '../../../temporal/schedules.ts';
 import type { Session } from '../control.ts';
@@ -12,6 +11,7 @@ import { clockEffects } from './recurrence.ts';
 import { didYouMean } from '../../../rules/nearest-name.ts';
 import { campaignQueues } from '../../../rules/ids.ts';
 import type { LedgerAccess } from '../ledger.ts';
+import type { Store } from '../../../ledger/tx.ts';
 
 export interface LastFiring {
   scheduledAt: string;

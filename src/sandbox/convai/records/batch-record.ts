@@ -1,7 +1,6 @@
 import type { BatchSettings } from '../../core/batch-settings.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
-import type { Batch } from '../../core/state/batch.ts';
-import type { ServiceState } from '../../core/state/service-state.ts';
+import type { ServiceState, Batch } from '../../core/state/service-state.ts';
 import { stateOf, type Call } from '../../core/state/call.ts';
 import { unixSeconds } from '../../core/times.ts';
 import { providerName } from './agent-record.ts';

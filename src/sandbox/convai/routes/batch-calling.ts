@@ -6,7 +6,7 @@ import { refuseField, validate } from '../../schemas/validate.ts';
 import { existing, ServiceError } from '../../core/service-error.ts';
 import type { Service } from '../../core/service/service.ts';
 import { furtherRoutes } from '../../core/operations.ts';
-import { allBatches, findBatch, type Batch } from '../../core/state/batch.ts';
+import { allBatches, findBatch } from '../../core/state/batch.ts';
 import { stateOf, type Call } from '../../core/state/call.ts';
 import { failedCourse } from '../../core/telephony/callee.ts';
 import { hangUpCall } from '../../core/telephony/forced-course.ts';
@@ -14,6 +14,7 @@ import { findAgent } from '../../core/service/found.ts';
 import { youngestListed } from './conversations.ts';
 import { acceptBatch, announceAccepted, readClientData, refuseBadTargets, ringLimit } from './batch-calls.ts';
 import { pathParameter, serveKeyed, readQuery } from '../../http/serve-operation.ts';
+import type { Batch } from '../../core/state/service-state.ts';
 
 /** Batches under upstream's paths and names (gaps A.1, A.5). A repeated request makes a second batch: nothing in it is a key. */
 export function serveBatchCalling(app: FastifyInstance, service: Service): void {

@@ -1,6 +1,8 @@
 import { completeAgent } from '../../schemas/complete-agent.ts';
 import type { AgentInput, PlatformSettings } from '../../schemas/agent-schemas.ts';
-import type { Service } from './service.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { SandboxSettings } from '../settings/settings.ts';
+import type { ServiceState } from '../state/service-state.ts';
 import { defaultProvider } from '../state/service-state.ts';
 import { settingsOf } from '../state/agent.ts';
 import type { Fixture } from '../../fixture/check-fixture.ts';
@@ -81,12 +83,17 @@ function usualNumber(id: string, number: string, label: string, agentId: string 
   return { phone_number_id: id, phone_number: number, label, type: 'purchased', agent_id: agentId, verified: agentId !== null };
 }
 
-export function seedService(service: Service): void {
+interface Seeded {
+  state: ServiceState;
+  clock: Clock;
+}
+
+export function seedService(service: Seeded & { settings: SandboxSettings }): void {
   if (service.settings.seedData) loadFixture(service, usual);
   loadFixture(service, service.settings.fixture);
 }
 
-export function loadFixture({ state, clock }: Service, { agents, numbers }: Pick<Fixture, 'agents' | 'numbers'>): void {
+export function loadFixture({ state, clock }: Seeded, { agents, numbers }: Pick<Fixture, 'agents' | 'numbers'>): void {
   const now = clock.now();
   for (const { agent_id: agentId, ...input } of agents)
     state.addAgent({ agentId, ...settingsOf(completeAgent(input)), createdAt: now, updatedAt: now });

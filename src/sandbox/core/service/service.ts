@@ -15,11 +15,16 @@ import type { CallListener, Call, CallChange } from '../state/call.ts';
 import { PhoneNetwork } from '../telephony/phone-network.ts';
 import { People } from '../world/people.ts';
 import type { Fixture } from '../../fixture/check-fixture.ts';
-import type { FeaturesUnderWay } from './under-way.ts';
 import { isoTime } from '../times.ts';
 
 /** Why the state goes on which a feature stands; a replaced one has another put in its place. */
 export type Parting = 'reset' | 'replaced' | 'closed';
+
+/** What of features has to come to its end before nothing happens by itself any more. */
+export interface FeaturesUnderWay {
+  sockets: number;
+  webhook_deliveries: number;
+}
 
 export interface Feature {
   leave(why: Parting): void;

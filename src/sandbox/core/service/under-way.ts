@@ -1,11 +1,5 @@
-import type { Service } from './service.ts';
+import type { Service, FeaturesUnderWay } from './service.ts';
 import { countStates, isUnderWay, type Call } from '../state/call.ts';
-
-/** What of features has to come to its end before nothing happens by itself any more. */
-export interface FeaturesUnderWay {
-  sockets: number;
-  webhook_deliveries: number;
-}
 
 /** Nobody talks, nothing waits to be dialled, and everything has been told to whom it is to be told. */
 export function isIdle(service: Service): boolean {

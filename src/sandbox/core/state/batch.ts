@@ -1,23 +1,5 @@
 import type { Call } from './call.ts';
-import type { ServiceState } from './service-state.ts';
-
-export interface Batch {
-  readonly batchId: string;
-  readonly name: string;
-  /** When its calls are dialled, epoch milliseconds. */
-  readonly scheduledAt: number;
-  readonly timezone: string | null;
-  readonly callConfig: Record<string, unknown> | null;
-  readonly targetConcurrency: number | null;
-  /** In the order given; each with the last call to it. */
-  readonly recipients: { readonly id: string; call: Call }[];
-  retryCount: number;
-  cancelled: boolean;
-  cancelledAt?: number | undefined;
-  readonly branchId?: string | null | undefined;
-  readonly environment?: string | null | undefined;
-  deleted: boolean;
-}
+import type { ServiceState, Batch } from './service-state.ts';
 
 /** Every batch there was, oldest first. Those of the contract's operation are made out from their calls. */
 export function allBatches(state: ServiceState): Batch[] {

@@ -1,11 +1,28 @@
 import type { Call, ForcedCourse } from './call.ts';
 import type { Agent, PhoneNumber } from './agent.ts';
-import type { Batch } from './batch.ts';
 import type { Campaign } from './campaign.ts';
 import { ConversationStore } from './conversation-store.ts';
 import { CredentialStore } from './credential-store.ts';
 import { deriveId } from '../random.ts';
 import { conflict } from '../service-error.ts';
+
+export interface Batch {
+  readonly batchId: string;
+  readonly name: string;
+  /** When its calls are dialled, epoch milliseconds. */
+  readonly scheduledAt: number;
+  readonly timezone: string | null;
+  readonly callConfig: Record<string, unknown> | null;
+  readonly targetConcurrency: number | null;
+  /** In the order given; each with the last call to it. */
+  readonly recipients: { readonly id: string; call: Call }[];
+  retryCount: number;
+  cancelled: boolean;
+  cancelledAt?: number | undefined;
+  readonly branchId?: string | null | undefined;
+  readonly environment?: string | null | undefined;
+  deleted: boolean;
+}
 
 export class ServiceState {
   readonly agents = new Map<string, Agent>();

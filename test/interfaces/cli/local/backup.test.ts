@@ -4,13 +4,14 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { readAggregates } from '../../../../src/ledger/aggregates.ts';
-import { openStore, type Store } from '../../../../src/ledger/open-ledger.ts';
+import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { openSqliteFile } from '../../../../src/ledger/sqlite-file.ts';
 import { writeInAnotherProcess } from '../../../ledger/other-process.ts';
 import { emptyDatabase } from '../../../ledger/test-stores.ts';
 import { makeFolder } from '../../../temporal/fake-programs.ts';
 import { createLedger } from '../campaign-ledger.ts';
 import { createTerminal } from '../terminal.ts';
+import type { Store } from '../../../../src/ledger/tx.ts';
 
 async function backUp(env: Record<string, string>, ...args: string[]) {
   const io = createTerminal({ env });

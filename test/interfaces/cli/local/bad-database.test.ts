@@ -4,9 +4,10 @@ import { dirname } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import { openStore, type Store, type StoreLocation } from '../../../../src/ledger/open-ledger.ts';
+import { openStore, type StoreLocation } from '../../../../src/ledger/open-ledger.ts';
 import { bothDialects, emptyDatabase } from '../../../ledger/test-stores.ts';
 import { createTerminal } from '../terminal.ts';
+import type { Store } from '../../../../src/ledger/tx.ts';
 
 /** What `worker` and `doctor` say of a database when they begin. */
 async function begin({ databaseUrl, sqlitePath }: StoreLocation) {

@@ -11,11 +11,11 @@ import { pauseCampaign, resumeCampaign, type Campaign } from '../../../../src/le
 import type { EventData, EventType, NewEvent } from '../../../../src/rules/events.ts';
 import { appendEvents } from '../../../../src/ledger/events.ts';
 import { importCampaign } from '../../../../src/ledger/campaign/import-campaign.ts';
-import type { Store } from '../../../../src/ledger/open-ledger.ts';
 import { openRound } from '../../../../src/ledger/campaign/rounds.ts';
 import { openTestStore } from '../../../ledger/test-stores.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../../support/campaign-rules.ts';
 import { createTerminal } from '../terminal.ts';
+import type { Store } from '../../../../src/ledger/tx.ts';
 
 /** A Tuesday, nine in the morning in New York. */
 const begin = Date.parse('2030-01-15T14:00:00Z');

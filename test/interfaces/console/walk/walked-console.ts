@@ -8,7 +8,6 @@ import { addSuppressions } from '../../../../src/ledger/rows/suppressions.ts';
 import { steerWebhook } from '../../../../src/ledger/webhooks/registry.ts';
 import { addTestWebhook, secret, webhookId } from '../../../shared/hooks/webhook-world.ts';
 import { ServiceClock } from '../../../../src/sandbox/core/clock/clock.ts';
-import type { Store } from '../../../../src/ledger/open-ledger.ts';
 import { openTestStore } from '../../../ledger/test-stores.ts';
 import { apiKey, startPageSandbox } from '../../../sandbox/page/window.ts';
 import { hourMs } from '../../../support/campaign-rules.ts';
@@ -17,6 +16,7 @@ import { ConsoleWorld } from '../console-world.ts';
 import { rehearsedReport } from '../rehearsed-report.ts';
 import { DraftWorld } from '../draft-world.ts';
 import { makePicturedCampaigns, picturedAt } from '../pictured-campaigns.ts';
+import type { Store } from '../../../../src/ledger/tx.ts';
 
 const dayMs = 24 * hourMs;
 /** A second at this speed moves no whole millisecond. */

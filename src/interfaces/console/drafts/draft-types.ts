@@ -1,0 +1,33 @@
+import type { Draft } from '../../../ledger/console/drafts.ts';
+import type { ListSample } from '../../../list/sample.ts';
+
+/** What is wrong with a field, and what to do. */
+export interface FieldProblem {
+  field: string;
+  message: string;
+}
+
+/** What was written, by the name of its field; as it was written, so that it can be shown again. */
+export type DraftFields = Readonly<Record<string, string>>;
+
+/** What a draft holds beside the bytes of its list. */
+export interface DraftSettings {
+  fields: DraftFields;
+  sample: ListSample;
+  /** Of a campaign of which this is a copy: its id, and what its file says that the page does not ask. */
+  copied?: { campaignId: string; more: Readonly<Record<string, unknown>> } | undefined;
+}
+
+/** A draft that somebody works on. */
+export interface OpenDraft extends DraftSettings {
+  draft: Draft;
+}
+
+/** A list that was received, in a file that is gone after the work. */
+export interface ReceivedList {
+  name: string;
+  sample: ListSample;
+  fields: DraftFields;
+  /** Its bytes, once. */
+  content: AsyncIterable<Buffer>;
+}
