@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkLayout, checkSizes } from './check-layout.ts';
+import { checkCircles, checkLayout, checkSizes } from './check-layout.ts';
 import { readFolderGraph } from './import-graph.ts';
 import { checkWeight, mostOf } from './weigh.ts';
 
@@ -23,6 +23,18 @@ test('folders that import each other are named, by whatever way the ring is clos
     'c/z/three.ts': "import '../x/one.ts';",
   });
   expect(faults).toEqual(['Folders import each other: c/x, c/y, c/z.']);
+});
+
+test('files that import each other are named, though one needs but a type of the other', () => {
+  const sources = {
+    'a/one.ts': "import { two } from './two.ts';",
+    'a/two.ts': "import { three } from './three.ts';",
+    'a/three.ts': "import type { One } from './one.ts';",
+    'a/four.ts': "import { two } from './two.ts';",
+  };
+  expect(checkCircles(new Map(Object.entries(sources)))).toEqual([
+    'Files import each other in a circle: a/one.ts, a/three.ts, a/two.ts. Put what they share into a file below them.',
+  ]);
 });
 
 test('what may be imported is, and within a room everything', () => {

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { floors } from './floors.ts';
-import { findRings, type FolderGraph } from './import-graph.ts';
+import { findRings, readFileGraph, type FolderGraph } from './import-graph.ts';
 
 /** What a folder imports against its floor, and rings of folders; each with the lines that do it. Empty: the layout holds. */
 export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors): string[] {
@@ -15,8 +15,17 @@ export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors)
       if (!list.some((name) => covers(name, to)))
         for (const [file, target] of lines) faults.push(`${file} imports ${target}: ${from} may not import ${to} (test/layout/floors.ts).`);
   }
-  for (const ring of findRings(byFloor(graph, allowed))) faults.push(`Folders import each other: ${ring.join(', ')}.`);
+  for (const ring of findRings(keysOf(byFloor(graph, allowed)))) faults.push(`Folders import each other: ${ring.join(', ')}.`);
   return faults;
+}
+
+const keysOf = (graph: FolderGraph) => new Map([...graph].map(([from, edges]) => [from, edges.keys()]));
+
+/** Files that import each other in a circle, be it for a type alone. Empty: none does. */
+export function checkCircles(sources: ReadonlyMap<string, string>): string[] {
+  return findRings(readFileGraph(sources)).map(
+    (ring) => `Files import each other in a circle: ${ring.join(', ')}. Put what they share into a file below them.`,
+  );
 }
 
 const mostFiles = 25;

@@ -44,29 +44,31 @@ function importsOf(file: string, text: string): string[] {
     .map((specifier) => normalize(join(dirname(file), specifier)));
 }
 
-/** Folders that import each other by any way round; each ring begins with the name that sorts first. */
-export function findRings(graph: FolderGraph): string[][] {
-  const rings: string[][] = [];
-  const seen = new Set<string>();
-  for (const start of [...graph.keys()].sort()) {
-    if (seen.has(start)) continue;
-    const forward = reachable(start, (folder) => [...(graph.get(folder)?.keys() ?? [])]);
-    const ring = [...forward].filter((folder) => reachable(folder, (at) => [...(graph.get(at)?.keys() ?? [])]).has(start));
-    if (ring.length === 0) continue;
-    for (const folder of ring) seen.add(folder);
-    rings.push([start, ...ring.filter((folder) => folder !== start).sort()]);
-  }
-  return rings;
+/** What each file imports, types counted. */
+export function readFileGraph(sources: ReadonlyMap<string, string>): Map<string, string[]> {
+  return new Map([...sources].map(([file, text]) => [file, importsOf(file, text)]));
 }
 
-/** What can be reached in one step or more. */
-function reachable(start: string, next: (folder: string) => string[]): Set<string> {
-  const found = new Set<string>();
-  const open = next(start);
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    if (found.has(folder)) continue;
-    found.add(folder);
-    open.push(...next(folder));
-  }
-  return found;
+/** Nodes that import each other by any way round (Tarjan); each ring begins with the name that sorts first. */
+export function findRings(graph: ReadonlyMap<string, Iterable<string>>): string[][] {
+  const rings: string[][] = [];
+  const found = new Map<string, { order: number; low: number }>();
+  const open: string[] = [];
+  const visit = (name: string): { order: number; low: number } => {
+    const own = { order: found.size, low: found.size };
+    found.set(name, own);
+    open.push(name);
+    for (const target of graph.get(name) ?? []) {
+      const known = found.get(target);
+      if (known === undefined) own.low = Math.min(own.low, visit(target).low);
+      else if (open.includes(target)) own.low = Math.min(own.low, known.order);
+    }
+    if (own.low === own.order) {
+      const ring = open.splice(open.indexOf(name)).sort();
+      if (ring.length > 1) rings.push(ring);
+    }
+    return own;
+  };
+  for (const name of [...graph.keys()].sort()) if (!found.has(name)) visit(name);
+  return rings.sort(([a = ''], [b = '']) => a.localeCompare(b));
 }

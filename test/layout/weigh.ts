@@ -4,46 +4,64 @@ import { dirname, join } from 'node:path';
 /** What the code weighs, by measure. */
 export type Weight = Record<keyof typeof mostOf, number>;
 
-/** What it may weigh at most. A change that makes a figure smaller lowers its limit here; none is raised without a decision on record. */
+/**
+ * What it may weigh at most: what the code weighs now. A change that makes a figure smaller lowers its limit here (`npm run layout -- --weight`
+ * prints them); none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
+ */
 export const mostOf = {
-  'production lines': 101_300,
-  'production files': 870,
-  'production files of at most 40 lines': 80,
-  'sandbox lines': 18_500,
-  'test lines': 88_600,
-  'test files': 574,
+  'production lines': 0,
+  'production files': 0,
+  'test lines': 0,
+  'test files': 0,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
+  'bytes of activities': 0,
+  'bytes of workflows': 0,
+  'bytes of test': 0,
+  'bytes of src/campaign': 0,
+  'bytes of src/interfaces': 0,
+  'bytes of src/ledger': 0,
+  'bytes of src/list': 0,
+  'bytes of src/operations': 0,
+  'bytes of src/presentation': 0,
+  'bytes of src/rules': 0,
+  'bytes of src/sandbox': 0,
+  'bytes of src/service': 0,
+  'bytes of src/shared': 0,
+  'bytes of src/temporal': 0,
+  'bytes of src/verify': 0,
 };
-
-const shortLines = 40;
 
 /** Production code is .ts, .js and .css below src, activities and workflows; tests are .ts below test. Comments and blank lines count. */
 export function weigh(root: string): Weight {
   const production = ['src', 'activities', 'workflows'].flatMap((top) => readTexts(root, top, /\.(ts|js|css)$/));
   const tests = readTexts(root, 'test', /\.ts$/);
-  const sandbox = production.filter(([path]) => path.startsWith('src/sandbox/'));
   const rooms = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const adapter = 'src/service/convai/';
   const clients = production.filter(
     ([path, text]) => !path.startsWith(adapter) && targetsOf(path, text).some((target) => target.startsWith(adapter)),
   );
+  const bytes: Record<string, number> = {};
+  for (const [path, text] of [...production, ...tests]) {
+    const room = `bytes of ${path.split('/', path.startsWith('src/') ? 2 : 1).join('/')}`;
+    bytes[room] = (bytes[room] ?? 0) + Buffer.byteLength(text);
+  }
   return {
     'production lines': linesOf(production),
     'production files': production.length,
-    'production files of at most 40 lines': production.filter((file) => linesOf([file]) <= shortLines).length,
-    'sandbox lines': linesOf(sandbox),
     'test lines': linesOf(tests),
     'test files': tests.length,
     'rooms under src': rooms.length,
     'files outside src/service/convai that import it': clients.length,
-  };
+    ...bytes,
+  } as Weight;
 }
 
-/** The measures over their limit, one sentence each. */
+/** The measures over their limit, or without one; a sentence each. */
 export function checkWeight(weight: Weight, most: Weight = mostOf): string[] {
   return Object.entries(weight).flatMap(([name, value]) => {
-    const limit = most[name as keyof Weight];
+    const limit = most[name as keyof Weight] as number | undefined;
+    if (limit === undefined) return [`${name} has no limit in test/layout/weigh.ts: give it one.`];
     return value > limit ? [`${name}: ${value}, more than ${limit} (test/layout/weigh.ts): take out what it needs.`] : [];
   });
 }

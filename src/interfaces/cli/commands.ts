@@ -1,15 +1,4 @@
-import type { Command } from 'commander';
-import { helpLines, sentenceOf } from './terminal/own-command.ts';
-import type { Io } from './terminal/io.ts';
-
-/** One line of `carillon --help`, and how to get the command when it is wanted: nothing else is loaded, so help is quick. */
-export interface CommandEntry {
-  name: string;
-  /** The heading that it stands under. */
-  group?: string;
-  summary: string;
-  load: () => Promise<(io: Io) => Command>;
-}
+import { helpLines, sentenceOf, type CommandEntry } from './terminal/own-command.ts';
 
 type HelpLines = typeof helpLines;
 type WrittenCommand = {
@@ -56,7 +45,10 @@ const loaders: Readonly<Record<WrittenCommand, CommandEntry['load']>> = {
   backup: async () => (await import('./local/backup.ts')).backupCommand,
   doctor: async () => (await import('./local/doctor.ts')).doctorCommand,
   schema: async () => (await import('./check/init.ts')).schemaCommand,
-  completion: async () => (await import('./completion.ts')).completionCommand,
+  completion: async () => {
+    const { completionCommand } = await import('./completion.ts');
+    return (io) => completionCommand(io, commands);
+  },
 };
 
 /** In the order of `carillon --help`, group by group. */

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { commands } from './commands.ts';
+import type { CommandEntry } from './terminal/own-command.ts';
 import type { Io } from './terminal/io.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
@@ -13,13 +13,13 @@ Examples:
   carillon completion zsh > ~/.zfunc/_carillon       with ~/.zfunc in fpath
   carillon completion fish > ~/.config/fish/completions/carillon.fish`;
 
-export function completionCommand(io: Io): Command {
+export function completionCommand(io: Io, entries: readonly CommandEntry[]): Command {
   return new Command('completion')
     .description('Print a completion script for a shell')
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', examples)
     .action(async (shell: Shell) => {
-      io.stdout.write(writers[shell](await readPlaces(io)));
+      io.stdout.write(writers[shell](await readPlaces(io, entries)));
     });
 }
 
@@ -31,16 +31,16 @@ interface Place {
   flags: { name: string; says: string }[];
 }
 
-async function readPlaces(io: Io): Promise<Place[]> {
+async function readPlaces(io: Io, entries: readonly CommandEntry[]): Promise<Place[]> {
   const top: Place = {
     words: [],
-    commands: commands.map(({ name, summary }) => ({ name, says: summary })),
+    commands: entries.map(({ name, summary }) => ({ name, says: summary })),
     flags: [
       { name: '--help', says: 'show help' },
       { name: '--version', says: 'print the version' },
     ],
   };
-  const loaded = await Promise.all(commands.map(async ({ load }) => (await load())(io)));
+  const loaded = await Promise.all(entries.map(async ({ load }) => (await load())(io)));
   return [top, ...loaded.flatMap((command) => placesOf(command, []))];
 }
 

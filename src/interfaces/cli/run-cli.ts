@@ -3,10 +3,10 @@ import { textFaults } from '../../rules/text.ts';
 import { UsageError } from '../../shared/input/errors.ts';
 import { capital } from '../../shared/input/figures.ts';
 import { jsonText } from '../../shared/input/printable.ts';
-import { commands, type CommandEntry } from './commands.ts';
+import { commands } from './commands.ts';
 import { describeFailure, type Failure } from './terminal/failure.ts';
 import type { Io } from './terminal/io.ts';
-import { asTyped, readVersion } from './terminal/own-command.ts';
+import { asTyped, readVersion, type CommandEntry } from './terminal/own-command.ts';
 
 const examples = `
 Examples:

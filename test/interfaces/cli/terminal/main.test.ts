@@ -3,11 +3,11 @@ import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { commands, type CommandEntry } from '../../../../src/interfaces/cli/commands.ts';
+import { commands } from '../../../../src/interfaces/cli/commands.ts';
 import { describeFailure } from '../../../../src/interfaces/cli/terminal/failure.ts';
 import { createInterrupts } from '../../../../src/interfaces/cli/terminal/interrupt.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import { readVersion } from '../../../../src/interfaces/cli/terminal/own-command.ts';
+import { readVersion, type CommandEntry } from '../../../../src/interfaces/cli/terminal/own-command.ts';
 import { ConfigError } from '../../../../src/shared/config.ts';
 import { createTerminal } from '../terminal.ts';
 
