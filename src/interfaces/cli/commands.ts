@@ -1,4 +1,5 @@
-import { helpLines, sentenceOf, type CommandEntry } from './terminal/own-command.ts';
+import { helpLines, sentenceOf } from './terminal/own-command.ts';
+import type { CommandEntry } from './terminal/io.ts';
 
 type HelpLines = typeof helpLines;
 type WrittenCommand = {

@@ -1,6 +1,5 @@
 import { Argument, Command } from 'commander';
-import type { CommandEntry } from './terminal/own-command.ts';
-import type { Io } from './terminal/io.ts';
+import type { Io, CommandEntry } from './terminal/io.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];

@@ -5,8 +5,8 @@ import { capital } from '../../shared/input/figures.ts';
 import { jsonText } from '../../shared/input/printable.ts';
 import { commands } from './commands.ts';
 import { describeFailure, type Failure } from './terminal/failure.ts';
-import type { Io } from './terminal/io.ts';
-import { asTyped, readVersion, type CommandEntry } from './terminal/own-command.ts';
+import type { Io, CommandEntry } from './terminal/io.ts';
+import { asTyped, readVersion } from './terminal/own-command.ts';
 
 const examples = `
 Examples:

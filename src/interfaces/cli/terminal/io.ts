@@ -1,8 +1,18 @@
+import type { Command } from 'commander';
 import { isatty } from 'node:tty';
 import pc from 'picocolors';
 import { createInterrupts, type Interrupts } from './interrupt.ts';
 import { answersWithData, cloneRoot, ownCommand, speaking } from './own-command.ts';
 import { processInput, type PersonInput } from './person-input.ts';
+
+/** One line of `carillon --help`, and how to get the command when it is wanted: nothing else is loaded, so help is quick. */
+export interface CommandEntry {
+  name: string;
+  /** The heading that it stands under. */
+  group?: string;
+  summary: string;
+  load: () => Promise<(io: Io) => Command>;
+}
 
 /** All that a command knows of the terminal it runs in; tests hand in their own. */
 export interface Io {

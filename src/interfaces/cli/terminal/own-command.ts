@@ -2,18 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageFolder } from '../../../shared/input/package-folder.ts';
-import type { Command } from 'commander';
 import { operations, type OperationId } from '../../../operations/list.ts';
-import type { Io } from './io.ts';
-
-/** One line of `carillon --help`, and how to get the command when it is wanted: nothing else is loaded, so help is quick. */
-export interface CommandEntry {
-  name: string;
-  /** The heading that it stands under. */
-  group?: string;
-  summary: string;
-  load: () => Promise<(io: Io) => Command>;
-}
 
 /** What an operation does, as a line of `carillon --help`. */
 export function sentenceOf(id: OperationId): string {

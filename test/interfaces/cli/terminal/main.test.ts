@@ -7,9 +7,10 @@ import { commands } from '../../../../src/interfaces/cli/commands.ts';
 import { describeFailure } from '../../../../src/interfaces/cli/terminal/failure.ts';
 import { createInterrupts } from '../../../../src/interfaces/cli/terminal/interrupt.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import { readVersion, type CommandEntry } from '../../../../src/interfaces/cli/terminal/own-command.ts';
+import { readVersion } from '../../../../src/interfaces/cli/terminal/own-command.ts';
 import { ConfigError } from '../../../../src/shared/config.ts';
 import { createTerminal } from '../terminal.ts';
+import type { CommandEntry } from '../../../../src/interfaces/cli/terminal/io.ts';
 
 class ForeseenError extends Error {
   readonly exitCode = 2;
