@@ -53,19 +53,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 
   // Features: nothing above may import one of them.
   llm: ['core', 'core/clock', 'core/conversation', 'core/service', 'core/settings', 'core/state', 'http', 'models', 'schemas'],
-  persistence: [
-    'core',
-    'core/clock',
-    'core/service',
-    'core/settings',
-    'core/state',
-    'core/telephony',
-    'core/world',
-    'faults',
-    'http',
-    'judge',
-    'schemas',
-  ],
+  persistence: ['core', 'core/clock', 'core/service', 'core/settings', 'core/state', 'core/telephony', 'core/world', 'http', 'schemas'],
   audio: ['core', 'core/conversation', 'core/service', 'core/state', 'http', 'schemas'],
   live: [
     'audio',
