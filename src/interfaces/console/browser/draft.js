@@ -1,7 +1,7 @@
 /* A new campaign: a list is dropped where it is chosen, and what is changed is saved at once. Without this, both are done by buttons. */
 
 import { byId, notify } from './dom.js';
-import { signInAgain } from './keep.js';
+import { askPart } from './keep.js';
 import { settle, show } from './show.js';
 
 const exampleAfterMs = 300;
@@ -21,7 +21,7 @@ function takeDrops(/** @type {HTMLElement} */ place) {
   if (!(input instanceof HTMLInputElement) || said === null) return;
   const most = Number(place.dataset.most);
   const send = () => {
-    const isTooLarge = (input.files?.[0]?.size ?? 0) > most;
+    const isTooLarge = Number(input.files?.[0]?.size) > most;
     said.textContent = isTooLarge ? `This file is larger than ${most / 1e6} MB: start it with carillon start, or send it to the API.` : '';
     input.setCustomValidity(said.textContent);
     input.toggleAttribute('aria-invalid', isTooLarge);
@@ -36,7 +36,7 @@ function takeDrops(/** @type {HTMLElement} */ place) {
   place.addEventListener('drop', (event) => {
     event.preventDefault();
     over(false);
-    if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
+    if (!event.dataTransfer?.files.length) return;
     input.files = event.dataTransfer.files;
     send();
   });
@@ -57,10 +57,7 @@ function followDraft(/** @type {string} */ path) {
   let shownAt = -Infinity;
 
   const ask = async (/** @type {string} */ url, /** @type {URLSearchParams | null} */ body) => {
-    const headers = { 'x-page-part': 'app' };
-    const method = body === null ? 'GET' : 'POST';
-    const answer = await fetch(url, { method, headers, body, cache: 'no-store', redirect: 'error', keepalive: body !== null });
-    if (answer.status === 401) signInAgain();
+    const answer = await askPart(url, body === null ? {} : { method: 'POST', body, keepalive: true });
     return { ok: answer.ok, status: answer.status, text: await answer.text() };
   };
 
@@ -70,9 +67,12 @@ function followDraft(/** @type {string} */ path) {
     timer = setTimeout(() => {
       shownAt = performance.now();
       show(markup);
-      const again = Number(document.getElementById('make')?.dataset.again);
-      if (again > 0) timer = setTimeout(() => void look(), again);
+      lookLater();
     }, wait);
+  };
+  const lookLater = () => {
+    const again = Number(document.getElementById('make')?.dataset.again);
+    if (again > 0) timer = setTimeout(() => void look(), again);
   };
   const look = async () => {
     const before = saves;
@@ -94,18 +94,16 @@ function followDraft(/** @type {string} */ path) {
       })
       .then(({ ok, status, text }) => {
         if (status === 401) return;
-        const isKnown = takeVersion(form, text);
-        if (status === 409 && isKnown) {
+        if (takeVersion(form, text) && status === 409) {
           show(text);
           notify('Not saved: this part was changed in another window.', true);
-          return;
-        }
-        if (!ok) throw new Error('not saved');
-        notify('');
-        settle(form, sent);
-        if (saving === 1) take(text);
+        } else if (ok) {
+          notify('');
+          settle(form, sent);
+          if (saving === 1) take(text);
+        } else throw new Error('not saved');
       })
-      .catch(() => notify('Not saved: the server did not take it. Change it again, or load the page again.', true))
+      .catch(() => notify('Not saved: the server did not take it. Change it again, or reload the page.', true))
       .finally(() => {
         saving -= 1;
       });
@@ -136,8 +134,7 @@ function followDraft(/** @type {string} */ path) {
     for (const type of ['input', 'change']) line.dispatchEvent(new Event(type, { bubbles: true }));
   });
   followWriting();
-  const again = Number(document.getElementById('make')?.dataset.again);
-  if (again > 0) timer = setTimeout(() => void look(), again);
+  lookLater();
 }
 
 /** What is said to the first people, while the words are written. */
@@ -148,10 +145,8 @@ function followWriting() {
   const ask = async (/** @type {HTMLFormElement} */ form) => {
     const mine = ++asked;
     const place = byId('example');
-    const body = fieldsOf(form);
-    const answer = await fetch(place.dataset.example ?? '', { method: 'POST', headers: { 'x-page-part': 'example' }, body }).catch(
-      () => null,
-    );
+    const sent = { method: 'POST', headers: { 'x-page-part': 'example' }, body: fieldsOf(form) };
+    const answer = await fetch(place.dataset.example ?? '', sent).catch(() => null);
     // An example of what was written before is not shown over a later one; one that does not come leaves the last one.
     if (answer?.ok && mine === asked) place.innerHTML = await answer.text();
   };

@@ -9,8 +9,15 @@ function keep(isSignedOut = false) {
   sessionStorage.setItem(key, JSON.stringify({ path: location.pathname, written, isSignedOut }));
 }
 
+/** Asks for a part of the page; after the end of the session, for a new one. */
+export async function askPart(/** @type {string} */ path, /** @type {RequestInit} */ more = {}) {
+  const answer = await fetch(path, { headers: { 'x-page-part': 'app' }, cache: 'no-store', redirect: 'error', ...more });
+  if (answer.status === 401) signInAgain();
+  return answer;
+}
+
 /** Asks for the token, and comes back to what is written here. */
-export function signInAgain() {
+function signInAgain() {
   keep(true);
   location.assign(`/sign-in?ended=yes&to=${encodeURIComponent(location.pathname + location.search)}`);
 }

@@ -1,7 +1,7 @@
 import { startDraft } from './draft.js';
 import { byId, notify } from './dom.js';
 import { createFollower } from './follow.js';
-import { signInAgain, startKeeping } from './keep.js';
+import { askPart, startKeeping } from './keep.js';
 import { startListening } from './listen.js';
 import { leaveZone, setClock, tick, writeTimes } from './times.js';
 
@@ -19,21 +19,15 @@ notify(byId('notice').textContent);
 function followView() {
   const { follows, again } = byId('main').dataset;
   if (!follows && !again) return;
-  const ask = async (/** @type {string} */ path, /** @type {AbortSignal | null} */ signal = null) => {
-    const headers = { 'x-page-part': 'app' };
-    const response = await fetch(path, { headers, cache: 'no-store', redirect: 'error', signal });
-    if (response.status === 401) signInAgain();
-    return response;
-  };
   createFollower({
     view: async () => {
-      const response = await ask(location.href);
+      const response = await askPart(location.href);
       if (response.status === 401) return null;
       const text = await response.text();
       return response.headers.get('content-type')?.startsWith('text/plain') ? { off: text } : text;
     },
     events: () => (follows ? `/changes?campaign=${encodeURIComponent(follows)}` : null),
-    ask,
+    ask: (path, signal) => askPart(path, { signal }),
     concerns: (type) => type === 'changed',
     leastMs: 1000,
     isFresh: true,
@@ -43,10 +37,8 @@ function followView() {
 
 // Without this, a button sends the choice; the style sheet follows it at once.
 document.addEventListener('change', ({ target }) => {
-  if (!(target instanceof HTMLInputElement)) return;
-  const form = target.closest('form#theme');
-  if (!(form instanceof HTMLFormElement)) return;
-  void fetch(form.action, { method: 'POST', body: new URLSearchParams({ theme: target.value }) });
+  if (!(target instanceof HTMLInputElement) || target.form?.id !== 'theme') return;
+  void fetch(target.form.action, { method: 'POST', body: new URLSearchParams({ theme: target.value }) });
 });
 
 // Keys for whoever works without a mouse; off while somebody types. Before menus: what Escape has closed is not there any more.
@@ -83,7 +75,7 @@ function find(/** @type {KeyboardEvent} */ event) {
 
 /** To the next line of a list, or the one before. */
 function step(/** @type {1 | -1} */ by) {
-  const links = [...document.querySelectorAll('.go th a')].filter((link) => link instanceof HTMLElement && link.offsetParent !== null);
+  const links = [...document.querySelectorAll('.go th a')].filter((link) => link.getClientRects().length > 0);
   const at = links.findIndex((link) => link === document.activeElement);
   const next = links[at < 0 ? (by === 1 ? 0 : links.length - 1) : at + by];
   if (next instanceof HTMLElement) next.focus();

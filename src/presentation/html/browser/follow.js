@@ -151,8 +151,7 @@ export function createFollower(/** @type {Followed} */ { view, events, ask, conc
 /** A view that changes by itself and for no event says nothing of it. */
 function setLink(/** @type {'on' | 'off'} */ state, /** @type {string} */ words) {
   for (const link of document.querySelectorAll('.live')) {
-    if (!(link instanceof HTMLElement)) continue;
-    link.dataset.link = state;
+    link.setAttribute('data-link', state);
     if (link.textContent !== words) link.textContent = words;
   }
 }
