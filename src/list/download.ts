@@ -7,7 +7,6 @@ import { codeOf } from '../shared/input/errors.ts';
 import { connectorThrough } from '../shared/network/connector.ts';
 import { noProxies, type Proxies } from '../shared/network/proxies.ts';
 
-/** Limits of a download; times in milliseconds. */
 export const listDownloadLimits = {
   maxBytes: 512 * 1024 * 1024,
   connectTimeoutMs: 10_000,
@@ -21,7 +20,6 @@ export type DownloadLimits = typeof listDownloadLimits;
 /** Thrown when a list cannot be fetched. Its message names the host alone: path and query may hold a key. */
 export class ListDownloadError extends Error {
   override readonly name = 'ListDownloadError' as const;
-  /** Whether another try may succeed. */
   readonly retryable: boolean;
 
   constructor(message: string, retryable: boolean, options?: ErrorOptions) {
@@ -34,11 +32,7 @@ const mostRedirects = 5;
 /** Too many requests, and faults of a server that may pass. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/**
- * Fetches a list with GET into the file `target`. Redirects are followed within the same host only: a list that comes from
- * elsewhere is not the one that a person chose.
- * @throws ListDownloadError
- */
+/** Fetches a list with GET into `target`; follows redirects only within the host that a person chose. Throws ListDownloadError. */
 export async function downloadList(input: {
   url: string;
   target: string;

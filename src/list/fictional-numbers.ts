@@ -1,20 +1,14 @@
 import { hash } from 'node:crypto';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
-/**
- * The lines that are handed out of the hundred which each area code keeps for fiction. Below, the sandbox has numbers with a fate of their
- * own; above, its caller numbers.
- */
+/** Lines that are handed out of each area code's hundred for fiction; below, the sandbox has fated numbers, above, its callers. */
 const firstLine = 121;
 const lastLine = 189;
 const ukPrefix = '+442079460';
 /** UK lines whose last four digits are a fate of their own in the sandbox. */
 const fatedUkLines = { from: 100, to: 120 };
 
-/**
- * Numbers that are kept for fiction and ring nowhere: 555-0121 to 555-0189 of every area code of the North American plan, and 020 7946 0xxx
- * of the United Kingdom. Each is handed out once.
- */
+/** Numbers kept for fiction, that ring nowhere: 555-0121 to 0189 of North American area codes, UK 020 7946 0xxx. Each is given once. */
 export class FictionalNumbers {
   readonly capacity: number;
   readonly #byArea = new Map<string, string[]>();
@@ -33,9 +27,7 @@ export class FictionalNumbers {
     this.#areas = keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, area]) => area);
   }
 
-  /**
-   * One more number to stand for this one: of the same area or country while there are any, else of another. Null when all are handed out.
-   */
+  /** One more number to stand for this one: of its area or country while there are any, else of another. Null: none is left. */
   take(e164: string): string | null {
     const home = e164.startsWith('+44') ? ukPrefix : e164.slice(0, 5);
     const near = this.#byArea.get(home)?.pop();

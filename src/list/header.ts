@@ -19,14 +19,10 @@ export interface HeaderQuestion extends ListChoice {
   names: readonly string[];
   /** Country of numbers that are written without one, or null. */
   defaultRegion: string | null;
-  /** The list may have no rows yet. */
   mayBeEmpty?: boolean;
 }
 
-/**
- * Finds the header of a campaign's list by the columns that the campaign file names.
- * @throws ListFileError
- */
+/** Finds the header of a campaign's list by the columns that the campaign file names. Throws ListFileError. */
 export function readHeader(file: CampaignFile): Promise<ListHeader> {
   const { sheet, encoding, default_region: defaultRegion = null } = file.settings.list;
   const names = [...new Set(namedColumns(file).map(({ name }) => name))];

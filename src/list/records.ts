@@ -5,10 +5,7 @@ import { ListEncodingError, ListFileError } from '../shared/input/errors.ts';
 import { likelyReadings, looksWestern, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
 import { bytesOf, openList, type OpenList } from './format/file.ts';
 
-/**
- * Streams the records of a list in chunks of about `chunkSize`: what stands above the header first, then header and rows.
- * @throws ListFileError when the file cannot be read or has no certain rows.
- */
+/** Streams the records of a list from its start, in chunks of about `chunkSize`. Throws ListFileError, also without certain rows. */
 export async function* readListRecords(path: string, layout: ListLayout, chunkSize: number): AsyncGenerator<ListRecord[]> {
   const chunks = layout.kind === 'text' ? readTextRecords(path, layout, chunkSize) : workbooks.read(path, layout, chunkSize);
   for await (const records of chunks) {
@@ -46,10 +43,7 @@ interface ListQuestion extends ListChoice {
 /** Enough for some lines of a list with very many columns. */
 const lookedAtBytes = 64 * 1024;
 
-/**
- * Finds out how a list is written. Header and titles above it are not looked for yet.
- * @throws ListFileError when it cannot be read, or not without a guess.
- */
+/** Finds out how a list is written, but not its header yet. Throws ListFileError when it cannot be read, or not without a guess. */
 export async function describeList(question: ListQuestion): Promise<ListDescription> {
   const list = await openList(question.path);
   try {

@@ -16,7 +16,6 @@ export type ListSource = OpenListSource | { kind: 'kept'; pattern: KeptUrl };
 /** A list to read at one firing. `name` can be shown: of a URL it is the host alone, since path and query may hold a key. */
 export type ListPlace = { kind: 'path'; path: string; name: string } | { kind: 'url'; url: string; name: string };
 
-/** Thrown when a list source cannot be used as it is written. */
 export class ListSourceError extends Error {
   override readonly name = 'ListSourceError' as const;
   readonly isBadInput = true;
@@ -25,10 +24,7 @@ export class ListSourceError extends Error {
 const word = /\{\{\s*(\w*)\s*\}\}/g;
 const longestPattern = 4096;
 
-/**
- * Reads a list source as a person writes it: `lists/{{ date }}.csv` or `https://host.example/lists/{{ date }}.csv`.
- * @throws ListSourceError
- */
+/** Reads a list source as a person writes it: `lists/{{ date }}.csv` or `https://host.example/{{ date }}.csv`. Throws ListSourceError. */
 export function readListSource(written: string): ListSource {
   const pattern = written.trim();
   if (pattern === '') refuse('is empty', 'name a file, such as lists/{{ date }}.csv, or a URL');

@@ -17,10 +17,7 @@ export interface UploadQuestion extends ListChoice {
   rules: CampaignRules;
 }
 
-/**
- * Opens a list for a campaign that exists: it must have exactly the columns of the campaign's own list, in whatever order.
- * @throws ListFileError which names the column that is missing or that the campaign does not have.
- */
+/** Opens a list, which must have exactly the campaign's columns, in any order. Throws ListFileError that names the odd column. */
 export async function openUpload({ rules, ...choice }: UploadQuestion): Promise<UploadFile> {
   const { path } = choice;
   const { columns, defaultRegion } = rules.list;

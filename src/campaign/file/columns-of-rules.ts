@@ -17,7 +17,6 @@ interface NamedColumn {
 /** Columns that a message names. */
 const mostShown = 60;
 
-/** Every column that settings and templates of a campaign file name. */
 export function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): NamedColumn[] {
   const bySetting = rowFieldList.flatMap(({ key }): NamedColumn[] => {
     const name = settings.list[key];
@@ -34,10 +33,7 @@ export function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): Name
   return [...bySetting, ...byConsent, ...byTemplate];
 }
 
-/**
- * Refuses columns that the list does not have, and names that fit several.
- * @throws CampaignFileError
- */
+/** Throws CampaignFileError for columns that the list does not have, and for names that fit several. */
 export function refuseUnknownColumns(file: CampaignFile, columns: readonly string[]): void {
   const problems = namedColumns(file).flatMap(({ name, path, use }): CampaignProblem[] => {
     const found = findColumn(name, columns);

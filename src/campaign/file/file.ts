@@ -37,10 +37,7 @@ export function refusalOfRows({ path, lineOf }: CampaignFile, message: string): 
   return new CampaignFileError(path, [problemAt(lineOf, ['list'], message)], { isAboutRows: true });
 }
 
-/**
- * Reads and checks a campaign file, or its text where that was kept elsewhere; paths in it count from the folder of `path` all the same.
- * @throws CampaignFileError with all problems at once.
- */
+/** Reads and checks a campaign file, or its `kept` text. Paths in it count from the folder of `path`. Throws CampaignFileError. */
 export async function readCampaignFile(path: string, kept?: string): Promise<CampaignFile> {
   const { content, lineOf } = await readCampaignText(path, kept);
   const parsed = campaignSchema.safeParse(content);
@@ -107,10 +104,7 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
   };
 }
 
-/**
- * Refuses to start a campaign whose end has passed.
- * @throws CampaignFileError
- */
+/** Throws CampaignFileError for a campaign whose end has passed. */
 export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
   const end = file.settings.ends_at;
   if (end === undefined || end > nowMs) return;
@@ -121,11 +115,7 @@ function passedText(at: number, nowMs: number): string {
   return `${new Date(at).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
 }
 
-/**
- * Refuses to begin a campaign whose start or end has passed: with a start in the past, such as one of a mistyped year, calls would begin at
- * once.
- * @throws CampaignFileError
- */
+/** Throws CampaignFileError when start or end has passed: after a past start (a mistyped year), calls would begin at once. */
 export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
   refuseEndedCampaign(file, nowMs);
   const start = file.settings.starts_at;
@@ -134,11 +124,7 @@ export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
   throw refusalOf(file, ['starts_at'], `${passedText(start, nowMs)}, so that calls would begin at once; ${fix}`);
 }
 
-/**
- * SHA-256, in hexadecimal, of what a campaign file says together with the bytes of its list: a changed list under the same id is
- * another campaign. Reads the list once, in pieces.
- * @throws ListFileError when the list cannot be read.
- */
+/** SHA-256, in hexadecimal, of file and list: a changed list under the same id is another campaign. Throws ListFileError. */
 export async function campaignHash(file: CampaignFile): Promise<string> {
   const list = createHash('sha256');
   try {

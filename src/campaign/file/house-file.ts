@@ -26,16 +26,12 @@ const houseSchema = z.strictObject(shapeOf(houseSettings), { error: houseFix }).
   for (const { index, fix } of needlessCaps(caps)) context.addIssue({ code: 'custom', path: ['caps', index], message: fix });
 });
 
-/** A file of house rules: its text, and what it says. */
 export interface HouseFile {
   text: string;
   rules: Omit<HouseRules, 'version'>;
 }
 
-/**
- * Reads and checks a file of house rules, or its text where that came another way; holidays are those of three years from `nowMs` on.
- * @throws CampaignFileError with all problems at once.
- */
+/** Reads and checks house rules, or their `kept` text; holidays are of three years from `nowMs` on. Throws CampaignFileError. */
 export async function readHouseFile(path: string, nowMs: number, kept?: string): Promise<HouseFile> {
   const text = kept ?? (await loadCampaignText(path));
   const { content, lineOf } = await readCampaignText(path, text);

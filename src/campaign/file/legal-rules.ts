@@ -9,7 +9,6 @@ import { legalRulesSchema, type LegalRule } from './legal-rules-schema.ts';
 import { packageFolder } from '../../shared/input/package-folder.ts';
 import { weeklyHours } from '../../rules/hours/weekly-hours.ts';
 
-/** The rules by law that hold for a campaign, and where they come from. */
 export interface LegalRules {
   rules: readonly LegalRule[];
   /** Date of the rules that come with the program; null when a file of one's own replaces all of them. */
@@ -69,7 +68,6 @@ function withoutLawIn(rules: readonly LegalRule[], none: readonly string[]): rea
   return [...rules.filter(({ country }) => !none.includes(country)), ...open];
 }
 
-/** Date and number of the rules that come with the program. */
 export async function describePackagedRules(): Promise<{ asOf: string; count: number }> {
   const { rules, packagedAsOf } = await readLegalRules(null);
   return { asOf: packagedAsOf ?? '', count: rules.length };
@@ -100,10 +98,7 @@ function placeOf({ country, region }: LegalRule): string {
   return region === undefined ? country : `${country}-${region}`;
 }
 
-/**
- * Refuses a rules file that cannot be read as text, at the setting that names it.
- * @throws CampaignFileError of the campaign file.
- */
+/** Throws CampaignFileError, at the setting that names it, for a rules file that cannot be read as text. */
 export async function refuseUnreadableRules(ownPath: string, setting: { path: string; line: number | null; value: string }): Promise<void> {
   try {
     await loadCampaignText(ownPath);

@@ -10,7 +10,6 @@ import { instantForms, readInstant, type InstantKind } from '../../shared/input/
 import { quoteCell } from '../../shared/input/printable.ts';
 import { text, type Setting } from './settings/setting.ts';
 
-/** All that is known of one column of the list that a campaign file may name. */
 interface RowField extends Setting {
   label: string;
   /** What the page says beside such a column. */

@@ -31,14 +31,10 @@ export interface CallableCounts {
     /** When the first of those who wait may be called; null when nobody waits. */
     nextAt: number | null;
   };
-  /**
-   * When the first of those whom the end of the campaign leaves out could be called if there were no end; null when nobody is, or nobody
-   * could be.
-   */
+  /** When the first of those whom the campaign's end leaves out could be called without it; null: nobody is, or nobody could be. */
   opensAfterEnd: number | null;
 }
 
-/** What a database says about some rows. */
 export interface LedgerFindings {
   suppressed: ReadonlyMap<string, Suppressed>;
   /** When frequency caps, over all calls of the database, allow one more. */
@@ -68,10 +64,7 @@ const bucketMs = 15 * 60_000;
 /** Judgements kept to be used again; rows may each have an end of their own. */
 const mostJudgements = 10_000;
 
-/**
- * Counts who of a list can be called and who not, by the rules of the dial transaction as far as they can be known before it. Sorts those
- * who can be called into groups for the forecast.
- */
+/** Counts who of a list can be called, by what the dial transaction would know now, and groups them for the forecast. */
 export class CallableRows {
   readonly #rules: CampaignRules;
   readonly #at: number;

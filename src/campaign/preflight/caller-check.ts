@@ -16,10 +16,7 @@ export type CallerCheck =
   /** What a person has to mend; holds ids only. The numbers are missing when it did not come to them. */
   | { ok: false; reason: string; numbers: readonly CallerStanding[] };
 
-/**
- * Asks the service whether it knows the caller numbers, and whether they are verified where it tells. One read.
- * Throws what the way to it throws when the service cannot be asked.
- */
+/** Asks in one read whether the service knows the caller numbers, and has verified them. Throws what the way to it throws. */
 export async function checkNumbers(service: CallService, ids: readonly string[]): Promise<CallerCheck> {
   const listed = new Map((await service.callers(ids)).map((number) => [number.id, number]));
   const numbers = ids.map((phoneNumberId): CallerStanding => {
@@ -50,10 +47,7 @@ export function startRefusal(check: CallerCheck): string | null {
 export type Caller = Pick<CampaignRules, 'agentId' | 'callers' | 'firstMessage' | 'override'> &
   Partial<Pick<CampaignRules, 'optOut' | 'results'>>;
 
-/**
- * Asks the service whether it knows the agent and what calls may change of it, then about the numbers that call. Two reads.
- * Throws what the way to it throws when the service cannot be asked.
- */
+/** Asks in two reads about the agent, what calls may change of it, and the numbers. Throws what the way to the service throws. */
 export async function checkCaller(service: CallService, caller: Caller): Promise<CallerCheck> {
   let notes: readonly string[] = [];
   try {

@@ -43,12 +43,8 @@ export interface CampaignForecast {
   assumptions: ForecastAssumptions & { ringMs: number; shortTalkMs: number };
   /** Everybody answers the first call and says little. */
   earliest: Forecast;
-  /** As the assumptions say. */
   likely: Forecast;
-  /**
-   * Nobody ever answers, every call lasts as long as a talk, and each retry waits as long as the file allows. No bound: others may slow it
-   * down.
-   */
+  /** Nobody ever answers, every call is as long as a talk, retries wait their longest. No bound: others may slow it down. */
   slowest: Forecast;
   /** Whether at least one call to everybody fits before the end, in the best case. */
   canFinish: boolean;

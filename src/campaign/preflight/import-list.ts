@@ -40,7 +40,6 @@ export interface ListImport {
   rows?: AsyncIterable<ListRow[]>;
   /** What is imported of a chunk of rows; default: all of it. */
   select?: (rows: ListRow[]) => ListRow[];
-  /** Told how many rows were imported. */
   onProgress?: (rows: number) => void;
   signal?: AbortSignal;
 }

@@ -17,10 +17,7 @@ interface CountedPlace extends RecipientPlace {
   firstRow: number;
 }
 
-/**
- * Recipients who can never be called, in whatever week: hours and law leave no time that is open in all their zones for longer than the
- * margin.
- */
+/** Recipients who can never be called: hours and law leave no time, open in all their zones, that is longer than the margin. */
 export interface ImpossiblePlace extends CountedPlace {
   /**
    * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at
@@ -96,10 +93,7 @@ export class WindowCensus {
     return [...rows].map(([country, count]) => ({ country, rows: count })).sort((a, b) => b.rows - a.rows);
   }
 
-  /**
-   * What is impossible in a campaign that begins at `at`, or at its own start if that is later. Its end is not looked at: that is a matter
-   * of time, not of rules.
-   */
+  /** What is impossible from `at`, or a later start of its own, on. Its end is not looked at: that is a matter of time, not rules. */
   find(at: number): ImpossibleWindows {
     const begins = dialsFrom(this.#rules, at);
     const known = [...this.#places.values()].filter(({ zones }) => zones.length > 0);
@@ -166,11 +160,7 @@ export function impossibleAsJson({ places, rows, all }: ImpossibleWindows): obje
   return { all, rows, places: named };
 }
 
-/**
- * Refuses a campaign none of whose recipients can ever be called, whatever the week.
- * @throws CampaignFileError with each window that the law rules out, the rule and its source; or with the zones that are never open
- * together.
- */
+/** Throws CampaignFileError where nobody can ever be called: with windows, rules and sources, or zones never open together. */
 export function refuseImpossible(file: CampaignFile, rules: CampaignRules, found: ImpossibleWindows): void {
   const [place] = found.places;
   if (!found.all || place === undefined) return;

@@ -28,7 +28,6 @@ export interface RenderedExample {
   override?: JsonObject;
 }
 
-/** A row of the list, and why it would never be called although it is accepted. */
 export interface CheckedRow {
   row: ListRow;
   excluded: ExclusionReason | null;

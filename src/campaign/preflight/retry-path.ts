@@ -14,9 +14,7 @@ const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail'];
 /** What it is else, the most frequent first. */
 const rareFailures: readonly RetryDisposition[] = ['busy', 'unreached', 'failed'];
 
-/**
- * As if every call that is not answered were of the usual kind after which people wait longest, or of a rarer one where none is retried.
- */
+/** As if each unanswered call were of the usual kind with the longest wait, or of a rarer one where none is retried. */
 export function likelyRetries(rules: RetryRules): RetryPath {
   const delaysAfter = (kind: RetryDisposition): RetryDelay[] =>
     Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(rules.delays[kind], index + 1));
@@ -29,10 +27,7 @@ export function likelyRetries(rules: RetryRules): RetryPath {
   return pathOf(longest, rules.jitterMs / 2);
 }
 
-/**
- * The dispositions that together make a recipient wait longest, whatever order they come in. `settleMs`: how much later `unreached` is
- * found out than anything else.
- */
+/** The dispositions, in any order, that make a recipient wait longest. `settleMs`: how much later than others `unreached` is found. */
 export function longestRetries(rules: RetryRules, settleMs: number): RetryPath {
   const kinds = (Object.keys(rules.delays) as RetryDisposition[]).filter((kind) => rules.delays[kind] !== 'never');
   if (kinds.length === 0) return pathOf([], 0);
@@ -85,10 +80,7 @@ function pathOf(delays: readonly RetryDelay[], jitterMs: number): RetryPath {
   };
 }
 
-/**
- * When the next day begins for somebody who may be in these zones: a simulation asks so for every call, mostly on the same day in the same
- * zones.
- */
+/** When the next day begins in all these zones. Remembered: a simulation asks for each call, mostly for the same day. */
 function rememberNextDay(): (from: number, zones: readonly string[]) => number {
   const known = new Map<string, { from: number; until: number }>();
   const ofZone = (from: number, zone: string): number => {

@@ -93,20 +93,14 @@ export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
   return endsAt !== null || list.expiresAtColumn != null;
 }
 
-/**
- * The first instant at which somebody could be called if the campaign ended later, where nobody can be and its end alone is to blame; null
- * otherwise.
- */
+/** The first instant at which somebody could be called if the campaign ended later, where its end alone is to blame; else null. */
 export function opensTooLate({ endsAt }: CampaignRules, counts: CallableCounts): number | null {
   const { dialable, exclusions, opensAfterEnd } = counts;
   if (endsAt === null || dialable > 0 || !exclusions.every(({ reason }) => isForWantOfTime(reason))) return null;
   return opensAfterEnd;
 }
 
-/**
- * Refuses a campaign that ends before anybody of its list can be called.
- * @throws CampaignFileError with the end, and the first instant at which a row could be called.
- */
+/** Refuses a campaign that ends before anybody can be called. Throws CampaignFileError with the end and the first opening. */
 export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, counts: CallableCounts): void {
   const opensAt = opensTooLate(rules, counts);
   if (opensAt === null) return;

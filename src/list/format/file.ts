@@ -15,10 +15,7 @@ export interface OpenList {
 const sniffedBytes = 4096;
 const readBytes = 256 * 1024;
 
-/**
- * Opens a list and recognises by its content what it is.
- * @throws ListFileError when it cannot be read, or is plainly no list.
- */
+/** Opens a list and recognises its kind by its content. Throws ListFileError when it cannot be read, or is plainly no list. */
 export async function openList(path: string): Promise<OpenList> {
   let handle: FileHandle | null = null;
   try {
@@ -43,10 +40,7 @@ export async function openList(path: string): Promise<OpenList> {
   }
 }
 
-/**
- * Where a file ends when the zero bytes behind its text are left out: a program that reserves room for a file, or a disk that was full,
- * leaves them.
- */
+/** Where a file ends without the zero bytes that a full disk, or a program that reserves room, leaves behind its text. */
 async function endOfText(handle: FileHandle, size: number): Promise<number> {
   const buffer = Buffer.alloc(sniffedBytes);
   for (let end = size; end > 0;) {
@@ -70,7 +64,6 @@ export async function* bytesOf({ handle, end }: OpenList, start: number): AsyncG
   }
 }
 
-/** What to do about a file that is something else than a list. */
 export function refusalOf(kind: string): string {
   return `this is ${kind}, not a list; export the list as "CSV UTF-8" or as an Excel workbook (.xlsx), and name that file`;
 }

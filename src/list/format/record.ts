@@ -1,4 +1,3 @@
-/** One record of a list as it stands in the file. */
 export interface ListRecord {
   /** 0 for the header, then data rows from 1, and below 0 above the header; blank lines are no records. */
   row: number;
@@ -41,7 +40,6 @@ export interface TextLayout {
   kind: 'text';
   /** A name of `readEncoding`. */
   encoding: string;
-  /** Length of the byte order mark. */
   markBytes: number;
   delimiter: string;
 }

@@ -7,7 +7,6 @@ import { printable } from '../../shared/input/printable.ts';
 export interface MarkedEncoding {
   /** A name of `readEncoding`. */
   encoding: string;
-  /** Length of the byte order mark. */
   markBytes: number;
 }
 

@@ -104,7 +104,6 @@ class RecordPosition {
     this.#row = -recordsAbove;
   }
 
-  /** Whether what the parser was given so far ends a line. */
   get endsWithBreak(): boolean {
     return [0x0a, 0x0d].includes(this.#recent.bytes.at(-1) ?? 0x0a);
   }

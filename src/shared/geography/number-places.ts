@@ -51,7 +51,6 @@ function isGeographic(e164: string): boolean {
   return type === 'MOBILE' && geographicMobiles.has(number?.countryCallingCode ?? '');
 }
 
-/** Whether the table has anything of an area code. */
 const isListed = remember((area: string) => [...(table?.keys() ?? [])].some((prefix) => prefix.startsWith(area)));
 
 function longestListedPrefix(zones: ZoneTable, digits: string): string {

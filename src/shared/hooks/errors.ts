@@ -1,6 +1,5 @@
 import { isKeptUrl } from '../input/kept-url.ts';
 
-/** Why a hook gave no answer that can be used. */
 export type HookFault =
   | 'no_secret'
   | 'no_address'
@@ -14,10 +13,7 @@ export type HookFault =
   | 'too_large'
   | 'unusable';
 
-/**
- * Thrown when a hook gave no answer that can be used. The message holds nothing that came over the wire but the status, and of the address
- * nothing: its path may be a secret, and so may be what the request carried.
- */
+/** Thrown when a hook gave no usable answer. The message holds the status at most: address, request and answer may be secret. */
 export class HookError extends Error {
   override readonly name = 'HookError' as const;
   readonly fault: HookFault;
@@ -31,10 +27,7 @@ export class HookError extends Error {
   }
 }
 
-/**
- * A hook as people may see it: its setting and its host, or where its address stands. Path, query and what stands before the host may be
- * secrets.
- */
+/** A hook as people may see it: its setting and its host, or where its address stands; the rest of the address may be secret. */
 export function hookPlace(setting: 'pre_dial' | 'on_completion' | 'on_pause', url: string): string {
   return isKeptUrl(url) ? `${setting}.url in ${url}` : `${setting}.url at ${addressPlace(url)}`;
 }

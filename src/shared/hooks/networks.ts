@@ -48,10 +48,7 @@ export function mayReach(address: string, allowed: BlockList | undefined): boole
   return !closed.check(address, family) && (family === 'ipv4' || open.check(address, family));
 }
 
-/**
- * Looks a name up for a connection, which then goes to an address that may be reached and to no other, whatever the name leads to a moment
- * later. Fails with HookError where it leads to none such.
- */
+/** Looks a name up for a connection, which then goes only to an address that may be reached. HookError where there is none. */
 export function lookupWithin(allowed: BlockList | undefined, resolve = resolveAll): LookupFunction {
   return (name, { all }, done) => {
     resolve(name).then(

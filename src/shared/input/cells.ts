@@ -1,7 +1,6 @@
 import { remember } from '../../rules/collections.ts';
 import { timeZone } from '../../rules/hours/time-zone.ts';
 
-/** Which end of a stretch of time a cell tells. */
 export type InstantKind = 'start' | 'end';
 
 const written = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(?: ?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d))?)?$/i;

@@ -3,7 +3,6 @@ const cp850 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤' +
   'ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
 
-/** What to write, for a message. */
 export const encodingNames = 'the name of an encoding, such as windows-1252, windows-1250, macintosh or cp850';
 
 /** The one name of an encoding, such as `windows-1252` for `latin1`; null when Carillon does not know it. */

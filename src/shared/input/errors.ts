@@ -129,10 +129,7 @@ function describeProblem(file: string, problem: CampaignProblem): string {
   return problem.path === '' ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;
 }
 
-/**
- * The machine word of a fault of system, socket or database: the `code` of an error or of the nearest cause that has one; null without. It
- * may be shown where a message may not, since that can hold an address or a number.
- */
+/** The `code` of an error or its nearest cause that has one. It may be shown where a message, which can hold a number, may not. */
 export function codeOf(error: unknown): string | null {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

@@ -8,7 +8,6 @@ export function plural(value: number, noun: string, nouns = `${noun}s`): string 
   return `${count(value)} ${value === 1 ? noun : nouns}`;
 }
 
-/** With a capital, as a sentence begins. */
 export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

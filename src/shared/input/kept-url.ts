@@ -19,7 +19,6 @@ const file = /^url-file:\/\/(.{1,4000})$/;
 
 const wholeAddress = /^(https?|wss?):\/\/\S+$/i;
 
-/** Says how to write such a reference. */
 export const keptUrlFix = 'env://CARILLON_URL_<NAME>, or url-file:///path/to/file';
 
 export function isKeptUrl(text: string): boolean {

@@ -144,7 +144,6 @@ function toPlainCharacters(cell: string): string {
 
 /** What parts the digits of one number, too. */
 const withinNumber = /^[\s().-]+$/;
-/** What stands before an extension. */
 const beforeExtension = /#|x|ext/i;
 const fewestDigits = 7;
 

@@ -15,7 +15,6 @@ const elsewhere: Readonly<Record<string, string>> = {
 /** Line of the setting at a path, or of the nearest parent that is written. */
 export type LineOf = (path: readonly PropertyKey[]) => number | null;
 
-/** What is wrong with the setting at a path. */
 export function problemAt(lineOf: LineOf, path: readonly PropertyKey[], message: string): CampaignProblem {
   return { line: lineOf(path), path: joinPath(path), message };
 }

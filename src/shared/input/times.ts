@@ -33,7 +33,6 @@ export function durationText(ms: number): string {
 
 const instantName = /^at$|[a-z]At$/;
 
-/** A value whose instants are texts. */
 type WithInstants<Value> = Value extends readonly (infer Item)[]
   ? WithInstants<Item>[]
   : Value extends object
@@ -66,7 +65,6 @@ export function nextTimes({ nextAt, timeZone }: { nextAt: readonly string[]; tim
     .join(', ');
 }
 
-/** The same instant, written as one of the zone. */
 export function inZone(iso: string | null, timeZone: string | null): string | null {
   if (iso === null) return null;
   return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC') }).toISO({ suppressMilliseconds: true });

@@ -14,23 +14,16 @@ const largestBytes = 1_000_000;
 /** Enough to repeat one window on seven days; too few for a file that unfolds to gigabytes. */
 const mostAliases = 100;
 
-/** The text of a campaign file that says this. */
 export function campaignFileText(content: object): string {
   return stringify(content, { lineWidth: 120, singleQuote: true });
 }
 
-/**
- * A campaign file's text as it stands on disk.
- * @throws CampaignFileError when it cannot be read or is not UTF-8 text.
- */
+/** A campaign file's text as it stands on disk. Throws CampaignFileError when it cannot be read or is not UTF-8 text. */
 export async function loadCampaignText(path: string): Promise<string> {
   return decode(path, await readBytes(path));
 }
 
-/**
- * Reads a campaign file as YAML, or its text where that was kept elsewhere.
- * @throws CampaignFileError when it cannot be read, is not UTF-8 text, or is not YAML.
- */
+/** Reads a campaign file, or `kept`, its text. Throws CampaignFileError when it cannot be read, is not UTF-8, or is not YAML. */
 export async function readCampaignText(path: string, kept?: string): Promise<CampaignText> {
   const text = kept ?? (await loadCampaignText(path));
   const lines = new LineCounter();

@@ -23,7 +23,6 @@ export interface ConnectorOptions {
   ca?: string;
 }
 
-/** How a connection stands. */
 export interface Connected {
   /** The proxy that may itself give the answers of this connection; null: they are the destination's own. */
   answeredBy: string | null;
@@ -116,10 +115,7 @@ export function openTunnel(proxy: Proxy, { hostname, port }: Pick<Destination, '
   });
 }
 
-/**
- * Whether what a proxy tunnels ends at the destination itself, and not at a proxy that opens TLS: its certificate is one that the public
- * trusts, and no proxy has.
- */
+/** Whether a tunnel ends at the destination, not at a proxy that opens TLS: only the former has a certificate of public trust. */
 function isOwnEnd(socket: Socket, roots: ReadonlySet<string>): boolean {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return false;
   let certificate = socket.getPeerCertificate(true);

@@ -10,9 +10,7 @@ export interface ProxyVariable {
 
 /** Which proxies the environment names (`readProxies` in src/shared/config.ts). */
 export interface Proxies {
-  /** For `http:` addresses. */
   http: ProxyVariable | null;
-  /** For `https:` addresses. */
   https: ProxyVariable | null;
   /** Value of `NO_PROXY`. */
   except: string;
@@ -20,7 +18,6 @@ export interface Proxies {
 
 export const noProxies: Proxies = { http: null, https: null, except: '' };
 
-/** The proxy that requests to an address go through. */
 export interface Proxy {
   url: URL;
   variable: string;

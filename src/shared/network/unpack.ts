@@ -13,10 +13,7 @@ const unpackers = new Map(
   ]),
 );
 
-/**
- * The bytes of a body as its sender wrote them: a proxy may compress an answer though no request asks for it. Throws UnpackError, also
- * where more than `mostBytes` come out.
- */
+/** A body as its sender wrote it: a proxy may compress one unasked. Throws UnpackError, also for more than `mostBytes`. */
 export async function unpackBody(body: Buffer, encoding: string | null, mostBytes: number): Promise<Buffer> {
   const names = (encoding ?? '').toLowerCase().split(',');
   let unpacked = body;

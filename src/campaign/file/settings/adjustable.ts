@@ -51,7 +51,6 @@ function delayTerm(name: AdjustableDelay): AdjustableTerm<RetryDelays> {
   return { key: `retry-${name.replaceAll('_', '-')}`, label, help: `${help} ${more}`, schema: delays, write: writeDelays };
 }
 
-/** All of them, by their names in the rules. */
 export const adjustableTerms: { readonly [Name in keyof AdjustableTerms]: AdjustableTerm<AdjustableTerms[Name]> } = {
   hours: {
     key: 'hours',
@@ -74,15 +73,12 @@ export const adjustableTerms: { readonly [Name in keyof AdjustableTerms]: Adjust
   failed: delayTerm('failed'),
 };
 
-/** The names of all of them, in their order. */
 export const adjustableTermNames = Object.keys(adjustableTerms) as (keyof AdjustableTerms)[];
 
-/** One of them as a person reads it. */
 export function termText<Name extends keyof AdjustableTerms>(name: Name, terms: Pick<AdjustableTerms, Name>): string {
   return adjustableTerms[name].write(terms[name]);
 }
 
-/** All of them so. */
 export function termTexts(terms: AdjustableTerms): Record<keyof AdjustableTerms, string> {
   return Object.fromEntries(adjustableTermNames.map((name) => [name, termText(name, terms)])) as Record<keyof AdjustableTerms, string>;
 }

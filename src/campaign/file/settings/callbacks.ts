@@ -33,7 +33,6 @@ export const callbackSettings = {
   callback: { schema: callbacks.optional(), settings: callback, help: 'When people are called back who ask for it, see results.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function callbackRules({ callback: written }: Written<typeof callbackSettings>): Pick<CampaignRules, 'callback'> {
   if (written === undefined) return {};
   const { words, late: lateMs, missed, unclear, most, horizon: horizonMs } = written;

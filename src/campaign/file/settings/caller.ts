@@ -58,7 +58,6 @@ export const callerSettings = {
     help: 'How many calls each caller number may make; the calls of all campaigns of the database count.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function callerRules(
   written: Pick<Written<typeof callerSettings>, 'from_phone_number_id' | 'caller_choice' | 'caller_limits'>,
 ): Pick<CampaignRules, 'callers'> {
@@ -67,7 +66,6 @@ export function callerRules(
   return { callers: { numbers, choice, ...(limits === undefined ? {} : { limits }) } };
 }
 
-/** As frozen; undefined: none are written. */
 export function callerLimitsOf(written: z.output<typeof callerSettings.caller_limits.schema>): CallerLimits | undefined {
   if (written === undefined) return undefined;
   const { per_hour: perHour = null, per_day: perDay = null, spread: spreadMs, stick: stickMs } = written;

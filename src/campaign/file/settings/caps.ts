@@ -33,17 +33,13 @@ export const capSettings = {
   caps: { schema: caps, help: 'How often a person may be called, over all campaigns.', settings },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function capRules(caps: readonly Cap[]): FrequencyCap[] {
   return caps.map(({ by, calls = 0, within = 0, after_talk: afterTalkMs }) =>
     afterTalkMs === undefined ? { by, calls, withinMs: within } : { by, afterTalkMs },
   );
 }
 
-/**
- * Caps that never hold anybody back because another one is at least as strict, with what to do about each: one of the two is probably not
- * what was meant.
- */
+/** Caps that another one, at least as strict, makes needless, with what to do: one of the two is probably not what was meant. */
 export function needlessCaps(caps: readonly Cap[]): { index: number; fix: string }[] {
   return caps.flatMap((one, index) => {
     const other = caps.findIndex((cap, at) => at !== index && makesNeedless(cap, one) && !(at > index && isSame(cap, one)));

@@ -28,7 +28,6 @@ const consent = {
 } as const satisfies SettingGroup;
 
 const purposeFix = 'write a word of small letters, digits and _, at most 40, beginning with a letter, such as appointment_reminder';
-/** What a campaign is for, as one word. */
 export const purposeWord = z.string({ error: purposeFix }).regex(/^[a-z][a-z0-9_]{0,39}$/, { error: purposeFix });
 
 // prettier-ignore
@@ -39,7 +38,6 @@ export const consentSettings = {
     help: 'Columns of the list that tell of the consent of each row; a row without is rejected.' },
 } as const satisfies SettingGroup;
 
-/** The settings of `consent` that name a column. */
 export const consentColumns = ['yes', 'at', 'source', 'text', 'proof', 'purpose'] as const;
 
 /** Source and text are told by a column, or once for the list where a column says yes; never by neither or both. */
@@ -59,7 +57,6 @@ export function consentProblems(written: Written<typeof consentSettings>['consen
   });
 }
 
-/** As frozen, over a list with these columns. */
 export function consentRules(
   { purpose, consent: written }: Written<typeof consentSettings>,
   columns: readonly string[],

@@ -7,7 +7,6 @@ const longestUrl = 2000;
 export const hookUrlFix =
   'write an address such as https://hooks.example.com/carillon, without user and password; http only for this machine (127.0.0.1); or where it stands, env://CARILLON_URL_<NAME>';
 
-/** The address of a hook as it may be used; null for any other. */
 export function parseHookUrl(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > longestUrl || !URL.canParse(value)) return null;
   if (isKeptUrl(value)) return value;
@@ -36,7 +35,6 @@ export const hookSettings = {
   on_pause: { schema: told, rules: 'onPause', help: 'Who is notified when the campaign has paused by itself.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function hookRules({ pre_dial: hook, ...others }: Written<typeof hookSettings>) {
   return rulesOf(hookSettings, { pre_dial: hook && rulesOf(preDial, hook), ...others });
 }

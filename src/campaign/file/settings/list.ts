@@ -61,7 +61,6 @@ export const listSettings = {
     help: 'The campaign waits for rows that are added, until it is drained or ends_at.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function staysOpenRules({ stays_open: written }: Written<typeof listSettings>): Pick<CampaignRules, 'staysOpen'> {
   if (written === undefined) return {};
   return { staysOpen: { expiresAfterMs: written.expires_after ?? null, newestFirst: written.newest_first } };

@@ -48,7 +48,6 @@ interface Adjustable {
   isLiftable: boolean;
 }
 
-/** All of them, by their names in the rules. */
 export const adjustable = Object.fromEntries(
   Object.entries(settings).flatMap(([key, { schema, help, rules, ...more }]): [string, Adjustable][] => {
     if (!('label' in more) || !adjustableLimits.some((name) => name === rules)) return [];

@@ -43,7 +43,6 @@ export const pilotSettings = {
     help: 'Shares that must hold: at the end of the pilot, and with always while the campaign runs.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function pilotRules({ pilot: first, gates: written }: Written<typeof pilotSettings>): Pick<CampaignRules, 'pilot' | 'gates'> {
   const gates = written.map(({ measure, of, at_least: atLeast = null, at_most: atMost = null, min, always }): Gate => {
     const unit = of ?? (measure === 'answered' ? 'calls' : 'talks');

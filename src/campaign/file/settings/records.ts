@@ -126,7 +126,6 @@ export const recordSettings = {
   correlation: { schema: correlations, rules: 'correlation', help: 'Where else a record says whose call it is, as JSON pointers.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function recordRules(
   written: Written<typeof recordSettings>,
 ): Pick<CampaignRules, 'optOut' | 'dispositions' | 'correlation' | 'price' | 'results' | 'unwrapOnce' | 'stopAt'> {

@@ -7,7 +7,6 @@ import { withoutUndefined } from '../../../rules/collections.ts';
 
 const mostDelays = 20;
 
-/** Reads delays as a campaign file has them; null for anything else. */
 export function parseRetryDelays(value: unknown): RetryDelays | null {
   if (value === 'never') return 'never';
   const written: unknown[] = Array.isArray(value) ? value : [value];
@@ -21,7 +20,6 @@ function parseDelay(value: unknown): RetryDelay | null {
   return ms !== null && ms > 0 ? ms : null;
 }
 
-/** What to write instead. */
 export const delaysFix = 'write a duration such as 5m, next_day, a list of up to 20 of them for the first, second, … retry, or never';
 const delayShape = { anyOf: [{ const: 'next_day' }, durationShape] };
 const delaysShape = { type: 'array' as const, items: delayShape, minItems: 1, maxItems: mostDelays };
@@ -75,7 +73,6 @@ export const doubtSettings = {
 /** What a person chose when the fate of a call is not known: without a delay of their own it is dialled again after this long. */
 const redialUnknownAfterMs = 30 * 60_000;
 
-/** As frozen. */
 export function retryRules({ retry, on_unknown: onUnknown }: Written<typeof retrySettings & typeof doubtSettings>): CampaignRules['retry'] {
   const { maxUncounted, ...budgets } = rulesOf(settings, retry);
   const { busy, no_answer, unreached, voicemail, failed, unknown } = retry;

@@ -169,7 +169,6 @@ export const advancedSettings = {
   advanced: { schema: advanced, help: 'Times that rarely need to be changed.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. */
 export function timingRules({ advanced }: Written<typeof advancedSettings>): CampaignRules['timing'] {
   return rulesOf(advancedParts, advanced);
 }

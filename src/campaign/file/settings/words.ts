@@ -93,7 +93,6 @@ export function* textsIn(value: unknown, path: PropertyKey[]): Generator<{ path:
   for (const [key, inner] of Object.entries(value)) yield* textsIn(inner, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
-/** The names that a template reads, or why it is no template. */
 export function readTemplate(template: string): { variables: string[] } | { fault: string } {
   try {
     return { variables: templateVariables(template) };

@@ -10,7 +10,6 @@ const largestRatio = 250;
 const smallPart = 32 * 1024 * 1024;
 const mostParts = 10_000;
 
-/** An open workbook as the parts that it consists of. */
 export class WorkbookArchive {
   readonly #path: string;
   readonly #zip: ZipFile;

@@ -61,9 +61,7 @@ const dayZero1900 = Date.UTC(1899, 11, 30);
 const dayZero1904 = Date.UTC(1904, 0, 1);
 const lastDay = 2_958_465;
 
-/**
- * A date of a spreadsheet as ISO text without a zone: `2026-11-30`, `2026-11-30T09:30`, or `09:30`. Null when the number is no date.
- */
+/** A date of a spreadsheet as ISO text without a zone: `2026-11-30`, `2026-11-30T09:30` or `09:30`. Null: the number is no date. */
 function showDate(serial: number, { hasDate, hasTime }: { hasDate: boolean; hasTime: boolean }, from1904: boolean): string | null {
   if (serial < 0 || serial > lastDay + 1) return null;
   // Seconds, since a time is a fraction that is hardly ever exact.

@@ -7,10 +7,7 @@ import { readSharedStrings } from './strings.ts';
 import { readStyles } from './number-format.ts';
 import { readAllXml } from './xml.ts';
 
-/**
- * Finds the sheet of a workbook that holds the list: the one that is named, else the first that is not hidden.
- * @throws ListFileError
- */
+/** Finds the sheet that holds the list: the one that is named, else the first that is not hidden. Throws ListFileError. */
 export async function describeWorkbook(path: string, wanted: string | undefined): Promise<ListDescription> {
   const archive = await WorkbookArchive.open(path);
   try {
@@ -28,11 +25,7 @@ export async function describeWorkbook(path: string, wanted: string | undefined)
   }
 }
 
-/**
- * Streams the records of a sheet in chunks of `chunkSize`, or fewer where they are large. Cells are texts as the sheet shows them, dates in
- * ISO form.
- * @throws ListFileError when the workbook is damaged.
- */
+/** Streams records of a sheet, at most `chunkSize` at once: texts as the sheet shows them, dates as ISO. Throws ListFileError. */
 export async function* readSheetRecords(
   path: string,
   layout: SheetLayout & Pick<ListLayout, 'recordsAbove'>,
@@ -121,7 +114,6 @@ interface WorkbookParts {
   styles: string | null;
 }
 
-/** Reads which sheets a workbook has, and where its parts are. */
 async function readWorkbook(archive: WorkbookArchive): Promise<WorkbookParts> {
   const root = await readRelations(archive, '_rels/.rels', '');
   const workbook = root.find(({ type }) => type === 'officeDocument')?.part ?? 'xl/workbook.xml';

@@ -4,7 +4,6 @@ import { showNumber, type CellFormat } from './number-format.ts';
 import { CappedText, RichText, unescape } from './strings.ts';
 import { readXml } from './xml.ts';
 
-/** A row of a sheet as its cells show themselves. */
 export interface SheetRow {
   /** From 1, as the spreadsheet numbers it. */
   number: number;

@@ -38,10 +38,7 @@ export class WorkbookReader {
     this.#limits = limits;
   }
 
-  /**
-   * Finds the sheet of a workbook that holds the list: the one that is named, else the first that is not hidden.
-   * @throws ListFileError
-   */
+  /** As `describeWorkbook`. Throws ListFileError. */
   async describe(path: string, sheet: string | undefined): Promise<ListDescription> {
     const worker = this.#take();
     try {
@@ -53,10 +50,7 @@ export class WorkbookReader {
     }
   }
 
-  /**
-   * Streams the records of a sheet in chunks of `chunkSize`, or fewer where they are large.
-   * @throws ListFileError
-   */
+  /** As `readSheetRecords`. Throws ListFileError. */
   async *read(path: string, layout: SheetOfWorkbook, chunkSize: number): AsyncGenerator<ListRecord[]> {
     const worker = this.#take();
     try {

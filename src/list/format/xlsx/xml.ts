@@ -44,7 +44,6 @@ export async function* readXml(stream: Readable, handlers: XmlHandlers): AsyncGe
   yield;
 }
 
-/** Reads XML to its end. */
 export async function readAllXml(stream: Readable, handlers: XmlHandlers): Promise<void> {
   for await (const _ of readXml(stream, handlers)) continue;
 }
