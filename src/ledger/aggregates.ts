@@ -17,7 +17,6 @@ export interface AggregateChange {
 /** Free text makes no useful groups, and may be long. */
 const longestValue = 80;
 
-/** The values of collected data or of an evaluation as groups to count. */
 export function groupsOf(kind: 'collected' | 'evaluation', values: Record<string, unknown> | null, delta: number): AggregateChange[] {
   if (values === null) return [];
   return Object.entries(values).map(([key, value]) => {
@@ -74,7 +73,6 @@ export async function readAggregates(
   return rows as Aggregate[];
 }
 
-/** Ids of the campaigns that have people with this outcome. */
 export async function campaignsWithOutcome(db: Queries, outcome: Outcome): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom('aggregates')

@@ -3,7 +3,6 @@ import { StoreError } from './ledger-error.ts';
 import { isLedgerFile, notReadable } from './schema-state.ts';
 import { openSqliteFile, readSqliteTables } from './sqlite-file.ts';
 
-/** What a copy of a ledger holds. */
 export interface LedgerCopy {
   bytes: number;
   campaigns: number;

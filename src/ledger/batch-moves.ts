@@ -5,12 +5,10 @@ import { appendEvents } from './events.ts';
 import type { Tx } from './tx.ts';
 import { updateBatch } from './updates.ts';
 
-/** That a batch is in another state, for the log. */
 export function batchStateEvent(batch: { campaign_id: string; batch_id: string }, at: number, data: EventData['batch.state']): NewEvent {
   return { at, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data };
 }
 
-/** Another state of a batch as the log tells of it, and what else changes with it in its row. */
 interface BatchMove {
   from: readonly BatchState[];
   event: EventData['batch.state'];

@@ -37,9 +37,7 @@ function dataOf({ type, data }: NewEvent): string | null {
 
 const collected = new WeakMap<Tx, NewEvent[]>();
 
-/**
- * From here on, the events that are added with this transaction are also in the list that is answered; they count once it has committed.
- */
+/** From here on, events that are added with this transaction are also in the answered list; they count once it has committed. */
 export function collectEvents(tx: Tx): readonly NewEvent[] {
   const events: NewEvent[] = [];
   collected.set(tx, events);
@@ -77,7 +75,6 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 
 export type CampaignEvent = NewEvent & { seq: number };
 
-/** Which events are read. */
 interface EventPage {
   afterSeq?: number;
   limit?: number;
@@ -155,7 +152,6 @@ function selectEvents(db: Queries, { afterSeq = 0, limit = 1000, types = null }:
     .limit(limit);
 }
 
-/** A line of the log as it was written. */
 export function toEvent(row: Row<'events'>): CampaignEvent {
   return {
     seq: row.seq,

@@ -1,6 +1,5 @@
 import { batchNumberOf } from '../rules/ids.ts';
 
-/** What the database has lost. */
 interface Lost {
   campaignId: string;
   /** Number of the batch that is missing, or of which the database knows too little; 0: its round, null: the whole campaign. */
@@ -48,7 +47,6 @@ export function olderWhileSubmitting(batchId: string, k: number | null = null): 
   return new LedgerOlderError(`${olderWords}: ${what} is missing.`, lost);
 }
 
-/** The id of the campaign whose batch it is. */
 export function campaignIdOf(batchId: string): string {
   return batchId.split('/').slice(0, -2).join('/');
 }

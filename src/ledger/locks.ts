@@ -10,7 +10,6 @@ export async function lockCampaign(tx: Tx, campaignId: string): Promise<void> {
   if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);
 }
 
-/** Runs `work` in a transaction of the store that has locked the campaign. */
 export async function lockedTransaction<Result>(
   store: Pick<Store, 'transaction'>,
   campaignId: string,
@@ -27,10 +26,7 @@ export async function lockCampaignsOf(tx: Tx, agentId: string): Promise<void> {
   if (isPostgres(tx)) await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
 }
 
-/**
- * Locks a batch's campaign, then reads the batch: what it says stays true until the transaction ends. Throws `LedgerOlderError` when
- * it is missing.
- */
+/** Locks a batch's campaign, then reads the batch: it stays true until the transaction ends. Throws `LedgerOlderError` without it. */
 export async function lockBatch(tx: Tx, batchId: string): Promise<BatchRow> {
   const found = await findBatch(tx, batchId);
   if (found === undefined) throw olderWhileSubmitting(batchId);

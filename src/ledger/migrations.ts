@@ -193,7 +193,6 @@ const peopleIndexes = [
   'create index attempts_posted on attempts (campaign_id, posted_at, attempt_id) where posted_at is not null',
 ];
 
-/** A migration of these statements. */
 function run(...statements: readonly string[]): Migration {
   return {
     async up(db: Kysely<Database>) {
@@ -202,7 +201,6 @@ function run(...statements: readonly string[]): Migration {
   };
 }
 
-/** A migration that creates these tables. */
 const create = (made: Readonly<Record<string, Columns>>): Migration => ({
   async up(db: Kysely<Database>) {
     for (const [name, columns] of Object.entries(made)) await createTable(db, name, columns);

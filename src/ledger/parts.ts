@@ -14,7 +14,6 @@ export function* partsOf<Value>(values: readonly Value[], size = valuesPerStatem
   for (let start = 0; start < values.length; start += size) yield values.slice(start, start + size);
 }
 
-/** What `read` answers of all values, asked part by part. */
 export async function readInParts<Value, Row>(values: readonly Value[], read: (part: Value[]) => Promise<readonly Row[]>): Promise<Row[]> {
   const rows: Row[] = [];
   for (const part of partsOf(values)) rows.push(...(await read(part)));

@@ -85,7 +85,6 @@ class PinnedPostgresDialect extends PostgresDialect {
   }
 }
 
-/** How connections to PostgreSQL are kept. */
 export interface ConnectionLimits {
   /** Real milliseconds that a connection lives, a fifth more or less; default: 5 minutes. */
   connectionAgeMs?: number | undefined;

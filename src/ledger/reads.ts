@@ -4,7 +4,6 @@ import type { AttemptRow, BatchRow, Database, RoundRow } from './schema.ts';
 import { prepared } from './prepared.ts';
 import type { Queries } from './tx.ts';
 
-/** How many rows a query finds. */
 export async function countRows<Tables extends keyof Database>(query: SelectQueryBuilder<Database, Tables, object>): Promise<number> {
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
   return count;
@@ -14,7 +13,6 @@ const selectBatch = prepared((db: Queries, { batchId }: { batchId: string }) =>
   db.selectFrom('batches').selectAll().where('batch_id', '=', batchId),
 );
 
-/** The batch, or undefined when the database has none of that id. */
 export async function findBatch(db: Queries, batchId: string): Promise<BatchRow | undefined> {
   return (await selectBatch(db, { batchId })).rows[0];
 }
@@ -23,7 +21,6 @@ const selectRound = prepared((db: Queries, { campaignId, round }: { campaignId: 
   db.selectFrom('rounds').selectAll().where('campaign_id', '=', campaignId).where('round', '=', round),
 );
 
-/** The row of a campaign's round, or undefined when it has not begun. */
 export async function findRoundRow(
   db: Queries,
   { campaignId, round }: { campaignId: string; round: number },

@@ -10,10 +10,7 @@ export type SchemaState = 'empty' | 'older' | 'current';
 const firstMigration = '001-first-schema';
 const ownTables = ['kysely_migration', 'kysely_migration_lock'];
 
-/**
- * Answers whether a ledger has been made in the file. Throws StoreError when it is the database of another program. Changes nothing in
- * it, not even its journal.
- */
+/** Whether the file holds a ledger. Throws StoreError for another program's database. Changes nothing, not even its journal. */
 export function isLedgerFile(path: string): boolean {
   const { tables, migrations } = readSqliteTables(path);
   const others = tables.filter((name) => !ownTables.includes(name));

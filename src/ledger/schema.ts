@@ -42,7 +42,6 @@ export interface Database extends ServiceTables {
     canary_from: number;
     /** Limits that a person changed while it ran, as JSON; they replace those of the rules. */
     adjustments: string | null;
-    /** Why it drains, or drained. */
     draining: DrainReason | null;
     /** A paused campaign goes on by itself at this instant. */
     resume_at: number | null;
@@ -61,7 +60,6 @@ export interface Database extends ServiceTables {
     /** What the gates that are always asked have seen, as JSON; null: nothing. */
     gates: string | null;
   };
-  /** The numbers that call for a campaign. */
   callers: {
     campaign_id: string;
     phone_number_id: string;
@@ -287,7 +285,6 @@ export interface Database extends ServiceTables {
   wishes: ControlRequestRow;
 }
 
-/** A row as it is read. */
 export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
 
 export type RecipientRow = Row<'recipients'>;

@@ -55,10 +55,7 @@ export interface ServiceTables {
     next_read_at: number;
     /** Length of the log when it was first listed. */
     seen_seq: Generated<number>;
-    /**
-     * How likely it is that somebody spoke: 0 nobody by the carrier's word, 1 empty without duration, 2 empty within the ring, 3 may be a
-     * talk.
-     */
+    /** How likely somebody spoke: 0 nobody by the carrier's word, 1 empty without duration, 2 empty within the ring, 3 may be a talk. */
     talk: Generated<number>;
     /** When the last complete sweep that did not list it had begun, on the service's clock; null: none. */
     missed_at: number | null;
@@ -131,7 +128,6 @@ export interface ServiceTables {
     fault: string | null;
     status: number | null;
   };
-  /** Who may ask through the HTTP API. */
   tokens: {
     token_id: string;
     /** Whoever has it; stands in the log beside each change. */
@@ -161,13 +157,11 @@ export interface ServiceTables {
   /** Campaigns that somebody is putting together on the page; nothing of them is called. */
   drafts: {
     draft_id: string;
-    /** Whose it is. */
     token_id: string;
     made_real: number;
     touched_real: number;
     /** Its list, in `draft_pieces`; another upload is another list. */
     list_id: string;
-    /** Name of the file as it was sent. */
     list_name: string;
     list_bytes: number;
     /** What was written so far and the first rows of the list, as JSON. */

@@ -30,7 +30,6 @@ export async function updateCampaign(tx: Tx, campaignId: string, changes: Change
   await tx.updateTable('campaigns').set(changes).where('campaign_id', '=', campaignId).execute();
 }
 
-/** Changes one round, of whatever names its campaign and its number. */
 export async function updateRound(
   tx: Tx,
   { campaign_id: campaignId, round }: { campaign_id: string; round: number },
@@ -40,7 +39,6 @@ export async function updateRound(
   await update.where('campaign_id', '=', campaignId).where('round', '=', round).execute();
 }
 
-/** Changes one recipient. */
 export const updateRecipient = updateOne('recipients', 'recipient_id');
 
 /** Changes one batch. Its state is changed by `compareAndSetBatch` alone. */
@@ -49,10 +47,8 @@ export const updateBatch: (tx: Tx, batchId: string, changes: Omit<Changes<'batch
   'batch_id',
 );
 
-/** Changes one attempt. */
 export const updateAttempt = updateOne('attempts', 'attempt_id');
 
-/** Changes the attempts of a batch that are in one of these states. */
 export async function updateAttemptsOf(
   tx: Tx,
   { batch_id: batchId, states }: { batch_id: string; states: readonly AttemptState[] },
@@ -62,8 +58,6 @@ export async function updateAttemptsOf(
   await update.where('batch_id', '=', batchId).where('state', 'in', states).execute();
 }
 
-/** Changes what is stored of one conversation. */
 export const updateConversation = updateOne('conversations', 'conversation_id');
 
-/** Changes what is known of one agent. */
 export const updateAgent = updateOne('agents', 'agent_id');

@@ -1,6 +1,5 @@
 import { ask, change, download, read, under } from './operation.ts';
 
-/** What can be done with campaigns and their rows, and what they have come to. */
 export const campaignOperations = {
   ...under('campaigns', {
     listCampaigns: read('GET /api/v1/campaigns', 'read', 'List all campaigns, newest first'),

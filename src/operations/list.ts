@@ -130,7 +130,6 @@ export const operations = {
   }),
 } as const;
 
-/** Name of an operation. */
 export type OperationId = keyof typeof operations;
 
 /** What an operation does and what to know besides, in whole sentences. */

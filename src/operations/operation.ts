@@ -1,7 +1,6 @@
 /** What a token allows; each role includes the one before it. */
 type Role = 'read' | 'operate' | 'admin';
 
-/** Method and path of an operation. */
 export type Route = `${'GET' | 'POST' | 'DELETE'} /api/v1/${string}`;
 
 /**
@@ -54,7 +53,6 @@ const make =
 /** One of its kind: route, role, sentence, and what to know besides. */
 export const [read, change, ask, download] = [make('read'), make('change'), make('ask'), make('download')];
 
-/** Operations under a heading. */
 export const under = <Group extends Record<string, Untagged<Kind>>>(tag: Tag, group: Group) =>
   Object.fromEntries(Object.entries(group).map(([id, operation]) => [id, { ...operation, tag }])) as {
     readonly [Id in keyof Group]: Operation<Group[Id]['kind']>;

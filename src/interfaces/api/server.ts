@@ -137,10 +137,7 @@ function isJson(body: unknown): boolean {
 /** Requests to add rows that one server answers at once. */
 const mostAdds = 100;
 
-/**
- * Tells whoever adds rows to wait, before anything is asked of the database: a thousand requests at once would wait for its connections
- * until they fail.
- */
+/** Refuses additions before the database is asked: a thousand at once would wait for its connections until they fail. */
 function refuseTooManyAdds(app: Api): void {
   let underWay = 0;
   app.addHook('onRequest', async ({ method, routeOptions: { url } }, reply) => {
@@ -199,7 +196,6 @@ const describeRoute: typeof jsonSchemaTransform = (route) => {
   return { ...described, schema: { ...schema, body: { type: 'object', required: files, properties } } };
 };
 
-/** Where the API listens. */
 export interface ApiAddress {
   /** An address of this machine, or a name of it. */
   host: string;
@@ -211,7 +207,6 @@ export interface ApiAddress {
   behindProxy?: boolean;
 }
 
-/** An API that listens. */
 export interface RunningApi {
   url: string;
   /** Ends the requests under way in order, and streams at once. */

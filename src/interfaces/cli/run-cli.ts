@@ -55,7 +55,6 @@ function refuseFaultyText(args: readonly string[]): void {
   if (odd !== undefined) throw new UsageError(`Argument ${Number(odd.path[0]) + 1} holds ${odd.fault}; remove it.`);
 }
 
-/** Whether a program reads the output. */
 function wantsJson(args: readonly string[]): boolean {
   return ownOf(args).includes('--json');
 }

@@ -7,7 +7,6 @@ import { silentHookSince } from '../dial/screening.ts';
 
 type Told = 'pending' | 'delivered' | 'failed';
 
-/** How the hooks of a campaign stand. */
 export interface HookStanding {
   /** Since when the pre-dial hook has given no answer about the people who are to be called now (service time). */
   silentSince: number | null;

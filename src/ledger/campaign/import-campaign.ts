@@ -49,7 +49,6 @@ export function recipientId(campaignId: string, row: number): string {
   return `${campaignId}/${row}`;
 }
 
-/** What a recipient takes from its row of the list. */
 export function listColumnsOf(row: ImportRow) {
   return { ...termColumnsOf(row), cells: JSON.stringify(row.cells) };
 }

@@ -13,7 +13,6 @@ export interface ListSample {
 /** Campaigns that are looked at one by one; the others have less in common with the list. */
 const mostCompared = 5;
 
-/** Whether a campaign has a row with one of these ids. */
 export async function knowsAnyId(db: Queries, campaignId: string, ids: readonly string[]): Promise<boolean> {
   if (ids.length === 0) return false;
   const row = await db

@@ -14,7 +14,6 @@ export interface LookUpProof {
   keyBehaviour: 'first_answer' | 'conflict' | null;
 }
 
-/** An account at an interface. */
 export interface ProvenAccount {
   accountId: string;
   api: ServiceApi;

@@ -2,7 +2,6 @@ import type { NewEvent, NoticeFacts } from '../../rules/events.ts';
 import { appendEvents, newestEvents } from '../events.ts';
 import type { Queries, Store } from '../tx.ts';
 
-/** Something that a hook is told, and of which campaign. */
 export type Notice = NoticeFacts & { campaignId: string };
 
 const toldTypes = ['hook.delivered', 'hook.failed'] as const;
@@ -28,7 +27,6 @@ export async function findNotice(db: Queries, notice: Notice, afterSeq?: number)
   return null;
 }
 
-/** Notes in the log whether the hook was told, and why it was not. */
 export async function noteNotice(
   store: Store,
   notice: Notice,

@@ -5,7 +5,6 @@ import type { Queries } from '../tx.ts';
 
 /** A pause that a campaign made by itself. Instants are service time. */
 export interface OwnPause {
-  /** Its place in the event log. */
   seq: number;
   pausedAt: number;
   /** In our own words: what was seen and what to mend. */

@@ -17,7 +17,6 @@ export interface RoundEnd {
   endedAt: number;
 }
 
-/** What there is to tell of a round that has ended. */
 export async function readRoundEnd(db: Queries, campaign: Campaign, round: number): Promise<RoundEnd> {
   const { campaignId, state } = campaign;
   const row = await findRoundRow(db, { campaignId, round });

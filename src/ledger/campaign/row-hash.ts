@@ -9,7 +9,6 @@ import type { ImportRow } from './import-row.ts';
 const hashBytes = 8;
 const rowsPerEvent = 500;
 
-/** The key of the database for hashes of rows. */
 export async function readRowKey(db: Queries): Promise<string> {
   return (await db.selectFrom('meta').select('value').where('key', '=', 'row_key').executeTakeFirstOrThrow()).value;
 }
@@ -44,7 +43,6 @@ function digestShown(key: string, { recipient_id: recipientId, cells, reason }: 
   return hash('sha256', text, 'buffer').subarray(0, hashBytes);
 }
 
-/** Hashes rows that are added or corrected, for their events. */
 export async function rowHasher(db: Queries): Promise<(recipientId: string, row: ImportRow) => RowHash> {
   const key = await readRowKey(db);
   return (id, row) => ({

@@ -70,10 +70,7 @@ async function resultOfAbsence(tx: Tx, { batch, reported }: Conclusion, campaign
   return { disposition: 'unreached', detail: 'no_record', counted: true };
 }
 
-/**
- * Whether it is too early to conclude anything in a campaign of which the service has shown no record: as long as it may call somebody
- * else, that one's record may still come.
- */
+/** While the service has shown no record of the campaign, it is too early as long as it may call others, whose record may still come. */
 async function maySoonShowRecord(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   if (campaign.recordShown || campaign.state !== 'running') return false;
   if ((await canaryAllowance(tx, campaign)) === 0) return false;
@@ -134,10 +131,7 @@ export interface CompleteSweep {
   deepFrom: number | null;
 }
 
-/**
- * Ends a complete sweep, in one transaction: the only place where the absence of a record means something. Only deadlines that
- * had passed when the sweep began count.
- */
+/** The only place where the absence of a record means something. Only deadlines that had passed when the sweep began count. */
 export async function concludeSweep(tx: Tx, agentId: string, { begunAt, deepFrom, now }: CompleteSweep & { now: number }): Promise<void> {
   const agent = await readAgent(tx, agentId);
   const open = await findOpenBatches(tx, agentId);

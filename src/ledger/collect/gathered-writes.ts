@@ -2,7 +2,6 @@ import type { Tx, Store } from '../tx.ts';
 
 /** A piece of work that does not depend on others. */
 interface Write {
-  /** What it is about. */
   id: string;
   work: (tx: Tx) => Promise<void>;
 }

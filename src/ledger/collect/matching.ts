@@ -27,10 +27,7 @@ interface CandidateRow extends AttemptRow {
   superseded_at: number | null;
 }
 
-/**
- * Attempts that were posted and are given back, or to be sent again, since the service said that it took nothing: a record may show that it
- * did.
- */
+/** Attempts that were posted, and given back or to be sent again on the service's word that it took nothing: a record may deny that. */
 const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_at is not null and exists (
   select 1 from posts where posts.batch_id = a.batch_id and (posts.absent_at is not null
     or (posts.status is not null and posts.verdict in ('not_sent', 'refused'))))`;
@@ -70,10 +67,7 @@ export async function oldestOpenPost(db: Queries, agentId: string): Promise<numb
   return row?.oldest ?? null;
 }
 
-/**
- * When the oldest campaign of the agent began that still runs, or has ended since `since`; null when there is none: what a record before
- * that tells matters to nobody any more.
- */
+/** Begin of the agent's oldest campaign that runs, or ended since `since`; null: none. Records from before that matter to nobody. */
 export async function oldestCampaignStart(db: Queries, agentId: string, since: number): Promise<number | null> {
   const row = await db
     .selectFrom('rounds')
@@ -108,7 +102,6 @@ async function toCorrelation(
   });
 }
 
-/** A record and the attempt that it is to belong to. */
 interface Match {
   conversationId: string;
   attemptId: string;

@@ -56,7 +56,6 @@ export async function findReportedBatches(db: Queries, agentId: string): Promise
   }));
 }
 
-/** What a report left to do. */
 export interface Reported {
   /** Attempts whose calls still wait at the service, by our name for them. */
   waiting: { attemptId: string; ref: string }[];
@@ -121,7 +120,6 @@ function isOver({ state }: CallReport): boolean {
   return state === 'over' || state === 'withdrawn';
 }
 
-/** What is reported of one call. */
 interface Entry {
   attempt: AttemptRow;
   report: CallReport;

@@ -24,10 +24,7 @@ interface Sent {
 /** Date headers have whole seconds, and what was sent brings none. */
 const clocksApartMs = 2_000;
 
-/**
- * The campaigns under way whose sweeps would read a record of the agent. None where one of them belongs to another service: whose record it
- * is, its sweep can tell and nobody here.
- */
+/** Campaigns under way that would read the record. None where one is of another service: only its sweep can tell whose record it is. */
 async function readAskers({ db }: Store, { agentId, accountId }: Pick<Sent, 'agentId' | 'accountId'>) {
   const rows = await db
     .selectFrom('campaigns')

@@ -5,7 +5,6 @@ import type { Tx, Store } from '../tx.ts';
 /** A campaign that is being put together, without the bytes of its list. Instants are real time. */
 export interface Draft {
   draftId: string;
-  /** Whose it is. */
   tokenId: string;
   madeReal: number;
   touchedReal: number;
@@ -14,7 +13,6 @@ export interface Draft {
   settings: string;
 }
 
-/** A list that was kept for a draft. */
 export interface DraftList {
   listId: string;
   name: string;
@@ -27,10 +25,7 @@ export const draftLastsMs = 7 * 24 * 3_600_000;
 /** No upload lasts so long: pieces that belong to no draft by then never will. */
 const strayLastsMs = 3_600_000;
 
-/**
- * Keeps the bytes of a list, piece by piece, each in a transaction of its own, so that calls are placed meanwhile. Until a draft names it,
- * it belongs to nobody and is swept away.
- */
+/** Each piece has its own transaction, so that calls are placed meanwhile. Until a draft names the list, it may be swept away. */
 export async function keepDraftList(
   store: Store,
   { name, content, nowReal }: { name: string; content: AsyncIterable<Uint8Array>; nowReal: number },
@@ -46,7 +41,6 @@ export async function keepDraftList(
   return { listId, name, bytes };
 }
 
-/** The bytes of a list, in order. */
 export async function* readDraftList({ db }: Pick<Store, 'db'>, { listId }: DraftList): AsyncGenerator<Buffer> {
   for (let place = 0; ; place += 1) {
     const found = await db
@@ -60,7 +54,6 @@ export async function* readDraftList({ db }: Pick<Store, 'db'>, { listId }: Draf
   }
 }
 
-/** Begins a draft over a list that was kept. */
 export async function createDraft(
   store: Store,
   { tokenId, list, settings, nowReal }: Pick<Draft, 'tokenId' | 'list' | 'settings'> & { nowReal: number },

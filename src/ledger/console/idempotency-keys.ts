@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { partsOf } from '../parts.ts';
 import type { Tx, Store } from '../tx.ts';
 
-/** A change that somebody asks for under a key of theirs. */
 export interface KeyedRequest {
   tokenId: string;
   key: string;
@@ -10,7 +9,6 @@ export interface KeyedRequest {
   parts: Readonly<Record<string, string>>;
 }
 
-/** An answer as it was given, and is given again. */
 export interface KeptAnswer {
   status: number;
   body: string;
@@ -83,10 +81,7 @@ export function abandonKey(entry: string): void {
 /** Entries of the requests that this process is carrying out, by database. */
 const held = new WeakMap<Store, Set<string>>();
 
-/**
- * Says again and again that the request under this entry is being carried out, until the function that is answered is called. One
- * transaction tells of all requests of the process.
- */
+/** Repeats that the request is being carried out until the answered function is called. One transaction speaks for the whole process. */
 export function holdKey(store: Store, entry: string): () => void {
   const entries = held.get(store) ?? holdKeysOf(store);
   entries.add(entry);

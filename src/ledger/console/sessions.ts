@@ -6,10 +6,7 @@ import type { Store } from '../tx.ts';
 export const sessionLastsMs = 12 * 3_600_000;
 const secretBytes = 32;
 
-/**
- * Signs the holder of a token in. Answers the text by which the session is known; the ledger keeps only a hash of it. Sessions that are
- * over are deleted on the way.
- */
+/** Answers the text by which the session is known; the ledger keeps only its hash. Deletes sessions that are over on the way. */
 export async function beginSession(store: Store, { tokenId, nowReal }: { tokenId: string; nowReal: number }): Promise<string> {
   const text = randomBytes(secretBytes).toString('base64url');
   const row = { hash: hashOf(text), token_id: tokenId, ends_real: nowReal + sessionLastsMs };

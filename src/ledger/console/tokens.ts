@@ -4,7 +4,6 @@ import type { Store } from '../tx.ts';
 
 /** What a token allows. Each includes the one before it: look; change campaigns and lists; change who may dial and who is told. */
 export const tokenRoles = ['read', 'operate', 'admin'] as const satisfies Row<'tokens'>['role'][];
-/** What the holder of a token may do. */
 export type TokenRole = (typeof tokenRoles)[number];
 
 /** A token of the API as lists show it. Instants are real time. */
@@ -100,7 +99,6 @@ export async function noteUse(store: Store, { tokenId, usedReal }: Token, nowRea
   await store.transaction((tx) => tx.updateTable('tokens').set({ used_real: nowReal }).where('token_id', '=', tokenId).execute());
 }
 
-/** Whether a token is neither revoked nor expired. */
 export function holdsAt({ revokedReal, expiresReal }: Token, nowReal: number): boolean {
   return revokedReal === null && (expiresReal === null || expiresReal > nowReal);
 }
@@ -110,10 +108,7 @@ export async function listTokens({ db }: Pick<Store, 'db'>): Promise<Token[]> {
   return (await db.selectFrom('tokens').selectAll().orderBy('created_real', 'desc').execute()).map(toToken);
 }
 
-/**
- * From here on the token is refused, and whoever is signed in with it is signed out. Answers undefined when there is none of that id, and
- * the same again when it was revoked before.
- */
+/** Refuses the token and ends its sessions from here on. Undefined: there is none of that id. Repeating it answers the same. */
 export async function revokeToken(store: Store, tokenId: string, nowReal: number): Promise<Token | undefined> {
   return store.transaction(async (tx) => {
     await tx
@@ -128,7 +123,6 @@ export async function revokeToken(store: Store, tokenId: string, nowReal: number
   });
 }
 
-/** Whether whoever has `held` may do what `wanted` is needed for. */
 export function mayAct(held: TokenRole, wanted: TokenRole): boolean {
   return tokenRoles.indexOf(held) >= tokenRoles.indexOf(wanted);
 }

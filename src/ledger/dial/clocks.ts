@@ -50,10 +50,7 @@ export async function findKeptReading(store: Store, address: string): Promise<Ke
   return { serviceMs: latest.read_service, agoMs: (await store.now(store.db)) - latest.read_database };
 }
 
-/**
- * Keeps a reading for workers to come, and by how much the service's clock is too far ahead of this worker's; 0: it is not, null: as
- * this worker or another one has found it.
- */
+/** `apartMs`: how far the service's clock is ahead of this worker's, if too far; 0: it is not; null: as a worker found it before. */
 export async function keepReading(
   store: Store,
   address: string,

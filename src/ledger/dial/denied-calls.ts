@@ -7,10 +7,7 @@ import type { Queries, Tx } from '../tx.ts';
 import { countAsUnknown } from './verdicts.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/**
- * A batch that is to be sent again although the service answered an earlier POST of it, which may have been carried out; undefined: it is
- * not such a one.
- */
+/** A batch to be sent again although the service answered an earlier POST of it, which may have been carried out; else undefined. */
 export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ campaign_id: string } | undefined> {
   return db
     .selectFrom('batches')

@@ -25,7 +25,6 @@ async function findTellingLines(tx: Tx, batchId: string, attempts: readonly Atte
   return new Set(lines.filter((line) => !taken.has(line)));
 }
 
-/** Whether one of the batch's attempts has its conversation. */
 export async function hasRecord(tx: Tx, batchId: string): Promise<boolean> {
   const query = tx.selectFrom('attempts').select('attempt_id').where('batch_id', '=', batchId);
   return (await query.where('conversation_id', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
@@ -34,10 +33,7 @@ export async function hasRecord(tx: Tx, batchId: string): Promise<boolean> {
 /** What speaks for a call: a record that names it by its reference, or one that fits it by number or opening line. */
 export type Evidence = 'named' | 'fitting';
 
-/**
- * Whether one of the batch's attempts has its conversation already, or a stored conversation since the first POST fits one of
- * its recipients, by reference, number or opening line.
- */
+/** Whether an attempt of the batch has its conversation, or one since the first POST fits by reference, number or opening line. */
 export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonly AttemptRow[]): Promise<Evidence | null> {
   const agentId = attempts[0]?.agent_id;
   if (agentId === undefined || batch.first_posted_at === null) return null;

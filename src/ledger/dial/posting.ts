@@ -67,10 +67,7 @@ export interface PostingInput extends Partial<ServiceTime> {
   speed: number;
   /** An earlier try was about to make this POST: a ledger without it is an older one. */
   witnessed?: number;
-  /**
-   * When the agent's list was last begun to be read for a batch that the service denied; null: it could not be, and the batch waits.
-   * Undefined: now.
-   */
+  /** When the agent's list was last begun to be read for a denied batch; null: it could not be, and the batch waits. Undefined: now. */
   listReadAt?: number | null | undefined;
 }
 
@@ -136,10 +133,7 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   return { kind: 'verdict', state: to };
 }
 
-/**
- * When the last one of an unsent batch is due: in the future where the clock went back since they were planned, or where the end of an
- * earlier call was corrected.
- */
+/** In the future where the clock went back since the batch was planned, or where the end of an earlier call was corrected. */
 async function latestDue(tx: Tx, batchId: string): Promise<number> {
   const row = await tx
     .selectFrom('attempts')

@@ -58,10 +58,7 @@ export async function pauseForRefusal(tx: Tx, batch: BatchRow, { status, now }: 
   await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });
 }
 
-/**
- * What follows when a batch was refused for one of its calls, and no record speaks against that: it is sent again in halves until the call
- * is found.
- */
+/** A batch was refused for one of its calls, and no record speaks against that: it is sent again in halves until the call is found. */
 export async function applyRefusal(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   const at = { campaignId: batch.campaign_id, now };
   const attempts = await attemptsOf(tx, batch.batch_id, callingAttemptStates);

@@ -133,9 +133,7 @@ export function screenedMark({ preDial }: CampaignRules, { screened }: AttemptRo
   return preDial === null ? {} : { screened };
 }
 
-/**
- * Since when the pre-dial hook has given no answer about the batch that is to be sent now (service time); null when nothing waits for it.
- */
+/** Since when the pre-dial hook has given no answer about the batch to be sent now (service time); null when nothing waits for it. */
 export async function silentHookSince(db: Queries, { campaignId }: Campaign): Promise<number | null> {
   const row = await db
     .selectFrom('batches')

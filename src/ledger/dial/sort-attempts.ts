@@ -14,7 +14,6 @@ import { readCallerRooms } from '../limits/caller-room.ts';
 import { screeningRelease } from './screening.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 
-/** Who of a batch is called, and who is not any more. */
 export interface Sorted {
   dial: { attempt: AttemptRow; cells: string; terms: RowTerms }[];
   releases: Release[];
@@ -83,7 +82,6 @@ function isInPilot({ pilot }: Campaign, { sample, called, promise_id: promise }:
   return pilot.state === 'calling' && (called === 1 ? promise !== null : sample === pilot.sample);
 }
 
-/** Gives back who is not called after all. */
 export async function giveBack(tx: Tx, at: At & { batchId: string }, { releases, doubtful }: Sorted): Promise<void> {
   await releaseAttempts(tx, at, releases);
   await leaveInDoubt(tx, at, doubtful);

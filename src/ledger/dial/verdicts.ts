@@ -62,7 +62,6 @@ type Acceptance =
   | { acceptedBy: 'look_up'; serviceBatchId: string }
   | { acceptedBy: 'evidence' };
 
-/** What is kept of it, and told. */
 function keptOf(by: Acceptance) {
   switch (by.acceptedBy) {
     case 'reply':

@@ -117,13 +117,11 @@ export async function listDueReads(
   return [...new Set([...ids, ...undecided.map((row) => row.conversation_id)])].slice(0, limit);
 }
 
-/** A row as a read has left it. */
 export interface ReadRow extends ConversationRow {
   /** Whether it was this read that showed the record to its end. */
   becameFinal: boolean;
 }
 
-/** What a read of a record has shown, and how it is judged. */
 export interface RecordReading {
   facts: ConversationFacts;
   analysisWaitMs: number;

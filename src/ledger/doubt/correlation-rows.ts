@@ -9,7 +9,6 @@ import type { AgentRow, AttemptRow } from '../schema.ts';
 
 export type Timing = CampaignRules['timing'];
 
-/** What else is known of an attempt's batch, its agent and its campaign. */
 interface Surroundings {
   serviceBatchId: string | null;
   template: string | null;
@@ -69,7 +68,6 @@ export const isAbsentForCertain = sql<number>`case when
   and not exists (select 1 from posts where posts.batch_id = batches.batch_id and posts.absent_at is null
     and not (posts.verdict is not null and posts.verdict = 'not_sent' and posts.status is null)) then 1 else 0 end`;
 
-/** What is known of a batch beside its attempts. */
 export interface BatchFacts {
   serviceBatchId: string | null;
   /** Of the opening lines of its calls. */
@@ -80,7 +78,6 @@ export interface BatchFacts {
   reported: boolean;
 }
 
-/** The facts of batches, by their ids. */
 export async function readBatches(db: Queries, batchIds: readonly string[]): Promise<Map<string, BatchFacts>> {
   const rows = await readInParts(batchIds, (part) =>
     db

@@ -16,7 +16,6 @@ import { noteCandidates, settleAsUnknown } from '../rows/settle.ts';
 import { updateAttempt } from '../updates.ts';
 import type { AttemptRow } from '../schema.ts';
 
-/** Whom an attempt would go to. */
 export interface Callee {
   recipientId: string;
   e164: string;
@@ -204,7 +203,6 @@ function isGivenBack({ state, evidence }: EarlierAttempt): boolean {
   return state === 'released' && evidence === 'report';
 }
 
-/** An earlier call, and what is known of it and of the list. */
 interface Asked {
   row: EarlierAttempt;
   doubt: Doubt | undefined;

@@ -55,7 +55,6 @@ function unresolvedOf(db: Queries, campaignId: string) {
     .orderBy('row_number');
 }
 
-/** Looks up what may have become of the rows' calls, as the records stand now. */
 export async function readDoubtfulRows(
   db: Queries,
   campaign: Campaign,

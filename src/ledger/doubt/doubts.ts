@@ -34,7 +34,6 @@ export interface Doubt {
   undecided: boolean;
 }
 
-/** Attempts about which records are asked. */
 interface Question {
   attempts: readonly AttemptRow[];
   timing: Timing;
@@ -43,7 +42,6 @@ interface Question {
   undecidedUntil?: number;
 }
 
-/** What an answer is read from. */
 interface Reading extends Pick<Question, 'timing' | 'now'> {
   db: Queries;
   agentId: string;
@@ -51,10 +49,7 @@ interface Reading extends Pick<Question, 'timing' | 'now'> {
   lookAheadMs: number;
 }
 
-/**
- * Asks of attempts that were posted, and have no record that shows what became of them, which unowned records may be theirs and may
- * hide a talk.
- */
+/** Asks which unowned records may be those of posted attempts without a record that shows what became of them, and may hide a talk. */
 export async function readDoubts(
   db: Queries,
   agentId: string,
@@ -160,7 +155,6 @@ function factsOf(row: ConversationRow): ConversationFacts {
   return { ...facts, agentId: facts.agentId ?? row.agent_id, startedAt: facts.startedAt ?? row.first_seen_at };
 }
 
-/** What one record is to one attempt. */
 interface Asked {
   attempt: CorrelationAttempt;
   clue: Clue;
@@ -262,10 +256,7 @@ async function findRecords({ db, agentId, agent, timing, now }: Reading, asked: 
   return rows.filter((row) => row.talk >= mayHideFrom);
 }
 
-/**
- * Whether the service has shown as many records as calls were made. Where unanswered calls leave none, a record without words but with a
- * duration is that of a talk.
- */
+/** Whether there are as many records as calls. If unanswered calls leave none, one with a duration but no words is of a talk. */
 async function leavesRecordOfEachCall(db: Queries, agentId: string, now: number): Promise<boolean> {
   const { rows } = await sql<{ calls: number; records: number }>`
     with since as (select min(posted_at) as at from attempts join campaigns on campaigns.campaign_id = attempts.campaign_id

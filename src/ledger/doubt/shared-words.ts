@@ -38,7 +38,6 @@ export function hasFreeWords(agentId: string) {
 /** So long after a record whose words were cut off others may be. */
 const cutsMs = 24 * 3_600_000;
 
-/** Rows that would be called together, and by whose rules. */
 interface Together {
   rules: Pick<CampaignRules, 'agentId' | 'firstMessage'>;
   rows: readonly { id: string; openingLine: string | null }[];

@@ -45,10 +45,7 @@ export function linesOf({ maxConcurrentCalls, keepFree }: Account): number | nul
   return Math.max(1, maxConcurrentCalls - Math.ceil((maxConcurrentCalls * keepFree) / 1000));
 }
 
-/**
- * Locks an account's row for the rest of the transaction. Whoever locks a campaign as well does that first, so that two transactions
- * never wait for each other.
- */
+/** Locks until the transaction ends. Whoever locks a campaign as well does that first, so that two never wait for each other. */
 export async function lockAccount(tx: Tx, accountId: string): Promise<void> {
   if (isPostgres(tx)) await sql`select 1 from accounts where account_id = ${accountId} for update`.execute(tx);
 }
@@ -91,10 +88,7 @@ export async function untilTurn(
   return before > databaseNow ? 0 : Math.floor(before + gapMs - databaseNow);
 }
 
-/**
- * What an answer of the service says about the pace of the account: a 429 cuts it, an accepted batch lets it grow. Runs in the
- * transaction that records the verdict.
- */
+/** Follows an answer of the service: a 429 cuts the pace, an accepted batch lets it grow. Runs in the verdict's transaction. */
 export async function notePace(
   tx: Tx,
   batch: Pick<BatchRow, 'campaign_id' | 'batch_id' | 'size'>,

@@ -4,7 +4,6 @@ import { readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import { firstPostedAfter, lastPostedAt } from './placed-calls.ts';
 
-/** A recipient about to be dialled, as far as budgets are concerned. */
 export interface Budgeted {
   recipientId: string;
   e164: string;
@@ -14,10 +13,7 @@ export interface Budgeted {
   budgetFrom: number;
 }
 
-/**
- * Tells of each recipient when the budgets of attempts allow one more; null: never. Reads nothing where neither a number's budget nor
- * a renewal asks for it.
- */
+/** When budgets of attempts allow each recipient one more; null: never. Reads nothing unless a number's budget or a renewal asks. */
 export async function readBudgets(
   db: Queries,
   budget: AttemptBudget,

@@ -6,10 +6,7 @@ import { changeCampaignState, type Campaign } from '../rows/campaigns.ts';
 import type { Database } from '../schema.ts';
 import type { Tx } from '../tx.ts';
 
-/**
- * Pauses a campaign of whose latest calls too many failed; answers whether it did. Only calls that ended since it last began to dial
- * count: a person has looked at those before.
- */
+/** Answers whether it paused the campaign. Only calls that ended since it last began to dial count: a person has looked at the others. */
 export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   const { breaker } = campaign.rules;
   if (breaker === null) return false;

@@ -124,9 +124,7 @@ export async function fullUntil(
   return Math.min(until ?? Infinity, ...waits.map(Number));
 }
 
-/**
- * The same for the numbers of a campaign that may call at all. `usedBy`: the campaign that uses one of them, where that is why.
- */
+/** The same for the numbers of a campaign that may call at all. `usedBy`: the campaign that uses one of them, where that is why. */
 export async function callersFullUntil(
   db: Queries,
   campaign: Campaign,

@@ -14,7 +14,6 @@ export const candidatesPerLook = 1000;
 /** States of a batch of which the collector may still learn something. */
 const openBatchStates: readonly BatchState[] = ['posting', 'not_sent', 'unknown'];
 
-/** What still has to happen in a campaign. */
 export interface Outstanding {
   /** Attempts that hold a slot: planned, being posted, or open. */
   open: number;
@@ -97,7 +96,6 @@ export async function countOutstanding(db: Queries, campaignId: string): Promise
   return { open, unread: unread.rows[0]?.count ?? 0, undecided: undecided + sweeps };
 }
 
-/** Whether the collector still has something to find out. */
 export function isOutstanding(counts: Outstanding): boolean {
   return counts.open + counts.unread + counts.undecided > 0;
 }

@@ -8,7 +8,6 @@ import { lockedTransaction, lockToWrite } from '../locks.ts';
 import type { Queries, Tx, Store } from '../tx.ts';
 import type { HouseRules } from '../../rules/campaign-rules.ts';
 
-/** A version of the house rules. */
 export interface HouseVersion {
   version: number;
   /** When it was set: epoch milliseconds of service time. */
@@ -27,12 +26,10 @@ export async function listHouse(db: Queries): Promise<HouseVersion[]> {
   });
 }
 
-/** The rules that hold now; null: there are none. */
 export async function readHouse(db: Queries): Promise<HouseRules | null> {
   return (await listHouse(db))[0]?.rules ?? null;
 }
 
-/** Whether these rules are other than those that hold. */
 export function changesHouse(last: HouseVersion | undefined, rules: Omit<HouseRules, 'version'>): boolean {
   if (last?.rules == null) return !isOpenHouse(rules);
   const { version: _, ...before } = last.rules;

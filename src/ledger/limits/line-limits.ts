@@ -23,7 +23,6 @@ export interface LineLimits {
   entitled: number;
   /** Null: the account has no limit. */
   account: { lines: number; free: number; share: number } | null;
-  /** Calls that may be on the line now. */
   allowed: number;
   /** Calls on the line. */
   open: number;

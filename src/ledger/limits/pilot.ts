@@ -69,7 +69,6 @@ export async function isPilotOver(db: Queries, { campaignId, pilot }: Pick<Campa
   return (await uncalled.limit(1).executeTakeFirst()) === undefined;
 }
 
-/** How the sample stands. */
 export interface PilotStanding {
   sample: number;
   state: 'calling' | 'asked' | 'passed';
@@ -89,7 +88,6 @@ export async function readPilot(db: Queries, campaign: Campaign): Promise<PilotS
   return { ...pilot, ...counts, gates: (await readGates(db, campaign)).map(({ text }) => text) };
 }
 
-/** What the calls of the sample say to each gate. */
 async function readGates(db: Queries, { campaignId, rules, pilot }: Campaign) {
   const counts = await countSample(db, campaignId, pilot?.sample ?? 0);
   const goals = goalsOf(rules.results);

@@ -8,7 +8,6 @@ import { isPostgres, type Queries, type Tx } from '../tx.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
 
-/** Whom a call goes to, as far as frequency caps are concerned. */
 export interface Callee {
   e164: string;
   /** The user's own id of the person; null where the list has none. */
@@ -20,9 +19,7 @@ export interface Callee {
 /** A batch is given up after this long, and was posted for the last time before. */
 const longestRepostMs = 16 * 60_000;
 
-/**
- * When a call was last posted: where the fate of a batch that was posted again is unknown, its attempts keep the time of the first POST.
- */
+/** When a call was last posted: while the fate of a batch that was posted again is unknown, its attempts keep the first time. */
 export const lastPostedAt = sql<number>`coalesce(
   (select max(posts.posted_at) from posts where posts.batch_id = attempts.batch_id), attempts.posted_at)`;
 
@@ -34,10 +31,7 @@ export function firstPostedAfter(since: number): number {
 /** Records tell the second in which a call began. */
 const recordGrainMs = 1_000;
 
-/**
- * When the phone rang, or the last instant at which it may ring: what a record tells is put on the clock of the ledger by what the
- * service's own showed before the POST.
- */
+/** When the phone rang, or may at the latest: a record's time, put on the ledger's clock by what the service's showed before the POST. */
 export const ringsAt = sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + coalesce(
   (select max(posts.posted_at - posts.service_from) from posts where posts.batch_id = attempts.batch_id), 0), attempts.rings_until)`;
 

@@ -24,7 +24,6 @@ export class CallbackRefusedError extends RefusedError {
 /** An instant, or what the wall of the callee shows (`2030-11-30 17:00`). */
 export type CallbackTime = { instant: number } | { local: string };
 
-/** A row of a campaign, and who says what of it. */
 export interface CallbackWish extends At {
   row: number;
   by: string;

@@ -14,7 +14,6 @@ export interface DecisionLine {
   decision: DoubtDecision | null;
 }
 
-/** What is wrong with a decision, and what to do. */
 export interface DecisionProblem {
   place: string;
   column: 'row' | 'attempt' | 'conversation' | 'decision';

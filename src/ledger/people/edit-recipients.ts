@@ -19,7 +19,6 @@ import { wordsKeysOf } from '../words-key.ts';
 import { updateCampaign, updateRecipient } from '../updates.ts';
 import type { RecipientRow } from '../schema.ts';
 
-/** What became of one row of an upload. */
 export interface EditResult {
   /** Data row of the upload, from 1. */
   row: number;
@@ -216,7 +215,6 @@ function duplicateOf(row: number): EditVerdict {
   return { kind: 'failed', code: 'duplicate_phone', hint };
 }
 
-/** What is written of a part of an upload. */
 interface Writing {
   campaign: Campaign;
   judged: readonly Judged[];
@@ -263,7 +261,6 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
   await appendEvents(tx, [...events, { at: now, campaignId, type: 'campaign.edited', data }]);
 }
 
-/** How a row is corrected. */
 interface Correction {
   row: EditRow;
   /** The outcome that is taken back; null: it waits. */

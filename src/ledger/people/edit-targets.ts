@@ -24,7 +24,6 @@ export async function findTargets(
   return targets;
 }
 
-/** The recipients of these rows of the campaign, by the numbers of the rows. */
 export async function findRows(db: Queries, campaignId: string, rows: readonly number[]): Promise<Map<number, RecipientRow>> {
   if (rows.length === 0) return new Map();
   const ofCampaign = db.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);

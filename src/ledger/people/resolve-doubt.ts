@@ -41,7 +41,6 @@ export async function resolveDoubt(store: Store, { campaignId, now }: At, lines:
   });
 }
 
-/** What the database has of everything that the lines name. */
 interface Found extends Omit<Named, 'ledgerId'> {
   attempts: Map<string, AttemptRow>;
   /** `attempt conversation` of what a person has said before. */

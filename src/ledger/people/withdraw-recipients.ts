@@ -12,7 +12,6 @@ import { updateRecipient } from '../updates.ts';
 /** Which rows a person takes out: by the user's own ids, or by row of the campaign. */
 export type WithdrawKeys = { ids: readonly string[] } | { rows: readonly number[] };
 
-/** What became of one row that was named. */
 export interface WithdrawResult {
   /** Id or row number as it was named. */
   key: string | number;

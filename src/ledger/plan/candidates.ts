@@ -130,10 +130,7 @@ function promiseTo(row: RecipientRow, open: PromiseRow | undefined): NonNullable
   return open === undefined || open.due_at === null || open.until === null ? null : { isOwn, dueAt: open.due_at, until: open.until };
 }
 
-/**
- * Reads all that may keep people from being called now, for the planner and the dial transaction alike. `planned`: attempts of each that
- * are planned by the asker itself.
- */
+/** What may keep people from being called, for planner and dial transaction. `planned`: attempts of each that the asker has planned. */
 export async function readStandings(
   tx: Tx,
   campaign: Campaign,
@@ -171,10 +168,8 @@ interface Deferral {
   ids: string[];
 }
 
-/** Who is due, and what the batch is to be like. */
 interface Look {
   candidates: readonly RecipientRow[];
-  /** Calls that the batch may have. */
   slots: number;
   now: number;
   wordsKept: boolean;
@@ -232,7 +227,6 @@ function defer({ deferrals }: Sorting, row: RecipientRow, { until, reason }: Omi
   deferrals.set(key, deferral);
 }
 
-/** Puts recipients off, and logs it. */
 export async function deferRecipients(tx: Tx, { campaignId, now }: At, deferrals: Iterable<Deferral>): Promise<void> {
   const events: NewEvent[] = [];
   for (const { until, reason, ids } of deferrals) {

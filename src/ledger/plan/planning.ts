@@ -75,10 +75,7 @@ async function findPlanned(tx: Tx, input: PlanInput): Promise<Plan | undefined> 
   return undefined;
 }
 
-/**
- * Gives every recipient that still waits the outcome of a campaign that dials no more, or only those to whom a call back was promised.
- * Answers whether any was left.
- */
+/** Gives all who wait, or only those promised a call back, the outcome of a campaign that dials no more. Answers if any was left. */
 async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason | typeof goalReached): Promise<boolean> {
   const rows = await tx
     .selectFrom('recipients')
@@ -225,9 +222,7 @@ function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLi
   return { id: row.recipient_id, openingLine };
 }
 
-/**
- * When somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of one of another campaign.
- */
+/** Somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of another campaign's. */
 async function waitForWords(tx: Tx, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
   if (!(await isAnyoneDue(tx, campaign, input.now))) return undefined;
   const outstanding = await countOutstanding(tx, input.campaignId);

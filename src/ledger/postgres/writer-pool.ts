@@ -20,10 +20,7 @@ const awayCodes = /^(08[0-9A-Z]{3}|57P0[1-35]|25P0[34]|25006|ECONN[A-Z]+|EPIPE|E
 /** Faults of which the client has only words. */
 const awayWords = /^(Connection terminated|Client (has encountered|was closed)|Query read timeout|timeout e)/;
 
-/**
- * Whether an error says that the connection is dead or leads to the wrong server. What the last statement did is not known then; if that
- * was COMMIT, the transaction may stand.
- */
+/** Whether the connection is dead, or leads to a wrong server. What the last statement did is unknown: after COMMIT, it may stand. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StandbyError) return true;
@@ -46,7 +43,6 @@ export interface WriterPoolOptions {
   urls: readonly string[];
   /** Real milliseconds after which a connection is replaced, a fifth more or less, so that not all go at once. */
   connectionAgeMs: number;
-  /** Called for each new connection. */
   onConnect: (client: ClientBase) => void;
 }
 

@@ -1,7 +1,6 @@
 import { openAttemptStates } from '../../rules/ledger.ts';
 import type { Queries } from '../tx.ts';
 
-/** A call of a row, and its conversation at the service as far as it is known. */
 export interface CallConversation {
   attemptId: string;
   recipientId: string;

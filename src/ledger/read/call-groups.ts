@@ -38,10 +38,7 @@ export function sqlDurationMs(db: Queries): RawBuilder<number | null> {
   return sql.raw(isPostgres(db) ? `(c.facts::json ->> 'durationMs')::double precision` : `json_extract(c.facts, '$.durationMs')`);
 }
 
-/**
- * The calls of a campaign that were placed, or may have been, counted by the database: a million attempts come back as a few thousand
- * groups. Only the dimensions asked for divide them.
- */
+/** Counted by the database: a million attempts come back as a few thousand groups. Only the dimensions asked for divide them. */
 export async function groupCalls(
   store: Pick<Store, 'db' | 'dialect'>,
   campaignId: string,

@@ -9,13 +9,11 @@ import type { AttemptRow, RecipientRow } from '../schema.ts';
 import type { Queries } from '../tx.ts';
 import { sqlLaterTerm } from '../rows/row-terms.ts';
 
-/** A call to a number, and its record where one is known. */
 export interface CalleeCall {
   attempt: AttemptRow;
   facts: ConversationFacts | null;
 }
 
-/** A row of a campaign that calls a number. */
 export interface CalleeRow {
   campaign: Campaign;
   recipient: RecipientRow;
@@ -29,7 +27,6 @@ export interface Callee {
   e164: string;
   /** Newest campaign first. */
   rows: CalleeRow[];
-  /** Its entries on the do-not-call list. */
   suppressions: StoredSuppression[];
   /** What the log tells of its rows and calls, oldest first; `truncated`: it holds older ones. */
   events: CampaignEvent[];

@@ -26,10 +26,7 @@ export interface CampaignReport extends Report {
   law: LawOutlook;
   /** What may lie behind another answer rate, oldest first: limits, agent, caller numbers and house rules that were changed. */
   changes: CampaignEvent[];
-  /**
-   * What the time on the line of the calls has cost; null where the campaign file names no price. `perGoal`: for each person with whom
-   * the goal was reached; null: there is none.
-   */
+  /** For the calls' time on the line; null: the file names no price. `perGoal`: per person with whom the goal was reached; null: none. */
   cost: { amount: number; currency: string; perMinute: number; perGoal: number | null } | null;
 }
 

@@ -52,7 +52,6 @@ export interface RowQuery {
   limit?: number;
 }
 
-/** What somebody looks for. */
 export interface RowSearch {
   /** A whole id or the number of a row with `#` before it; and what `everywhere` adds. */
   text: string;
@@ -60,10 +59,7 @@ export interface RowSearch {
   everywhere: boolean;
 }
 
-/**
- * In which order: that of the list; of whoever waits, the next call first; the last call first; or by the cells of a column, which
- * `orderByColumn` has to have put in order.
- */
+/** `next`: of whoever waits, the next call first; `last`: the last call first; `column`: as `orderByColumn` put them in order. */
 export type RowOrder = { by: 'row' } | { by: 'next' } | { by: 'last' } | { by: 'column'; place: number };
 
 const usualLimit = 50;
@@ -234,7 +230,6 @@ function kindsOf({ states, outcomes }: RowQuery): readonly Kind[] {
   });
 }
 
-/** Rows with what is known of their calls. */
 async function withCalls(db: Queries, found: readonly FoundRow[], now: number): Promise<CampaignRow[]> {
   const ids = found.map((row) => row.recipient_id);
   const attempts =

@@ -90,7 +90,6 @@ export async function readClockStrip(db: Queries, campaign: Campaign, now: numbe
   return { ahead, zones, more: Math.max(0, ranked.length - mostZones) };
 }
 
-/** The rows that wait, by the hours that apply to them. */
 export async function readHourKinds(db: Queries, { campaignId, rules }: Campaign): Promise<HourKind[]> {
   const hours = sqlLaterTerm(db, 'hours');
   const groups = await db

@@ -14,7 +14,6 @@ const conditions: Readonly<Record<EntryKind, RawBuilder<SqlBool>>> = {
   single: sql`scope <> ${accountScope} and scope not like ${`${purposePrefix}%`}`,
 };
 
-/** Which entries of the do-not-call list are wanted. */
 export interface EntryQuery {
   kind: EntryKind;
   /** Four digits or more of a number, or a part of who said so, of the reason or of the campaign's id; empty: all. */
@@ -51,7 +50,6 @@ function matching(search: string): RawBuilder<SqlBool> {
   return sql`(${byNumber} ${sql.join(named, sql` or `)})`;
 }
 
-/** The do-not-call list in figures. */
 export interface ListFigures {
   /** Entries of each kind, those that are over included. */
   kinds: Readonly<Record<EntryKind, number>>;

@@ -68,7 +68,6 @@ function unresolvedRows(db: Queries) {
   return db.selectFrom('recipients').where('recipients.state', '=', 'done').where('recipients.outcome', '=', 'unresolved');
 }
 
-/** Unresolved rows by their cause. */
 export async function countUnresolved(db: Queries, campaignId: string): Promise<Record<string, number>> {
   const groups = await unresolvedRows(db)
     .leftJoin('attempts', 'attempts.attempt_id', 'recipients.last_attempt_id')

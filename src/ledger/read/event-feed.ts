@@ -3,7 +3,6 @@ import type { EventType } from '../../rules/events.ts';
 import { lastEventSeq, readAllEvents, readEvents, type CampaignEvent } from '../events.ts';
 import { isPostgres, type Queries, type Store } from '../tx.ts';
 
-/** Which events a reader wants. */
 export interface FeedQuery {
   afterSeq: number;
   /** Null: of all campaigns. */

@@ -17,7 +17,6 @@ export interface Evidence {
   madeAt: number;
   /** Calls that were requested before are left out; null: none is. */
   sinceAt: number | null;
-  /** Of the database. */
   ledgerId: string;
   /** The ids under which lists have the number. */
   ids: string[];

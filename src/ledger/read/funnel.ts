@@ -5,7 +5,6 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { sqlPlaced } from './call-groups.ts';
 
-/** How many rows of a list came how far. */
 export interface Funnel {
   /** Data rows of the list. */
   listed: number;

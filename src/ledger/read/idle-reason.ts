@@ -32,7 +32,6 @@ export interface IdleReason {
   usedBy?: string | undefined;
 }
 
-/** The service's clock. */
 export interface Clock {
   now(): number;
   /** Seconds of the service per real second. */
@@ -79,7 +78,6 @@ export async function readIdleReason(db: Queries, campaign: Campaign, clock: Clo
   return isOnItsWay && (found?.reason === 'due' || found?.reason === 'collecting') ? null : found;
 }
 
-/** When anything last happened in the campaign, or something of one type. */
 export async function lastMoveAt(db: Queries, { campaignId }: Campaign, type?: EventType): Promise<number | null> {
   const row = await newestEvents(db, campaignId)
     .select('at')
@@ -167,7 +165,6 @@ async function readWait(
   return rowsAwaitedUntil(campaign, now) === null ? null : { ...nothingMore, reason: 'rows', since };
 }
 
-/** When the campaign last began to send a batch. */
 async function lastPost(db: Queries, { campaignId }: Campaign): Promise<number | null> {
   const row = await db
     .selectFrom('batches')

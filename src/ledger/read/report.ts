@@ -8,7 +8,6 @@ import { countUnresolved } from './doubt-counts.ts';
 import type { Queries, Store } from '../tx.ts';
 import { groupCalls, type CallDimension, type CallGroup } from './call-groups.ts';
 
-/** By what a report divides rows and calls. */
 export const reportDimensions = [
   'outcome',
   'disposition',
@@ -24,7 +23,6 @@ export const reportDimensions = [
 ] as const;
 export type ReportDimension = (typeof reportDimensions)[number];
 
-/** Rows, or conversations, with one value. */
 export interface CountLine {
   value: string;
   count: number;
@@ -32,7 +30,6 @@ export interface CountLine {
   share: number;
 }
 
-/** Calls that have one thing in common. */
 export interface CallLine {
   value: string | number;
   calls: number;
@@ -54,7 +51,6 @@ export interface WeekHour extends Omit<CallLine, 'value'> {
   hour: number;
 }
 
-/** Calls of one caller number, and of each of its days. */
 export interface CallerLine extends CallLine {
   days: CallLine[];
 }
@@ -201,7 +197,6 @@ async function resultTables(store: Store, { campaignId, rules }: Campaign, aggre
   return { result: byCount(withShares(talks)), goal: ofTalks === null || ofPeople === null ? null : { talks: ofTalks, people: ofPeople } };
 }
 
-/** Outcomes of people who were called. */
 const calledOutcomes = ['completed', 'exhausted', 'opted_out', 'unresolved'] as const satisfies Outcome[];
 
 /** Exhausted rows by reason: their attempts are used up, or the campaign has no retry after a call that ended so. */

@@ -12,7 +12,6 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The waiting rows of a campaign by when they are due. */
 export interface DueShades {
   now: number;
   hour: number;

@@ -186,7 +186,6 @@ export async function readResultKeys(db: Queries, campaignId: string): Promise<{
   return { collected: keysOf('collected'), evaluation: keysOf('evaluation') };
 }
 
-/** Which columns the results of a campaign have. */
 export async function readResultColumns(db: Queries, { campaignId, rules }: Campaign) {
   const { collected, evaluation } = await readResultKeys(db, campaignId);
   const hasResults = rules.results !== undefined;

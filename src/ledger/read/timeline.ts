@@ -21,7 +21,6 @@ export interface CoursePoint {
   limited: number;
 }
 
-/** How a campaign has run. */
 export interface Course {
   /** The first request, and the last end of a call; now, while one is open. */
   from: number;

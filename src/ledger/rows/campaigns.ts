@@ -99,7 +99,6 @@ function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRul
 /** States in which somebody works for a campaign, or will: its calls may be on the line. */
 export const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
 
-/** The house rules that hold now, as they are stored. */
 const houseNow = sql<string | null>`(select rules from house_rules order by version desc limit 1)`.as('house');
 
 const everyCampaign = (db: Queries) => db.selectFrom('campaigns').selectAll().select(houseNow);
@@ -121,7 +120,6 @@ export async function requireCampaign(db: Queries, campaignId: string): Promise<
   return campaign;
 }
 
-/** The running campaigns that have one of these caller numbers. */
 export async function listRunningWith(db: Queries, numbers: readonly string[]): Promise<Campaign[]> {
   const rows = await everyCampaign(db)
     .where('state', '=', 'running')
@@ -142,11 +140,9 @@ export async function listCampaigns(db: Queries, accountId?: string): Promise<Ca
   return rows.map(toCampaign);
 }
 
-/** Another state of a campaign. */
 interface StateChange {
   to: CampaignState;
   reason?: string | null;
-  /** When a pause ends by itself. */
   resumeAt?: number | null;
   /** Of a pause: whether a person wished it. */
   wished?: boolean;
@@ -259,7 +255,6 @@ export async function lastBatchNumber(db: Queries, of: { campaign_id: string; ro
   return n ?? 0;
 }
 
-/** How a person ends a campaign. */
 interface End {
   why: Extract<DrainReason, 'cancelled' | 'drained'>;
   wish?: ControlRequest | undefined;
@@ -274,9 +269,7 @@ export async function endCampaign(store: Store, at: At, { why, wish, reason }: E
   );
 }
 
-/**
- * Notes that a campaign cannot go on, and why; a person mends it and starts it again. Does nothing when the database has no such campaign.
- */
+/** Notes that a campaign cannot go on, and why; a person mends it and starts it again. Does nothing without such a campaign. */
 export async function failCampaign(store: Store, { campaignId, now }: At, reason: string): Promise<void> {
   await lockedTransaction(store, campaignId, (tx) =>
     changeCampaignState(tx, { campaignId, now: Math.round(now) }, { to: 'failed', reason }),

@@ -21,10 +21,7 @@ export interface Asked {
   write?: () => Promise<void>;
 }
 
-/**
- * What a talk asks for whose result is a call back: a promise where it is clear when, else what the campaign does then, at most a person's
- * decision.
- */
+/** A talk asks for a call back: a promise where it is clear when, else what the campaign does then, at most a person's decision. */
 export async function promiseFromTalk(
   tx: Tx,
   campaign: Campaign,
@@ -65,7 +62,6 @@ async function isTooOften(tx: Tx, row: RecipientRow, most: number): Promise<Extr
   return (await countRows(made.where('due_at', 'is not', null))) >= most ? 'too_often' : null;
 }
 
-/** The open promises to these numbers. */
 export async function openPromisesTo(db: Queries, numbers: readonly string[]): Promise<PromiseRow[]> {
   if (numbers.length === 0) return [];
   const promises = db.selectFrom('promises').selectAll().where('e164', 'in', numbers);

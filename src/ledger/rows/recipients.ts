@@ -16,10 +16,7 @@ export interface Finish {
   reason: string | null;
 }
 
-/**
- * Gives recipients their final outcome, or corrects it: what is counted and logged follows the change, and repeating it
- * changes nothing.
- */
+/** Gives recipients their final outcome, or corrects it: counts and log follow the change, and repeating it changes nothing. */
 export async function finishRecipients(tx: Tx, at: At, finishes: readonly Finish[]): Promise<void> {
   for (const part of partsOf(finishes)) await finishPart(tx, at, part);
 }
@@ -80,7 +77,6 @@ export async function requireRecipient(tx: Tx, recipientId: string): Promise<Rec
   return row;
 }
 
-/** A recipient that goes back in line. */
 export interface Requeue {
   recipient_id: string;
   outcome: Outcome | null;
@@ -88,7 +84,6 @@ export interface Requeue {
   dueAt: number;
 }
 
-/** Puts a recipient back in line. */
 export async function requeueRecipient(tx: Tx, { campaignId, now }: At, recipient: Requeue): Promise<void> {
   const { recipient_id: recipientId, outcome, dueAt } = recipient;
   if (outcome !== null) await changeAggregates(tx, campaignId, [{ kind: 'outcome', value: outcome, delta: -1 }]);

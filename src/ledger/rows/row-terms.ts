@@ -20,12 +20,10 @@ export function rankOf(called: 0 | 1, { priority }: OwnTerms = {}): number {
 /** The rank of whoever is to be called back: before everybody else, or a promise would queue behind the retries of the morning. */
 export const callbackRank = -1;
 
-/** Where a recipient may be, as far as law is concerned. */
 export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 'regions'>): RecipientPlace {
   return { country, regions: regions === null ? null : (JSON.parse(regions) as string[]) };
 }
 
-/** The columns of a recipient in which the terms of its row stand. */
 export function termColumnsOf(terms: RowTerms) {
   return {
     external_id: terms.externalId,
@@ -39,7 +37,6 @@ export function termColumnsOf(terms: RowTerms) {
   };
 }
 
-/** The terms of a row as `termColumnsOf` has stored them. */
 export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColumnsOf>>): RowTerms {
   return {
     externalId: row.external_id,

@@ -76,7 +76,6 @@ async function tally(
   };
 }
 
-/** What has just been found out about an attempt, and how its campaign goes about it. */
 interface Settled {
   campaign: Campaign;
   attempt: AttemptRow;

@@ -10,7 +10,6 @@ import type { Row } from '../schema.ts';
 /** The scope of an entry that stops every campaign of this database. */
 export const accountScope = 'account';
 
-/** One entry of the do-not-call list. */
 export interface Suppression {
   e164: string;
   /** `account` stops every campaign in this database, a campaign id that one, `purpose:` and a word those that call for it. */
@@ -155,10 +154,7 @@ export function toSuppression(row: Row<'suppressions'>): StoredSuppression {
 /** Why this campaign must not dial a number now: it is on the do-not-call list, or consent for what the campaign is for was taken back. */
 export type Suppressed = 'suppressed' | 'consent_revoked';
 
-/**
- * Which of these numbers this campaign must not dial now. One that does not say what it is for may be for that for which somebody took
- * consent back.
- */
+/** Which of these numbers this campaign must not dial now. Without a purpose, it may be for one for which consent was taken back. */
 export async function findSuppressed(
   db: Queries,
   { campaignId, purpose, now }: At & { purpose: string | undefined },

@@ -9,10 +9,7 @@ const longestWaitMs = 2_000;
 /** No transaction that is under way has taken a number further back. */
 const lookBack = 10_000;
 
-/**
- * The number after which everything is that is committed from now on. On PostgreSQL a line with a smaller number than the last one may be
- * about to be committed: it is waited for.
- */
+/** All that is committed from now on is behind it. PostgreSQL may be about to commit a smaller number: that is waited for. */
 export async function findEndOfLog(store: Store): Promise<number> {
   const last = await lastEventSeq(store.db);
   const feed = new EventFeed(store);

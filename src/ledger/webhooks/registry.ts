@@ -31,7 +31,6 @@ export interface Webhook {
   status: number | null;
 }
 
-/** Who changes a webhook, and when. */
 export interface ChangeOfWebhook {
   webhookId: string;
   by: string;
@@ -93,7 +92,6 @@ export async function insertWebhook(store: Store, added: NewWebhook): Promise<We
   });
 }
 
-/** Undefined when there is none of that id. */
 export async function findWebhook(db: Queries, webhookId: string): Promise<Webhook | undefined> {
   const row = await db.selectFrom('webhooks').selectAll().where('webhook_id', '=', webhookId).executeTakeFirst();
   return row === undefined ? undefined : toWebhook(row);

@@ -13,7 +13,6 @@ export interface WaitingEvents {
   oldestAt: number | null;
 }
 
-/** A webhook, and what waits for it. */
 export type WebhookWithWaiting = Webhook & { waiting: WaitingEvents };
 
 const most = 10_000;

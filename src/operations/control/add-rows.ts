@@ -14,7 +14,6 @@ import { readClockOrReal } from './service.ts';
 import { refuseLackingBasis } from './update.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-/** Cells of a row by the names of their columns. */
 type NamedCells = Readonly<Record<string, string>>;
 
 /** What became of a row. `column` and `hint` say what is wrong with it. */

@@ -14,7 +14,6 @@ import { type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readServiceTime } from './service.ts';
 
-/** What a change of limits did. */
 export interface Adjusted<Limits, After> {
   changed: Adjustment<Limits>;
   notice: Notice;
@@ -112,7 +111,6 @@ export async function readSharedLimits({ config, store }: Control): Promise<Shar
   return { accountId, maxConcurrentCalls, keepFree, pace };
 }
 
-/** What all campaigns may use together, and what they do. */
 export interface AccountUse extends SharedLimits {
   /** Calls on the line. */
   open: number;
@@ -145,10 +143,7 @@ export class NoLimitToShareError extends Error {
   }
 }
 
-/**
- * Changes what all campaigns may use together; told in the log of each. Repeating it changes nothing. Throws NoLimitToShareError and
- * ConfigError.
- */
+/** The change is told in the log of each campaign. Repeating it changes nothing. Throws NoLimitToShareError and ConfigError. */
 export async function adjustSharedLimits(control: Control, wish: Partial<AccountLimits>): Promise<Adjusted<AccountLimits, SharedLimits>> {
   const { accountId, ...before } = await readSharedLimits(control);
   const { maxConcurrentCalls } = { ...before, ...wish };
@@ -162,7 +157,6 @@ export async function adjustSharedLimits(control: Control, wish: Partial<Account
   return { changed, notice, limits: await readSharedLimits(control) };
 }
 
-/** The house rules as they are shown: the version that holds, and the ones before it. */
 export interface HouseView {
   /** Null: nobody has ever set any. */
   now: HouseVersion | null;
@@ -170,13 +164,11 @@ export interface HouseView {
   before: Pick<HouseVersion, 'version' | 'setAt'>[];
 }
 
-/** Reads the rules that hold for all campaigns of the database. */
 export async function readHouseView({ store }: Pick<Control, 'store'>): Promise<HouseView> {
   const [now = null, ...before] = await listHouse(store.db);
   return { now, before: before.map(({ version, setAt }) => ({ version, setAt })) };
 }
 
-/** What a change of the house rules came to, or would. */
 export interface HouseChange {
   changed: boolean;
   /** The version that holds then. */

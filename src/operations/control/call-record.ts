@@ -22,7 +22,6 @@ export interface NamedCall {
   call: number;
 }
 
-/** What a call of a row is known by. */
 export interface CallIds {
   campaignId: string;
   recipientId: string;

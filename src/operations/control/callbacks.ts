@@ -26,14 +26,10 @@ export function readCallbackTime(text: string): CallbackTime {
 interface RowNamed {
   campaignId: string;
   row: number;
-  /** Who says so. */
   by: string;
 }
 
-/**
- * Has somebody called back at this time, and moves the promise that there is; answers the instant. Throws UnknownCampaignError, UsageError
- * and CallbackRefusedError.
- */
+/** Moves the promise that there is; answers the instant. Throws UnknownCampaignError, UsageError and CallbackRefusedError. */
 export async function setCallback(
   control: Control,
   { at, ...named }: RowNamed & { at: string },

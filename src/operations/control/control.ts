@@ -21,7 +21,6 @@ export interface Control extends LedgerAccess {
   aside: Aside;
 }
 
-/** A campaign of the control's database. */
 export interface OpenCampaign extends Control {
   campaign: Campaign;
 }
@@ -80,7 +79,6 @@ async function answers({ connection }: TemporalAccess): Promise<boolean> {
   }
 }
 
-/** What a process gives of itself. */
 export interface Surroundings {
   /** What to give to `readConfig`; undefined for the environment of this process. */
   env: NodeJS.ProcessEnv | undefined;
@@ -132,10 +130,7 @@ export type Rehearse = (ask: {
   onLine: (line: string) => void;
 }) => Promise<object | string>;
 
-/**
- * Thrown when the state of a campaign rules out what was asked for; nothing was changed. `remedy`: what helps, which the command line turns
- * into a command.
- */
+/** Thrown when a campaign's state rules out what was asked for; nothing was changed. `remedy`: what helps; the CLI names its command. */
 export class WrongStateError extends Error {
   override readonly name = 'WrongStateError' as const;
   readonly isBadInput = true;

@@ -15,7 +15,6 @@ export class UnknownCampaignError extends foreseen('UnknownCampaignError', true)
 /** Thrown when a command wants to read a database file that is not there: reading must not make an empty one. */
 export class NoDatabaseError extends foreseen('NoDatabaseError', true) {}
 
-/** Where the settings say that the database is. */
 export function locationOf({ DATABASE_URL, CARILLON_DB, CARILLON_DB_CONNECTION_AGE_MS }: Config): StoreLocation {
   return { databaseUrl: DATABASE_URL, sqlitePath: CARILLON_DB, connectionAgeMs: CARILLON_DB_CONNECTION_AGE_MS };
 }
@@ -47,7 +46,6 @@ export function requireSqliteFile({ CARILLON_DB: path }: Config): void {
   );
 }
 
-/** Settings, and the database that they name. */
 export interface LedgerAccess {
   config: Config;
   store: Store;
@@ -56,10 +54,7 @@ export interface LedgerAccess {
 /** Far longer than a statement of a worker takes. One that waits for a lock may fail as well: its activity is tried again. */
 const longestSilenceMs = 30_000;
 
-/**
- * The database for a worker, locked against a second one where it is a SQLite file.
- * Close it after the worker has drained: it ends database and lock, in that order.
- */
+/** Locked against a second worker where it is a SQLite file. Close it after the worker has drained: database first, then lock. */
 export async function openWorkerLedger(config: Config): Promise<{ store: Store; close(): Promise<void> }> {
   const store = await openForWork(config);
   try {

@@ -36,10 +36,7 @@ export class ReadCache {
     this.#now = now;
   }
 
-  /**
-   * `key`: names what is read, with all that it depends on. A reading that failed is not kept. `oldestMs`: no older one is given out,
-   * however long it took.
-   */
+  /** `key` names what is read and all that it depends on. A reading that failed is not kept. `oldestMs`: none older is given out. */
   async read<Value>(key: string, make: () => Promise<Value>, oldestMs = mostAgeMs): Promise<Value> {
     const kept = this.#kept.get(key);
     if (kept === undefined) return this.#start(key, make);

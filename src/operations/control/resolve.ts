@@ -124,10 +124,8 @@ interface ResolveInput {
   open: boolean;
 }
 
-/** What one decision about all that can be decided about together has changed. */
 export interface Resolved {
   resolution: Resolution;
-  /** Open calls that were given up. */
   openGivenUp: number;
   setOff: SetOff;
   /** Real milliseconds until the last of the batches that are too young can be decided about. */

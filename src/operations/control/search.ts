@@ -4,7 +4,6 @@ import { readCampaignRows, readCells, type CampaignRow } from '../../ledger/read
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Control } from './control.ts';
 
-/** A person who was found, and where. */
 export interface FoundPerson {
   campaign: Campaign;
   row: CampaignRow;

@@ -36,7 +36,6 @@ interface StartInput extends StartListener {
   allowPartial: boolean;
 }
 
-/** What a start came to. */
 export type StartResult =
   | { kind: 'started' | 'attached'; imported: boolean; campaign: Campaign; round: Round }
   /** All its recipients have an outcome. */
@@ -45,10 +44,7 @@ export type StartResult =
 /** Thrown when the service would not take the campaign's calls; nothing was imported. */
 export class CallerRefusedError extends foreseen('CallerRefusedError', false) {}
 
-/**
- * Reads a campaign to be started. One that began before encodings were named is read as it was then. Throws CampaignFileError and
- * ListFileError.
- */
+/** One that began before encodings were named is read as it was then. Throws CampaignFileError and ListFileError. */
 export async function readToStart({ store }: Pick<Control, 'store'>, file: CampaignFile, now: number): Promise<ReadCampaign> {
   try {
     return await readCampaign(file, now);

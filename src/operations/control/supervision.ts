@@ -16,10 +16,7 @@ export class WorkflowEndedError extends foreseen('WorkflowEndedError', false) {}
 
 const limitMs = 3_000;
 
-/**
- * What stands in a running campaign's way that the database does not know: no worker, no Temporal. Throws WorkflowEndedError when
- * its workflow was ended by hand or failed.
- */
+/** Tells of a missing worker or Temporal. Throws WorkflowEndedError when the workflow was ended by hand or failed. */
 export async function superviseCampaign(session: Session, campaignId: string): Promise<string[]> {
   try {
     await requireRunning(session, campaignId);

@@ -14,7 +14,6 @@ import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
 
-/** What an entry of the do-not-call list says beside the number. */
 export interface EntryTerms {
   /** Id of the one campaign that it is for; left out: for all of the database. */
   campaign?: string | undefined;
@@ -166,7 +165,6 @@ interface NumberFile {
   onProgress: (rows: number) => void;
 }
 
-/** What became of the rows of a file. */
 export interface ImportCounts {
   rows: number;
   added: number;

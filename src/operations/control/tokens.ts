@@ -4,12 +4,10 @@ import { foreseen, UsageError } from '../../shared/input/errors.ts';
 import { parseDuration, withInstants } from '../../shared/input/times.ts';
 import type { Control } from './control.ts';
 
-/** Thrown when the database has no token of the id. */
 export class UnknownTokenError extends foreseen('UnknownTokenError', true) {}
 
 type Own = Pick<Control, 'store' | 'now'>;
 
-/** A token as programs read it. */
 export function tokenAsJson({ tokenId, name, role, createdReal, expiresReal, revokedReal, usedReal }: Token) {
   return withInstants({ tokenId, name, role, createdAt: createdReal, expiresAt: expiresReal, revokedAt: revokedReal, usedAt: usedReal });
 }

@@ -3,7 +3,6 @@ import type { EditResult, RecipientEditor } from '../../ledger/people/edit-recip
 import type { UploadRow } from '../../ledger/people/edit-verdict.ts';
 import type { ListRow } from '../../list/recipients.ts';
 
-/** What became of one row of an upload. */
 export interface UpdatedRow extends Omit<EditResult, 'code'> {
   /** Line of the file, from 1. */
   line: number;
@@ -89,15 +88,12 @@ async function tellWaiting(rows: readonly UpdatedRow[], editor: RecipientEditor)
   });
 }
 
-/** Why rows failed, by code. */
 interface Failures {
   code: string;
   count: number;
-  /** The first of them. */
   examples: Pick<UpdatedRow, 'row' | 'line' | 'id' | 'hint'>[];
 }
 
-/** What became of the rows of an update, in numbers. */
 export interface UpdateSummary extends Record<UpdatedRow['result'], number> {
   rows: number;
   /** Recipients whose row failed and who wait as they were. */

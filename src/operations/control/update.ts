@@ -60,7 +60,6 @@ export async function openUpdate(
   return { campaign, upload, idColumn, listed: { ids: new RowIndex(), unreadable: 0, isWhole: false }, now };
 }
 
-/** How a list is applied. */
 export interface UpdateMode {
   /** Judge every row and change nothing. */
   dryRun: boolean;
@@ -97,10 +96,7 @@ export async function* applyUpdate(
   }
 }
 
-/**
- * Rules are frozen, so a basis that the file did not state at the start cannot be stated now: throws EditRefusedError where one of these
- * rows needs it.
- */
+/** Rules are frozen, so a basis that the file lacked at the start cannot be stated now: throws EditRefusedError where a row needs it. */
 export function refuseLackingBasis(rows: readonly ListRow[], { rules }: Campaign, now: number): void {
   const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
   const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now, to: rules.endsAt }));
@@ -175,10 +171,7 @@ export async function withdrawMissing(
   return counts;
 }
 
-/**
- * Refuses a list whose ids differ from those of the campaign by the letters of another encoding: its rows would be new people, who may be
- * called already. Throws EditRefusedError.
- */
+/** Refuses ids that differ by encoding alone: their rows would be new people, who may be called already. Throws EditRefusedError. */
 async function refuseRecodedIds(store: Store, { campaignId, rules }: Campaign, upload: UploadFile): Promise<void> {
   const { encoding } = rules.list;
   if (encoding !== undefined && (encoding ?? 'utf-8') === upload.encoding) return;

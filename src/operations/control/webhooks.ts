@@ -113,7 +113,6 @@ export async function pauseOrResumeWebhook(
   return { webhook: await requireWebhook(control, webhookId), notice };
 }
 
-/** What came of a ping. */
 export type PingResult = { delivered: true } | { delivered: false; status: number | null; why: string };
 
 const pingTimeoutMs = 15_000;

@@ -20,10 +20,7 @@ export async function readWhy({ campaign, ...control }: OpenCampaign, clock: Clo
   return { ...(await readKnown(control.store.db, campaign, clock)), look: (await asked)?.look };
 }
 
-/**
- * The same of several, by their ids. It takes long where many run, or where Temporal does not answer; of campaigns that are paused or over
- * nobody is asked.
- */
+/** Takes long where many run, or where Temporal does not answer; it is not asked about campaigns that are paused or over. */
 export async function readWhys(control: Control, campaigns: readonly Campaign[], clock: Clock): Promise<ReadonlyMap<string, Why>> {
   const looking = lookAtWorkflows(
     control,

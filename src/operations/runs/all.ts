@@ -77,7 +77,6 @@ const noted = (action: string, change: typeof pauseSchedule): Pick<Run<'pauseSch
   },
 });
 
-/** How schedules that are there are read and changed. */
 const scheduleRuns: Runs<
   'listSchedules' | 'readSchedule' | 'pauseSchedule' | 'resumeSchedule' | 'triggerSchedule' | 'continueSchedule' | 'deleteSchedule'
 > = {
@@ -116,7 +115,6 @@ const wished = (wish: 'pause' | 'resume'): Pick<Run<'pauseWebhook'>, 'action' | 
   run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, ...by(doing) })),
 });
 
-/** How webhooks are read and changed. */
 const webhookRuns: Runs<
   'listWebhooks' | 'addWebhook' | 'readWebhook' | 'removeWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'testWebhook'
 > = {
@@ -146,7 +144,6 @@ const webhookRuns: Runs<
   },
 };
 
-/** Who may use API and console. */
 const tokenRuns: Runs<'listTokens' | 'createToken' | 'revokeToken'> = {
   listTokens: { run: readTokens },
   createToken: {

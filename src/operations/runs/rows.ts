@@ -18,7 +18,6 @@ export const retryMeanings: Readonly<Record<RetriableOutcome, string>> = {
   unresolved: 'it is unknown whether they were called; they may be called twice',
 };
 
-/** How an operator's decisions about rows of a campaign are carried out. */
 export const rowRuns: Runs<
   'addRows' | 'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll' | 'setCallback' | 'cancelCallback'
 > = {

@@ -16,7 +16,6 @@ export interface Doing extends Control {
   onProgress?: (conversations: number) => void;
 }
 
-/** How an operation is carried out. */
 export interface Run<Id extends OperationId> {
   /** What the log calls the change; null: this one changes nothing, as a dry run. Left out of what never changes anything. */
   action?: string | ((input: Taken<Id>) => string | null);
@@ -51,7 +50,6 @@ export interface PlainRun extends Run<'pauseCampaign'> {
   look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
 }
 
-/** How these operations are carried out. */
 export type Runs<Ids extends OperationId> = { readonly [Id in Ids]: Run<Id> };
 
 /** Why the workflow of a campaign does not know yet of a change that holds; null: it knows. */

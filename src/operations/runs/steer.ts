@@ -98,10 +98,8 @@ Waiting recipients get the outcome "cancelled" and are not called. Open calls co
   },
 } satisfies { [Id in OperationId]?: PlainRun };
 
-/** Operations that are plain. */
 export type PlainId = keyof typeof plainRuns;
 
-/** How an operator's changes of a campaign as a whole are carried out. */
 export const steerRuns: Runs<
   PlainId | 'adjustCampaign' | 'recoverCampaign' | 'showAccountLimits' | 'adjustAccountLimits' | 'showHouseRules' | 'setHouseRules'
 > = {

@@ -11,7 +11,6 @@ import { suppressionShapes } from './suppressions.ts';
 import { tokenShapes } from './tokens.ts';
 import type { Kind } from '../operation.ts';
 
-/** What each operation takes and answers. */
 export const shapes = {
   ...campaignShapes,
   ...createShapes,

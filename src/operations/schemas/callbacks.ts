@@ -37,7 +37,6 @@ const callbackBody = z.strictObject({
 });
 const told = { campaignId: z.string(), row: z.int(), notice: z.string().nullable() };
 
-/** Promises to call people back. */
 export const callbackShapes = {
   listCallbacks: {
     params: campaignParams,

@@ -6,7 +6,6 @@ const campaignStates = [
   'importing', 'draft', 'scheduled', 'running', 'paused', 'draining', 'completed', 'cancelled', 'failed',
 ] as const; // prettier-ignore
 
-/** How the promises of a campaign stand. */
 export const promiseCounts = z
   .object({
     open: z.int(),
@@ -18,12 +17,10 @@ export const promiseCounts = z
   .nullable()
   .meta({ description: 'Promises to call people back; null: the campaign never had any.' });
 
-/** A share of something that was counted. */
 export const countedShare = z
   .object({ count: z.int(), of: z.int(), share: z.number().nullable(), low: z.number().nullable(), high: z.number().nullable() })
   .meta({ id: 'CountedShare', description: 'A count, its share (0 to 1), and the interval for 95 of 100 (Wilson); null where `of` is 0.' });
 
-/** Progress of a campaign in counts. */
 const campaignSummary = z
   .object({
     campaignId: z.string(),
@@ -187,7 +184,6 @@ export const course = z
   })
   .meta({ id: 'Course' });
 
-/** What the file of a campaign says. */
 const campaignFile = z
   .object({
     file: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Its settings as they were written, without defaults.' }),
@@ -195,7 +191,6 @@ const campaignFile = z
   })
   .meta({ id: 'CampaignFile' });
 
-/** Of campaigns as a whole. */
 export const campaignShapes = {
   listCampaigns: { answer: campaignList },
   showCampaign: { params: campaignParams, answer: campaignDetail },
@@ -268,7 +263,6 @@ const updated = z
   })
   .meta({ id: 'Updated' });
 
-/** Of campaigns and lists that are sent. */
 export const createShapes = {
   createCampaign: { files: ['campaign', 'list'], query: createQuery, answer: created, status: 201 },
   startExample: { answer: created, status: 201 },

@@ -73,7 +73,6 @@ export const report = z
   })
   .meta({ id: 'Report' });
 
-/** Media types of the results, by format. */
 export const resultTypes = {
   csv: 'text/csv; charset=utf-8',
   jsonl: 'application/jsonl; charset=utf-8',
@@ -82,7 +81,6 @@ export const resultTypes = {
 
 const resultsParams = campaignParams.extend({ format: z.enum(resultsFormats) });
 
-/** Which rows of the results. */
 export const whichResults = z.object({
   outcome: z
     .union([z.string(), z.array(z.string())])

@@ -23,7 +23,6 @@ const rowQuery = z.object({
 
 const storyQuery = rowQuery.pick({ numbers: true });
 
-/** Of each thing that a row may say of its own. */
 const ownTermShapes = {
   notBefore: instant.nullable().meta({ description: 'Not dialled before.' }),
   expiresAt: instant.nullable().meta({ description: 'Not dialled from then on.' }),
@@ -151,7 +150,6 @@ const foundPeople = z
   })
   .meta({ id: 'FoundPeople' });
 
-/** Of the rows of a list. */
 export const rowShapes = {
   listRows: { params: campaignParams, query: rowQuery, answer: rowPage },
   searchPeople: { body: searchBody, answer: foundPeople },
@@ -169,7 +167,6 @@ const callParams = rowParams.extend({
   call: z.coerce.number().int().min(1).meta({ description: 'Number of the call to this row, from 1.' }),
 });
 
-/** What was said in a call. */
 const transcript = z
   .object({
     campaignId: z.string(),
@@ -199,7 +196,6 @@ const recording = {
   inParts: true,
 };
 
-/** Of single calls. */
 export const callShapes = {
   showTranscript: { params: callParams, answer: transcript, refuses: [409] },
   downloadEvidence: {
@@ -274,7 +270,6 @@ const resolved = z.object({
   setOff,
 });
 
-/** Of calls of which nobody knows what became. */
 export const doubtShapes = {
   listDoubtful: { params: campaignParams, answer: doubtfulRows },
   resolveRow: { params: rowParams, body: rowDecisionBody, answer: rowDecided },

@@ -149,7 +149,6 @@ const deletedSchedule = z.object({ campaignId: z.string(), scheduleId: z.string(
 const ofSchedule = { params: scheduleParams };
 const paused = { ...ofSchedule, body: scheduleNoteBody, answer: changedSchedule };
 
-/** Of campaigns that recur. */
 export const scheduleShapes = {
   listSchedules: { answer: scheduleList },
   readSchedule: { ...ofSchedule, answer: schedule },

@@ -281,7 +281,6 @@ export const retried = z.object({
 const ofCampaign = { params: campaignParams };
 const wished = { ...ofCampaign, body: wishBody, answer: steered };
 
-/** Of what an operator does to a campaign and its rows. */
 export const steerShapes = {
   pauseCampaign: { ...wished, body: pauseBody },
   resumeCampaign: { ...wished, body: resumeBody },

@@ -63,7 +63,6 @@ const removeSuppressionsBody = z.object({
 });
 const checkSuppressionsBody = z.object({ numbers, region });
 
-/** An entry of the do-not-call list. */
 export const suppression = z
   .object({
     e164: z.string(),

@@ -35,7 +35,6 @@ const createdToken = token.extend({
   token: z.string().nullable().meta({ description: 'What its holder sends; null where the same Idempotency-Key is answered again.' }),
 });
 
-/** Of who may use API and console. */
 export const tokenShapes = {
   listTokens: { answer: z.object({ tokens: z.array(token) }) },
   createToken: { body: newTokenBody, answer: createdToken, status: 201 },

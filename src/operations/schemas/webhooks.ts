@@ -76,7 +76,6 @@ const pingAnswer = z.object({
 
 const ofWebhook = { params: webhookParams };
 
-/** Of other systems that are told of events. */
 export const webhookShapes = {
   listWebhooks: { answer: webhookList },
   addWebhook: { body: addWebhookBody, answer: changedWebhook, status: 201, refuses: [404] },
@@ -125,7 +124,6 @@ const eventPage = z.object({
 
 const stream = { content: z.string().meta({ description: 'The stream.' }), types: ['text/event-stream'] };
 
-/** Of the log. */
 export const eventShapes = {
   listEvents: { query: eventQuery, answer: eventPage, refuses: [404] },
   followEvents: { query: streamQuery, headers: streamHeaders, produces: stream, refuses: [404] },

@@ -7,7 +7,6 @@ import type { Control, Rehearse } from '../../../operations/control/control.ts';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
 import type { Logger } from '../../../shared/logger.ts';
 
-/** The server as the routes see it: their schemas are zod's. */
 export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
 
 declare module 'fastify' {
@@ -37,7 +36,6 @@ export function holderOf(request: FastifyRequest): Token {
   return request.holder;
 }
 
-/** What the routes work with. */
 export interface ApiContext extends Control {
   logger: Logger;
   /** The clock of the service, or this machine's while it does not answer. */

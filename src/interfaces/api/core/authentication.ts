@@ -44,10 +44,7 @@ export function noteUseAside(context: ApiContext, token: Token): void {
   noteUse(context.store, token, context.now()).catch(() => {});
 }
 
-/**
- * Refuses requests to a server of this machine alone that name another host: a foreign page may have its own name point here, and its
- * scripts would then be of the same origin.
- */
+/** For a server of this machine alone: a foreign page may have its own name point here, and its scripts would be of the same origin. */
 export function refuseForeignHosts(app: Api): void {
   app.addHook('onRequest', async ({ headers: { host = '' } }) => {
     const url = `http://${host}`;

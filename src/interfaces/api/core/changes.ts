@@ -15,7 +15,6 @@ interface Sent {
   query?: object;
 }
 
-/** A change, as its route tells of it. */
 interface Change<Answer> {
   request: FastifyRequest;
   reply: FastifyReply;
@@ -90,10 +89,7 @@ type CampaignChange<Answer> = Omit<Change<Answer>, 'request' | 'campaignId' | 's
   work: (campaignId: string) => Promise<Answer>;
 };
 
-/**
- * `makeChange` for the campaign that the path names, under its id as the database has it. A conflict tells who changed it last. Throws
- * UnknownCampaignError.
- */
+/** `makeChange` under the campaign's id as the database has it. A conflict tells who changed it last. Throws UnknownCampaignError. */
 export async function changeCampaign<Answer>(
   context: ApiContext,
   change: CampaignChange<Answer> & { request: FastifyRequest },

@@ -12,7 +12,6 @@ import { listTokens, type Token } from '../../../ledger/console/tokens.ts';
 import type { ApiContext } from './app.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** What a stream works with. */
 export interface StreamSurroundings {
   store: Pick<Store, 'db'>;
   logger: Logger;
@@ -21,7 +20,6 @@ export interface StreamSurroundings {
   longestStallMs: number;
 }
 
-/** What a client wants to hear. */
 export interface StreamRequest {
   /** Null: of all campaigns. */
   campaignId: string | null;
@@ -147,7 +145,6 @@ export class EventStream {
   }
 }
 
-/** The lines of a batch that are of this campaign. */
 function piecesOf(events: readonly CampaignEvent[], campaignId: string | null): readonly Piece[] {
   const known = pieces.get(events) ?? new Map<string | null, readonly Piece[]>();
   pieces.set(events, known);
@@ -181,7 +178,6 @@ function frameOf(event: CampaignEvent): string {
   return `id: ${event.seq}\nevent: ${event.type}\ndata: ${data}\n\n`;
 }
 
-/** Bounds of the streams of one process. */
 interface StreamLimits {
   streams: number;
   /** So often quiet streams are told that they are alive, and those whose token no longer holds are ended. Default 15 s. */
@@ -193,7 +189,6 @@ interface StreamLimits {
 const usualBeatMs = 15_000;
 const usualLongestStallMs = 60_000;
 
-/** The open streams of this process. */
 export class EventStreams {
   readonly #context: Pick<ApiContext, 'store' | 'logger' | 'now'>;
   readonly #surroundings: StreamSurroundings;
@@ -234,7 +229,6 @@ export class EventStreams {
     });
   }
 
-  /** Ends all of them at once. */
   close(): void {
     this.#stopBeating();
     for (const stream of this.#open.keys()) stream.end();

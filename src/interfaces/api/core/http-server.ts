@@ -1,16 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 
-/** Bounds of what a client may make this process keep. */
 export interface ServerLimits {
   /** Of a request's head, and of a whole request with its files. */
   headersMs: number;
   requestMs: number;
   /** How long a client that was answered may go on sending: closed at once, it might never read the answer. */
   lingerMs: number;
-  /** Of one file. */
   fileBytes: number;
-  /** Open streams of events. */
   streams: number;
 }
 

@@ -17,10 +17,7 @@ const usualEveryMs = 500;
 /** What a transaction that is committed late may still add lies this far back at most. */
 const lookBack = 1_000;
 
-/**
- * The end of the log, for everybody in this process who wants to hear of what is added: one look at the database per half second serves
- * them all, and none is made while nobody listens.
- */
+/** The end of the log for everybody in this process: one look at the database per half second, and none while nobody listens. */
 export class LogTail {
   readonly #store: Pick<Store, 'db'>;
   readonly #logger: Logger;

@@ -54,14 +54,12 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Temporarily unavailable',
 };
 
-/** What some refusals tell besides. */
 type More = Pick<Problem, 'errors' | 'differs' | 'readings' | 'lastChange'>;
 
 export function problem(status: number, code: string, detail: string, more: More = {}): Problem {
   return { type: 'about:blank', title: titles[status] ?? 'Error', status, detail, code, ...more };
 }
 
-/** Thrown by a route to refuse what was asked for. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError' as const;
   readonly problem: Problem;
@@ -71,7 +69,6 @@ export class ProblemError extends Error {
     this.problem = problem(status, code, detail, more);
   }
 
-  /** A refusal that was given before. */
   static of(given: Problem): ProblemError {
     const { status, code, detail, ...more } = given;
     return new ProblemError(status, code, detail, more);
@@ -155,7 +152,6 @@ export function problemOf(error: unknown): Problem {
   return unexpected;
 }
 
-/** Of an address at which nothing is. */
 export const nothingHere = 'There is nothing here: /api/v1/openapi.json says what is.';
 
 const unexpected = problem(500, 'unexpected', 'Carillon met an error that it did not expect; its log says more.');

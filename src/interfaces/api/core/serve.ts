@@ -65,7 +65,6 @@ export function serve<Id extends OperationId>(
   });
 }
 
-/** The statuses with which an operation may refuse. */
 function refusals(id: OperationId, { files, refuses = [] }: Shape): Record<number, typeof problemSchema> {
   const { kind, route } = operations[id];
   const statuses = [

@@ -19,7 +19,6 @@ import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 /** Files that came with a request, in a folder that is gone after it. */
 export interface Uploads<Name extends string> {
   folder: string;
-  /** Where each lies, by the name of its part. */
   paths: Readonly<Record<Name, string>>;
   /** SHA-256 of each: the same files under another key are another request, and the same one under the same key. */
   hashes: Readonly<Record<Name, string>>;
@@ -119,7 +118,6 @@ function refusalOf(error: unknown): unknown {
   return new ProblemError(400, 'upload', 'The form cannot be read: it has no boundary, or breaks off before its end.');
 }
 
-/** A campaign file and its list, as they came. */
 interface CampaignUpload {
   file: CampaignFile;
   /** Of both, for the key of the request. */

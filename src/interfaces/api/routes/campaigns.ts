@@ -16,7 +16,6 @@ import { readFunnel } from '../../../ledger/read/funnel.ts';
 /** So old may the sentences of a list be. */
 const oldestWhysMs = 1_000;
 
-/** Campaigns as a whole, and what they have come to. */
 export function campaignRoutes(app: Api, context: ApiContext): void {
   const { store } = context;
   serve(app, 'listCampaigns', async () => {

@@ -15,7 +15,6 @@ import { withCampaignUpload, withExample, withoutFolder, withUploads } from '../
 import { changeCampaign, makeChange } from '../core/changes.ts';
 import { serve } from '../core/serve.ts';
 
-/** Campaigns and lists that are sent. */
 export function createRoutes(app: Api, context: ApiContext): void {
   serve(app, 'createCampaign', async (request, reply) =>
     withCampaignUpload(request, async ({ file, hashes }) => {

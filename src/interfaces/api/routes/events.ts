@@ -14,7 +14,6 @@ import type { eventShapes } from '../../../operations/schemas/webhooks.ts';
 
 const pageSize = 500;
 
-/** The log: page by page, and as it grows. */
 export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLimits, 'streams'>): void {
   const { store } = context;
   const streams = new EventStreams(context, app.tail, limits);

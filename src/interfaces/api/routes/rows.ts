@@ -15,7 +15,6 @@ import { mayAct } from '../../../ledger/console/tokens.ts';
 import { makeEvidence } from '../../../operations/control/evidence.ts';
 import { openRecording } from '../../../operations/control/call-record.ts';
 
-/** Rows of a list. */
 export function rowRoutes(app: Api, context: ApiContext): void {
   const { store } = context;
   serve(app, 'listRows', async (request) => {
@@ -141,7 +140,6 @@ export function rowRoutes(app: Api, context: ApiContext): void {
 
 const fileEndings: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/x-wav': 'wav', 'audio/mpeg': 'mp3' };
 
-/** Single calls, as the service has recorded them. */
 export function callRoutes(app: Api, context: ApiContext): void {
   const played = new LatelyShown();
   serve(app, 'showTranscript', async (request) => {

@@ -94,7 +94,6 @@ export const listenVariables = ['CARILLON_METRICS_LISTEN', 'CARILLON_HEALTH_LIST
 
 type ListenConfig = Pick<Config, (typeof listenVariables)[number]>;
 
-/** Why a worker cannot listen at an address. */
 interface ListenFault {
   detail: string;
   advice: string;
@@ -145,7 +144,6 @@ async function requireFreePorts(config: ListenConfig): Promise<void> {
   if (isSame(config)) throw new ConfigError(`${samePort.detail}. ${samePort.advice}`);
 }
 
-/** What is said where both settings name one port. */
 export const samePort: ListenFault = {
   detail: 'CARILLON_METRICS_LISTEN and CARILLON_HEALTH_LISTEN name the same port',
   advice: 'Give each a port of its own.',

@@ -20,7 +20,6 @@ export interface LocalWorld {
   sandbox: RunningSandbox;
   temporal: TemporalServer;
   store: Store;
-  /** The settings that the worker runs with. */
   config: Config;
   /** Connects to Temporal until the world ends. */
   connect: () => Promise<TemporalAccess>;
@@ -54,7 +53,6 @@ export function privateSettings(databasePath: string, limits: Readonly<Record<st
   return { fixed: { ...own, ...limits, CARILLON_DB: databasePath } };
 }
 
-/** Thrown when a part of the local world cannot be started as asked. */
 export class LocalWorldError extends Error {
   override readonly name = 'LocalWorldError' as const;
   readonly exitCode: 1 | 2;

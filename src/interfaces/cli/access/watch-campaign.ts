@@ -12,7 +12,6 @@ import type { Io } from '../terminal/io.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** A campaign at one moment. */
 export interface Snapshot {
   campaign: Campaign;
   status: CampaignStatus;
@@ -24,7 +23,6 @@ export interface Snapshot {
   events: CampaignEvent[];
 }
 
-/** Shows a campaign as it goes on. */
 export interface CampaignView {
   /** `notices`: what stands in the way now, such as a missing worker. */
   show(snapshot: Snapshot, notices: readonly string[]): void;

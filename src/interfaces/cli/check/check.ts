@@ -40,7 +40,6 @@ Examples:
   carillon check campaign.yaml --answer-rate 0.2 --call-seconds 120
   carillon check campaign.yaml --offline --json --rows rows.jsonl`;
 
-/** `carillon check`: says what a campaign would do. */
 export function checkCommand(io: Io): Command {
   return new Command('check')
     .description('Check a campaign file and its list without placing a call')

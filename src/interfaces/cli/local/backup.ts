@@ -22,7 +22,6 @@ Examples:
   carillon backup carillon-backup.db
   carillon backup "backups/$(date -u +%Y-%m-%dT%H%M).db" --json`;
 
-/** `carillon backup`. */
 export const backupCommand = commandOf({
   name: 'backup',
   argument: ['<file>', 'where to write the copy'],

@@ -37,7 +37,6 @@ class LostError extends foreseen('LostError', false) {}
 const longestWaitMs = 60_000;
 const pauseMs = 250;
 
-/** One thing that was seen. */
 interface Step {
   name: string;
   detail: string;

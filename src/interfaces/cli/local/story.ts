@@ -26,10 +26,7 @@ const leads = 40;
 const leadEveryMs = 6 * 60_000;
 const looksEveryMs = 400;
 
-/**
- * What of the recall is smaller where it is to be over in minutes: one afternoon in place of two weeks, and nobody asks to be called on
- * another day.
- */
+/** The recall is smaller, to be over in minutes: one afternoon instead of two weeks, and nobody asks for a call on another day. */
 const smaller: readonly [written: string, here: string][] = [
   ['pilot: { rows: 100 }', 'pilot: { rows: 40 }'],
   ['min: 30 }', 'min: 10 }'],
@@ -54,7 +51,6 @@ export async function writeStory(folder: string): Promise<string> {
   return path;
 }
 
-/** The service of the story: its agent, and who answers. */
 export async function storySandbox(folder: string, speed: number): Promise<SandboxOptions> {
   const agent = JSON.parse(await readFile(join(folder, 'agent.json'), 'utf8')) as object;
   const world = parse(await readFile(join(folder, 'callees.yaml'), 'utf8')) as SandboxOptions['world'];

@@ -137,7 +137,6 @@ async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortS
   logger.info('the worker has stopped; campaigns go on when the next one starts');
 }
 
-/** Thrown when the worker ended by itself. */
 class WorkerEndedError extends foreseen('WorkerEndedError', false) {}
 
 /** Writes what a campaign does as lines of the worker's log: its states with their reasons, batches and verdicts, and its end. */

@@ -34,10 +34,7 @@ const everyMs = 250;
 const lookEveryMs = 1_000;
 const plainEveryMs = 5_000;
 
-/**
- * Follows a campaign until it has ended, has paused for a reason that only a person can mend, or the follower leaves, and plays the person
- * who pauses it and goes on.
- */
+/** Ends with the campaign, at a pause that only a person can mend, or when the follower leaves. Plays who pauses and resumes it. */
 export async function followRehearsal(io: FollowIo, input: FollowInput): Promise<{ campaign: Campaign; status: CampaignStatus }> {
   const show = showProgress(io);
   const startedAt = input.now();

@@ -4,9 +4,7 @@ import { readListRecords } from '../../../list/records.ts';
 import type { ListRow } from '../../../list/recipients.ts';
 import { Random } from '../../../sandbox/core/random.ts';
 
-/** How much of a list is rehearsed. */
 export interface RehearsedRows {
-  /** Data rows of the list. */
   inList: number;
   /** Rows that take part: a sample when there are fewer of them. */
   rehearsed: number;

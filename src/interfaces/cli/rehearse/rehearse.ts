@@ -164,7 +164,6 @@ interface Play {
   pause: PlannedPause | null;
 }
 
-/** From the import to the end. */
 async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, input: Play, leave: AbortSignal) {
   const { read, rows, numbers, settings, preflight, pause } = input;
   const access = await connect();

@@ -16,7 +16,6 @@ import type { Timeline } from './timeline.ts';
 import type { RehearsalSettings } from './world.ts';
 import { tellReport } from '../watch/verify.ts';
 
-/** All that a rehearsal has found out. */
 export interface Rehearsal {
   campaign: Campaign;
   status: CampaignStatus;
@@ -47,7 +46,6 @@ function reasonOf({ stateReason }: Campaign): string {
   return stateReason === null ? '' : ` (${printable(stateReason)})`;
 }
 
-/** The report for people. */
 export function renderRehearsal(rehearsal: Rehearsal, colour: boolean): string {
   const { campaign, status, timeline, forecast, verify, conduct } = rehearsal;
   const { bold } = pc.createColors(colour);
@@ -141,7 +139,6 @@ function renderPace({ campaign, timeline }: Rehearsal): string[] {
   return [`  ${pace}; if the machine was the limit, a lower --speed comes nearer.`];
 }
 
-/** The report for programs. */
 export function rehearsalJson(rehearsal: Rehearsal): object {
   const { campaign, status, settings, rows, notes, timeline, forecast, verify, conduct, tookRealMs } = rehearsal;
   const faults = findFaults(rehearsal);
@@ -162,7 +159,6 @@ export function rehearsalJson(rehearsal: Rehearsal): object {
   };
 }
 
-/** The forecast, and below it what happened. */
 function renderComparison(rules: CampaignRules, forecast: CampaignForecast, timeline: Timeline, colour: boolean): string[] {
   const line = (label: string, ends: string, calls: number): string =>
     `  ${label.padEnd(12)} ${ends.padEnd(24)}${count(calls).padStart(10)}`;
@@ -181,7 +177,6 @@ function renderComparison(rules: CampaignRules, forecast: CampaignForecast, time
   ];
 }
 
-/** The same for programs. */
 function comparisonJson(forecast: CampaignForecast, timeline: Timeline): object {
   const courseOf = ({ finishesAt: endsAt, neverCalled, cutShort, calls }: CampaignForecast['likely']): object => ({
     endsAt,

@@ -41,9 +41,7 @@ const limits = {
   CARILLON_SUBMITS_PER_SECOND: '100',
 };
 
-/**
- * A folder of the rehearsal's own: the one named, which must be new or empty, or one that is deleted in the end. Throws OutputFileError.
- */
+/** The folder named, which must be new or empty, or one that is deleted in the end. Throws OutputFileError. */
 export async function createRehearsalFolder(keep: string | null): Promise<RehearsalFolder> {
   const folder = keep === null ? await mkdtemp(join(tmpdir(), 'carillon-rehearsal-')) : await makeEmpty(resolve(keep));
   return {

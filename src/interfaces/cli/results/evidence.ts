@@ -48,7 +48,6 @@ const keyCommand = commandOf({
     }),
 });
 
-/** `carillon evidence`: what is known of the calls to one number, signed. */
 export const evidenceCommand = (io: Io) => {
   const command = commandOf<Flags>({
     name: 'evidence',

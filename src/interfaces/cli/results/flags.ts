@@ -6,7 +6,6 @@ import { dispositions } from '../../../rules/disposition.ts';
 import { outcomes } from '../../../rules/outcome.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 
-/** The flags as typed. */
 export interface ResultsFlags {
   output?: string;
   format?: string;
@@ -25,7 +24,6 @@ export interface ResultsFlags {
 /** Changed since an instant (service time), or since so long ago. */
 type Since = { at: number } | { agoMs: number };
 
-/** What the flags ask for. */
 export type ResultsOptions = ReturnType<typeof readResultsFlags>;
 
 const rowOutcomes = [...outcomes, 'in_progress'] as const;

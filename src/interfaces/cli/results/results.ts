@@ -79,7 +79,6 @@ export function resultsCommand(io: Io): Command {
     .action((campaignId: string, flags: ResultsFlags) => runResults(io, campaignId, readResultsFlags(flags)));
 }
 
-/** Thrown when the user leaves before the results are written. */
 class ResultsLeftError extends foreseen('ResultsLeftError', false) {}
 
 async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
@@ -221,10 +220,7 @@ async function waitForEnd(io: Io, open: OpenCampaign, leave: AbortSignal): Promi
   return watchCampaign({ store, campaignId, clock, fromSeq: null, view, leave, supervise });
 }
 
-/**
- * Refuses to replace anything but earlier results of the campaign in the same format: the database does not know where the list
- * stands. Throws OutputFileError.
- */
+/** Replaces only earlier results of the campaign in this format: the database does not know the list's path. Throws OutputFileError. */
 async function refuseOtherFile(path: string, campaign: Campaign, format: ResultsFormat): Promise<void> {
   await refuseToOverwrite(path, []);
   const size = await stat(path).then(

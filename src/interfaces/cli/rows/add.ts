@@ -17,7 +17,6 @@ Exit code 2 if the row cannot be used; nothing was added then.
 Examples:
   carillon add leads --id lead-17 --set phone=+12125550123 --set first_name=Ana`;
 
-/** `carillon add`. */
 export const addCommand = commandOf<{ id?: string; set?: Record<string, string> }>({
   name: 'add',
   argument: ['<campaign>', 'id of the campaign'],

@@ -33,7 +33,6 @@ const rowFlags = [
   ['--id <id>', "instead of --row: the row's id, as in the campaign's id column"],
 ] as const;
 
-/** `carillon callback`: promises to call people back. */
 export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
   commandOf<{ state?: Callback['state'][] }>({
     name: 'list',

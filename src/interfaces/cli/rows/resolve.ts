@@ -166,7 +166,6 @@ function tellResolved(
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** What the flags say about a row. */
 type FlaggedDecision = Pick<RowDecision, 'decision' | 'conversationId'>;
 
 const mostShown = 20;
@@ -204,7 +203,6 @@ async function resolveCandidates(at: Asker, path: string): Promise<void> {
 
 const nothingDone: DoubtResolution = { assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 0 };
 
-/** Carries out one decision about one row. */
 async function resolveRow(at: Asker, row: number, decision: FlaggedDecision): Promise<void> {
   const { io, campaignId, json } = at;
   await withControl(io, async (control) => {

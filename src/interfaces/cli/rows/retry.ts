@@ -17,7 +17,6 @@ ${Object.entries(retryMeanings)
   .map(([outcome, means]) => `  ${outcome.padEnd(13)}${means}`)
   .join('\n')}`;
 
-/** `carillon retry`. */
 export const retryCommand = commandOf<{ outcome: string }>({
   name: 'retry',
   argument: ['<campaign>', 'id of the campaign'],

@@ -128,7 +128,6 @@ async function* observe(parts: AsyncIterable<UpdatedRow[]>, counts: UpdateCounts
   }
 }
 
-/** Rows that the file does not have. */
 interface MissingRows {
   missing: number;
   withdrawn: number;
@@ -202,7 +201,6 @@ function renderUpdate(io: Pick<Io, 'stdout' | 'isTerminal'>, summary: UpdateSumm
 
 const columns = ['row', 'line', 'id', 'result', 'code', 'hint', { key: 'campaignRow', header: 'campaign_row' }];
 
-/** The report file. */
 async function* reportLines(parts: AsyncIterable<UpdatedRow[]>): AsyncGenerator<string> {
   yield stringify([], { columns, header: true });
   for await (const rows of parts) {

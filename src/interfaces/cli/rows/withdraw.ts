@@ -32,7 +32,6 @@ interface RowFlags {
   encoding?: string;
 }
 
-/** `carillon withdraw`. */
 export const withdrawCommand = commandOf<RowFlags & { reason?: string; dryRun: boolean }>({
   name: 'withdraw',
   argument: ['<campaign>', 'id of the campaign'],

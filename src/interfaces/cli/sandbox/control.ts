@@ -25,7 +25,6 @@ interface ControlFlags {
   restore?: string;
 }
 
-/** A command for a sandbox that runs. */
 interface Control {
   name: string;
   what: string;

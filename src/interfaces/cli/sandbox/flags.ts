@@ -17,7 +17,6 @@ import type { CallingHours } from '../../../sandbox/judge/conduct.ts';
 
 export const defaultPort = 4010;
 
-/** Each flag as the help has it. */
 const flagTexts = (usualPort: string) =>
   ({
     host: [
@@ -76,7 +75,6 @@ const flagTexts = (usualPort: string) =>
 type Switch = 'loose' | 'unansweredRecords' | 'strictStart';
 type ValueFlag = Exclude<keyof ReturnType<typeof flagTexts>, Switch | 'notStrictStart' | 'allowOutbound' | 'setting'>;
 
-/** Flags as typed. */
 export type SandboxFlags = { [Flag in ValueFlag]?: string } & { [Flag in Switch]?: boolean } & {
   allowOutbound?: string[];
   setting?: string[];
@@ -135,7 +133,6 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
   });
 }
 
-/** The values that there are. */
 function given<Values extends object>(values: Values): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
   const all = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(all) as { [Name in keyof Values]?: Exclude<Values[Name], undefined> };

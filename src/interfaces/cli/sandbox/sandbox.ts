@@ -33,7 +33,6 @@ Examples:
 While it runs, GET /_sandbox/conduct?format=text judges the client, /_sandbox/calls lists calls, /_sandbox/journal lists requests,
 and /_sandbox/faults lists fault rules. None of these needs a key.`;
 
-/** `carillon sandbox`: the service on this machine, until interrupted. */
 export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Command {
   const end = (code: number): void => {
     (io ?? process).exitCode = code;

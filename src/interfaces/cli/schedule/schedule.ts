@@ -52,7 +52,6 @@ const one = ['<campaign>', 'id from the campaign file'] as const;
 const note = ['--note <text>', 'reason, kept in Temporal'] as const;
 const shownTimes = 3;
 
-/** `carillon schedule`: campaigns that recur. */
 export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
   commandOf<WrittenRecurrence & { list?: string }>({
     name: 'create',

@@ -50,7 +50,6 @@ interface ServeFlags {
   json: boolean;
 }
 
-/** `carillon serve`: page and HTTP API, until interrupted. */
 export function serveCommand(io: Io): Command {
   return new Command('serve')
     .description('Serve the console and the HTTP API until stopped')
@@ -146,7 +145,6 @@ interface LocalConsoleInput extends Pick<Parameters<typeof startApi>[0], 'quicke
   work: (console: LocalConsole) => Promise<void>;
 }
 
-/** What `--no-open` does. */
 export const noOpenSays = 'do not open the console in the browser';
 
 /** Serves API and page while `work` lasts. Their token, of the role admin, ends with it. */

@@ -22,7 +22,6 @@ Examples:
   carillon token list
   carillon token revoke 4f7c2f0e9a1b`;
 
-/** `carillon token`: who may use API and console. */
 export const tokenCommand = groupOf({ name: 'token', help: examples }, [
   commandOf<{ role: TokenRole; expires?: string }>({
     name: 'create',

@@ -43,7 +43,6 @@ const clockLimitMs = 3_000;
 const byPerson = { by: 'person' };
 const one = ['<id>', 'id of the webhook, as carillon webhook list shows it'] as const;
 
-/** `carillon webhook`: which other systems are notified of events. */
 export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
   commandOf<{ campaign?: string; events?: WebhookEventType[] }>({
     name: 'add',

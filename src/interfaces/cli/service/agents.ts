@@ -182,7 +182,6 @@ function line(label: string, value: unknown): string | null {
   return `${label.padEnd(15)}${printable(typeof value === 'string' ? value : JSON.stringify(value))}`;
 }
 
-/** Flags that describe an agent, as typed. */
 interface AgentFlags {
   file?: string;
   name?: string;

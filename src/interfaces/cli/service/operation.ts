@@ -41,7 +41,6 @@ export async function askService<Result>(
   return whileOpen(openWith(config, createConvaiClient), ask, (error) => explain(config, operation, error));
 }
 
-/** An operation of which a command prints what came of it. */
 export interface PrintedOperation<Result> extends Operation {
   ask: (client: ConvaiClient) => Promise<Result>;
   /** For programs; the result as it is where this is left out. */
@@ -189,10 +188,7 @@ export async function readFields(
   throw new UsageError(`Give ${missing.map(([, { flag }]) => flag).join(' and ')}, or the fields in --file.`);
 }
 
-/**
- * A copy with one value set, making objects on the way. Throws UsageError when something else stands in the way; `flag` is what asked for
- * it.
- */
+/** A copy with one value set, making objects on the way. Throws UsageError naming `flag` when something else stands in the way. */
 export function withField(body: Body, path: readonly string[], value: unknown, flag: string): Body {
   const [key = '', ...rest] = path;
   if (rest.length === 0) return { ...body, [key]: value };
@@ -202,7 +198,6 @@ export function withField(body: Body, path: readonly string[], value: unknown, f
   return { ...body, [key]: withField(inner ?? {}, rest, value, flag) };
 }
 
-/** What stands at a path; undefined when nothing does. */
 export function fieldAt(body: Body, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined), body);
 }

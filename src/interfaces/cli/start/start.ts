@@ -81,7 +81,6 @@ export function runCommand(io: Io): Command {
   });
 }
 
-/** Shows the campaign until it has ended or the user leaves. */
 async function watch(io: Io, started: StartedCampaign): Promise<void> {
   const { config, store, path, json, result, supervise } = started;
   const { campaignId } = result.campaign;
@@ -123,7 +122,6 @@ interface StartFlags {
   json: boolean;
 }
 
-/** A campaign that was started or attached to, with what it was done with. */
 interface StartedCampaign extends LedgerAccess {
   path: string;
   json: boolean;
@@ -197,7 +195,6 @@ export async function startAloud(
   }).finally(() => progress.clear());
 }
 
-/** What starting did, in a sentence or two. */
 export function tellStart(result: StartResult): string {
   const { campaign } = result;
   const id = campaign.campaignId;

@@ -45,7 +45,6 @@ Examples:
   carillon adjust --account --max-concurrent-calls 30 --keep-free 30%
   carillon adjust --account --moved-from https://old.example/api`;
 
-/** `carillon adjust`: limits of a campaign that runs, or of the account that campaigns share. */
 export function adjustCommand(io: Io): Command {
   const command = new Command('adjust')
     .description('Change speed, calling hours or retries of a running campaign, or the limits of the account')
@@ -243,9 +242,7 @@ interface Move {
   from: string;
 }
 
-/**
- * Has the campaigns of a service that moved go on at SVC_BASE_URL. Throws UsageError, and ServiceUnusableError when nobody answers there.
- */
+/** Has the campaigns of a moved service go on at SVC_BASE_URL. Throws UsageError, and ServiceUnusableError when nobody answers there. */
 async function moveAccount(io: Io, { config, store, flags, from }: Move): Promise<void> {
   if (Object.keys(readAccountFlags(flags)).length > 0)
     throw new UsageError('--moved-from takes no limits: set the limits of the account in a separate command.');

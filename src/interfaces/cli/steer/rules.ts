@@ -28,7 +28,6 @@ Examples:
 
 const dryRun = ['-n, --dry-run', 'say what would come of it, and change nothing', false] as const;
 
-/** `carillon rules`: what every campaign of a database is held to. */
 export const rulesCommand = groupOf({ name: 'rules', help }, [
   commandOf({
     name: 'show',

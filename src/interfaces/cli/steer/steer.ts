@@ -61,7 +61,6 @@ Before, the service's lists of conversations and batches are read to their end. 
 database was probably set back, and nothing is started: going on would call those people twice. The same applies if the list cannot be read. A
 campaign whose workflow runs, or that has ended, is refused.`;
 
-/** `carillon recover`. */
 export const recoverCommand = commandOf({
   name: 'recover',
   argument: ['<campaign>', 'id of the campaign'],

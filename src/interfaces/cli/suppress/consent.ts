@@ -26,7 +26,6 @@ interface RevokeFlags {
   reason?: string;
 }
 
-/** `carillon consent`: consent that is taken back, and given anew. */
 export const consentCommand = groupOf({ name: 'consent', help }, [
   commandOf<RevokeFlags, string[]>({
     name: 'revoke',

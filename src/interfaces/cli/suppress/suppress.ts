@@ -42,7 +42,6 @@ interface EntryFlags {
 }
 
 const regionFlag = ['--region <country>', 'country of numbers without +, such as US'] as const;
-/** The flags of whatever makes entries. */
 const entryFlags = [
   ['--campaign <id>', 'only for this campaign (default: all campaigns of the database)'],
   regionFlag,
@@ -54,7 +53,6 @@ const entryFlags = [
 ] as const;
 const numbersArgument = ['<numbers...>', 'phone numbers'] as const;
 
-/** `carillon suppress`: the do-not-call list of a database. */
 export const suppressCommand = groupOf({ name: 'suppress', help: examples }, [
   commandOf<EntryFlags, string[]>({
     name: 'add',
@@ -220,7 +218,6 @@ async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags & {
   });
 }
 
-/** A table for people. */
 function renderEntries(io: Pick<Io, 'stdout' | 'isTerminal'>, entries: readonly StoredSuppression[], now: number): string {
   const until = ({ expiresAt }: StoredSuppression): string => {
     if (expiresAt === null) return 'for ever';

@@ -53,7 +53,6 @@ export class RowProgress {
     this.#startedAt = io.now();
   }
 
-  /** Tells how many there are so far. */
   update(count: number): void {
     if (this.#io.stderr.isTTY !== true) return;
     const now = this.#io.now();

@@ -2,7 +2,6 @@ import { Command, Option, InvalidArgumentError } from 'commander';
 import { writeAnswer } from './answer.ts';
 import type { Io } from './io.ts';
 
-/** What a command has to say when it is done. */
 export interface Said {
   /** For programs, with `--json`. */
   data: unknown;
@@ -84,7 +83,6 @@ export function groupOf(
   };
 }
 
-/** A port as typed. */
 export function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;

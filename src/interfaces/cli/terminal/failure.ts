@@ -94,10 +94,7 @@ interface OutsideFault {
   message: string;
 }
 
-/**
- * What to say about a fault of the world around this program that came up while it worked: the database, the disk, the network, Temporal.
- * Null for anything else, which is then a defect.
- */
+/** A fault of database, disk, network or Temporal while the program worked; null for anything else, which is then a defect. */
 function describeOutsideFault(error: unknown): OutsideFault | null {
   if (!(error instanceof Error)) return null;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -85,7 +85,6 @@ export async function untilInterrupted<Result>(
   }
 }
 
-/** Settles when the signal is aborted. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -10,10 +10,7 @@ export function sentenceOf(id: OperationId): string {
   return `${says.charAt(0).toLowerCase()}${says.slice(1)}`;
 }
 
-/**
- * The lines of `carillon --help`: what each command does, under the headings that they stand under, in this order. `plain`: a command that
- * is made from its operation.
- */
+/** The lines of `carillon --help` by heading, in this order. `plain`: a command that is made from its operation. */
 export const helpLines = {
   'Prepare and rehearse:': {
     demo: 'rehearse a whole campaign on this machine: Temporal, sandbox, worker, results',
@@ -105,7 +102,6 @@ export function asTyped(text: string, own: string): string {
 /** Commands whose standard output has texts of others in it, which are not ours to change. */
 const dataCommands = new Set(['agents', 'completion', 'conversations', 'numbers', 'report', 'results', 'schema']);
 
-/** Whether standard output is data, and not words to a person. */
 export function answersWithData(args: readonly string[]): boolean {
   return args.includes('--json') || dataCommands.has(args[0] ?? '');
 }
@@ -123,7 +119,6 @@ export function speaking(stream: NodeJS.WritableStream, own: string): NodeJS.Wri
   });
 }
 
-/** Carillon's version, from its package.json. */
 export function readVersion(): string {
   const parsed = JSON.parse(readFileSync(packageFolder('package.json'), 'utf8')) as { version: string };
   return parsed.version;

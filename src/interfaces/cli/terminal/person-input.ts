@@ -7,7 +7,6 @@ import { readFile } from 'node:fs/promises';
 
 /** What a command may ask of whoever called it: standard input, and the person at the terminal if there is one. */
 export interface PersonInput {
-  /** Whether somebody sits there who can answer a question. */
   isInteractive: boolean;
   confirm(question: string): Promise<boolean>;
   /** One line, not echoed. Throws AnswerMissingError when the input ends instead. */
@@ -21,13 +20,11 @@ export class AnswerMissingError extends foreseen('AnswerMissingError', false) {}
 
 export interface InputStreams {
   stdin: NodeJS.ReadableStream;
-  /** Where questions are written. */
   stderr: NodeJS.WritableStream;
   isInteractive: boolean;
   confirm: (question: string) => Promise<boolean>;
 }
 
-/** The input of this process. */
 export function processInput(): PersonInput {
   const { stdin, stderr } = process;
   return inputFrom({ stdin, stderr, isInteractive: stdin.isTTY, confirm: confirmOnTerminal });
@@ -49,7 +46,6 @@ export function inputFrom({ stdin, stderr, isInteractive, confirm }: InputStream
   };
 }
 
-/** Asks a question on the terminal; true for yes. */
 async function confirmOnTerminal(question: string): Promise<boolean> {
   const prompt = createPrompt({ input: process.stdin, output: process.stderr });
   const given = new AbortController();
@@ -92,10 +88,7 @@ interface SecretSource {
   fileFlag: string;
 }
 
-/**
- * A secret of one line, from a file or from a prompt without echo; never from the command line, which other users of the machine can
- * read. Throws UsageError.
- */
+/** From a file or a prompt without echo, never from the command line, which other users of the machine can read. Throws UsageError. */
 export async function readSecret(input: PersonInput, { what, file, fileFlag }: SecretSource): Promise<string> {
   if (file !== undefined) return oneLine(await readSource(input, file, what), `${what} in ${nameOf(file)}`);
   if (!input.isInteractive) {

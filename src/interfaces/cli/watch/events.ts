@@ -26,7 +26,6 @@ interface Flags {
   json: boolean;
 }
 
-/** `carillon events`: what a campaign has done, and does. */
 export function eventsCommand(io: Io): Command {
   return new Command('events')
     .description('Show the event log of a campaign')

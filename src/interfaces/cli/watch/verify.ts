@@ -17,7 +17,6 @@ Examples:
   carillon verify --offline         without contacting the service
   carillon verify --json            all campaigns of the database`;
 
-/** `carillon verify`. */
 export const verifyCommand = commandOf<{ offline: boolean }, string | undefined>({
   name: 'verify',
   says: 'Prove from log, tables and service that every promise was kept',

@@ -88,7 +88,6 @@ function shownOnce({ token, tokenId }: Record<string, unknown>): Html {
   </section>`;
 }
 
-/** From then on the token is refused. */
 export const revokeAccess: ConsoleAction = {
   path: '/access/:token/revoke',
   role: operations.revokeToken.role,

@@ -12,7 +12,6 @@ import { inCampaign, openCampaign } from '../core/rows.ts';
 /** Names of the fields, before the name of their column. */
 const prefix = 'cell.';
 
-/** Adds one person to a campaign that has not ended. */
 export const addPerson: ConsoleAction = {
   path: '/campaigns/:campaign/add',
   role: operations.addRows.role,

@@ -14,7 +14,6 @@ import { updateList } from './update-list.ts';
 import { addWebhook, webhookActions } from './webhooks.ts';
 import { withdrawRow } from './withdraw-row.ts';
 
-/** Everything that can be done from the page, and carries a form. */
 export const actions: readonly ConsoleAction[] = [
   ...steerActions,
   recoverCampaign,

@@ -33,7 +33,6 @@ function checkOr(fields: URLSearchParams, change: () => ApiCall): ApiCall {
   return { ...apiCall('checkSuppressions'), body: readNumberFields(fields) };
 }
 
-/** Numbers that people have written, onto the list. */
 export const addNumbers: ConsoleAction = {
   path: '/do-not-call/add',
   role: operations.addSuppressions.role,
@@ -83,7 +82,6 @@ export const addNumbers: ConsoleAction = {
       : null,
 };
 
-/** Numbers that may be called again. */
 export const removeNumbers: ConsoleAction = {
   path: '/do-not-call/remove',
   role: operations.removeSuppressions.role,
@@ -219,7 +217,6 @@ function scopeChoice({ fields }: Given, campaignId: string): Html {
   </fieldset>`;
 }
 
-/** A file of numbers onto the do-not-call list. */
 export const importNumbers: ConsoleAction = {
   path: '/do-not-call/import',
   role: operations.importSuppressions.role,

@@ -153,7 +153,6 @@ function changedOnly(sent: URLSearchParams): Record<string, unknown> {
   return wish;
 }
 
-/** Changes what all campaigns may use together. */
 export const changeAccountLimits: ConsoleAction = {
   path: '/limits/change',
   role: operations.adjustAccountLimits.role,
@@ -199,7 +198,6 @@ export const changeAccountLimits: ConsoleAction = {
   },
 };
 
-/** Sets what every campaign is held to besides its own file. */
 export const changeHouseRules: ConsoleAction = {
   path: '/limits/house',
   role: operations.setHouseRules.role,

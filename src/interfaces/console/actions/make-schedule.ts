@@ -147,7 +147,6 @@ function firstRuns(answer: Record<string, unknown>): Html {
 
 const names = ['campaign', 'list', 'cron', 'every', 'timezone', 'catchUp', 'startAt', 'endAt', 'note'] as const;
 
-/** What was written there, as the API takes it. */
 function bodyOf(fields: URLSearchParams): Record<string, unknown> {
   return { ...written(fields, ...names), ...(fields.get('keepSkipped') === 'yes' ? { keepSkipped: true } : {}) };
 }

@@ -17,7 +17,6 @@ import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';
 import { operations } from '../../../operations/list.ts';
 
-/** Another round of an ended campaign with rows of some outcomes. */
 export const retryRows: ConsoleAction = {
   path: '/campaigns/:campaign/retry',
   role: operations.retryRows.role,

@@ -16,7 +16,6 @@ export const back = '/schedules';
 
 interface ActionWords {
   button: string;
-  /** What it does, and what it leaves. */
   effects: readonly Effect[];
   said: (answer: Record<string, unknown>) => string;
   /** States in which there is something to do. */
@@ -122,7 +121,6 @@ export const scheduleActions: readonly ConsoleAction[] = (Object.keys(actions) a
   }),
 }));
 
-/** How a schedule stands, for the forms about it. */
 export function standing(view: ScheduleView) {
   const { state, note, when, timeZone, list, nextAt, fired, last, isRunning } = view;
   const clocks = clockChangeLines(view, timeZone);

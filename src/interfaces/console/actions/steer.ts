@@ -48,7 +48,6 @@ const titles: Readonly<Record<string, readonly [title: string, button: string]>>
   cancel: ['Cancel this campaign?', 'Cancel campaign'],
 };
 
-/** What goes on, what stops and what moves, in numbers. */
 async function effectsOf({ context: { store } }: ViewRequest, campaign: Campaign, name: string): Promise<Effects> {
   const { open, planned, waiting } = await readStatus(store.db, campaign);
   const calls = html`<b>${count(open, 'call goes', 'calls go')} on</b> until ${open === 1 ? 'it ends' : 'they end'}, and results are kept.`;

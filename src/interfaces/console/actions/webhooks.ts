@@ -13,7 +13,6 @@ import { pressView } from '../core/press.ts';
 const back = '/webhooks';
 const crumbs = [[back, 'Webhooks']] as const;
 
-/** One more address that is told of events. */
 export const addWebhook: ConsoleAction = {
   path: '/webhooks/add',
   role: operations.addWebhook.role,
@@ -60,7 +59,6 @@ export const addWebhook: ConsoleAction = {
 
 interface ActionWords {
   button: string;
-  /** What it does, and what it leaves. */
   effects: readonly (readonly [drawing: IconName, tone: string, text: string])[];
   said: string;
   danger?: true;
@@ -92,7 +90,6 @@ const actions: Readonly<Record<'pause' | 'resume' | 'remove' | 'test', ActionWor
   },
 };
 
-/** What may be done to one webhook. */
 export const webhookActions: readonly ConsoleAction[] = (Object.keys(actions) as (keyof typeof actions)[]).map((action) => ({
   path: `/webhooks/:webhook/${action}`,
   role: operations[`${action}Webhook`].role,

@@ -20,7 +20,6 @@ const says: Readonly<Record<WithdrawResult['result'], string>> = {
   not_found: 'The campaign has no such person.',
 };
 
-/** Takes one person out of a campaign. */
 export const withdrawRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/withdraw',
   role: operations.withdrawRows.role,

@@ -89,7 +89,6 @@ export function tellAll(events: readonly CampaignEvent[], names: ReadonlyMap<num
   return lines;
 }
 
-/** As a list. */
 export function feed(lines: readonly Told[]): Html {
   return html`<ol class="feed">
     ${lines.map(
@@ -110,12 +109,10 @@ interface Around {
   names: ReadonlyMap<number, string>;
 }
 
-/** What goes with an event to tell it. */
 interface Telling {
   line: Line;
   /** The name of whoever did one of these near the event; null: nobody did, or the command line. */
   actor: (...actions: readonly string[]) => string | null;
-  /** The person that it is about. */
   who: Html | null;
 }
 

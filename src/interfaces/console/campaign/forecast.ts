@@ -1,7 +1,6 @@
 import { percent } from '../../../shared/input/figures.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 
-/** What the ends are reckoned from. */
 export function assumptionsText({ ends }: ConsoleForecast): string | null {
   if (ends === null) return null;
   const { answerRate, callMs } = ends.assumptions;

@@ -94,7 +94,6 @@ export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' 
   </section>`;
 }
 
-/** Where a price is set. */
 function costFigure(price: Price, lineMs: number | undefined): Parameters<typeof figures>[0][number] {
   const rate = `${moneyText(price.perMinuteMicros, price.currency, 6)} a minute`;
   const value = lineMs === undefined ? bone('The cost is being read') : moneyText(costOf(lineMs, price), price.currency);

@@ -17,7 +17,6 @@ import type { ConsoleForecast } from '../../../operations/control/aside/forecast
 import { peopleBar, peopleOf } from './progress.ts';
 import { isCalling, reasonOf, standingBadge } from './standing.ts';
 
-/** A campaign of the list, with what is known of it. */
 interface Listed {
   brief: CampaignBrief;
   why: Why;
@@ -114,7 +113,6 @@ function needLink(path: string, tone: 'bad' | 'wait', text: string): Html {
   return html`<a class="state is-${tone}" href="${path}">${icon('person')} ${text}</a>`;
 }
 
-/** What it does now, in a few words. */
 function nowLine({ brief, why, acts, reason }: Omit<Listed, 'forecast'> & { reason: ReturnType<typeof reasonOf> }): Html {
   const line = (drawing: IconName, text: HtmlValue, tone = ''): Html =>
     html`<small class="now ${tone}">${icon(drawing)} <span>${text}</span></small>`;

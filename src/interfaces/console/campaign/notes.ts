@@ -12,7 +12,6 @@ import { decisionTitle, type Reason } from './standing.ts';
 const mostNotes = 3;
 const order: readonly Tone[] = ['bad', 'wait', 'quiet', 'live', 'good'];
 
-/** What is wrong or waited for: nothing where nothing is. */
 interface Notes {
   /** The worst in a line that leads to it, for where the notes stand below the figures. */
   brief: Html | null;

@@ -168,7 +168,6 @@ function breakdown(entries: readonly Share[]): Html {
 
 type Counts = Readonly<Record<string, number>>;
 
-/** What became of those who can be called. */
 export function outcomesPanel({ campaignId }: Campaign, { outcomes }: CampaignStatus, { whole }: People, unreached: Counts): Html | null {
   const found = outcomeOrder.filter((outcome) => (outcomes[outcome] ?? 0) > 0 && outcomeTone(outcome) !== 'cannot');
   if (found.length === 0) return null;
@@ -188,7 +187,6 @@ export function outcomesPanel({ campaignId }: Campaign, { outcomes }: CampaignSt
 
 const callOrder = ['answered', 'opted_out', 'voicemail', 'no_answer', 'busy', 'unreached', 'failed', 'unknown'];
 
-/** How the calls ended that have a result. */
 export function endedCallsPanel({ dispositions }: CampaignStatus): Html | null {
   const counts = Object.entries(callsAmong(dispositions)).filter(([, calls]) => calls > 0);
   const all = counts.reduce((sum, [, calls]) => sum + calls, 0);
@@ -234,7 +232,6 @@ const waitWords: Readonly<Record<string, string>> = {
   later: 'A later time',
 };
 
-/** What those wait for who have no outcome and no call. */
 export function waitingPanel({ campaignId }: Campaign, groups: readonly WaitingGroup[]): Html | null {
   const all = groups.reduce((sum, { rows }) => sum + rows, 0);
   if (all === 0) return null;

@@ -15,7 +15,6 @@ import type { ConsoleForecast } from '../../../operations/control/aside/forecast
 
 /** Where the people of a campaign stand. Whoever cannot be called is no progress. */
 export interface People {
-  /** Of the list. */
   total: number;
   cannot: number;
   /** Who can be called, and who of them has an outcome. */
@@ -152,7 +151,6 @@ function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
   ];
 }
 
-/** When it ends, as far as can be said; or when it has ended. */
 function endText({ campaign, forecast, endedAt, status }: Seen): Html {
   const said = (first: HtmlValue, second: HtmlValue = null, hint: string | null = null): Html =>
     html`<p class="hero-end soft" ${hint === null ? null : html`title="${hint}"`}><b>${first}</b>${second}</p>`;

@@ -43,7 +43,6 @@ export interface Sent {
   files: Readonly<Record<string, Blob>>;
 }
 
-/** A request to this server's own API. */
 export interface ApiCall {
   method: 'POST' | 'DELETE';
   url: string;
@@ -94,7 +93,6 @@ interface ActionForm {
   tone?: 'danger';
   back: string;
   keep?: string;
-  /** The form takes files. */
   files?: true;
   /** Fields of the request whose errors `body` shows where they are written. */
   tells?: readonly string[];

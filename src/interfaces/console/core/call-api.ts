@@ -56,7 +56,6 @@ export async function withTicket<Answer>(
   }
 }
 
-/** A refusal of the API in its own words. */
 export function refusalOf({ status, body }: Pick<CalledApi, 'status' | 'body'>): string {
   const { detail = '' } = body as { detail?: string };
   const fields = errorsOf({ body }).map(({ path, message }) => `${path}: ${message}`);
@@ -65,7 +64,6 @@ export function refusalOf({ status, body }: Pick<CalledApi, 'status' | 'body'>):
   return [detail === '' ? `The server answered with status ${status}.` : detail, ...more].join(' ');
 }
 
-/** The fields of the request that the API has refused. */
 export function errorsOf({ body }: Pick<CalledApi, 'body'>): readonly FieldError[] {
   return (body as { errors?: FieldError[] }).errors ?? [];
 }
@@ -113,7 +111,6 @@ export async function askFile(app: Api, request: FastifyRequest, url: string): P
   return { status: answer.statusCode, headers: Object.fromEntries(headers), stream };
 }
 
-/** The refusal that came in place of a file. */
 export async function readRefusal({ status, stream }: AskedFile): Promise<{ status: number; body: Record<string, unknown> }> {
   const parts: Buffer[] = [];
   for await (const part of stream) parts.push(Buffer.from(part as Uint8Array));

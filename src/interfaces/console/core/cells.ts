@@ -2,7 +2,6 @@ import { maskedNumber, printable } from '../../../shared/input/printable.ts';
 import { looksLikeNumber } from '../../../shared/input/phone-number.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 
-/** A cell of the list. */
 export interface ListCell {
   /** Of its column, from 0. */
   place: number;

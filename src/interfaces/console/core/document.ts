@@ -17,7 +17,6 @@ const sections: readonly (Pick<FrameEntry, 'path' | 'words' | 'drawing'> & { nam
   { name: 'access', path: '/access', words: 'Access', drawing: 'key' },
 ];
 
-/** How the page calls roles. */
 export const roleWords: Readonly<Record<TokenRole, string>> = { read: 'Reader', operate: 'Operator', admin: 'Administrator' };
 
 /** Everything that changes while the page is open. The script fetches it again and puts it in place of what is shown. */

@@ -2,7 +2,6 @@ import { draftLastsMs, listDrafts, type Draft, type DraftList } from '../../../l
 import { mayAct } from '../../../ledger/console/tokens.ts';
 import { may, type ViewRequest } from './view.ts';
 
-/** A campaign that somebody is making. */
 export interface ListedDraft {
   draftId: string;
   name: string;
@@ -33,12 +32,10 @@ export function isTheirs({ tokenId }: Pick<Draft, 'tokenId'>, holder: ViewReques
   return tokenId === holder.tokenId || mayAct(holder.role, 'admin');
 }
 
-/** What a draft is called. */
 export function draftName(fields: Readonly<Record<string, string>>, listName: string): string {
   return fields['name']?.trim() || fields['id']?.trim() || listName;
 }
 
-/** The page of a draft, or what stands below it. */
 export function draftPath(draftId: string, more = ''): string {
   return `/new/${encodeURIComponent(draftId)}${more}`;
 }

@@ -87,7 +87,6 @@ export function regionField(fields: URLSearchParams | null): Html {
   return lineField(fields, { name: 'region', label, most: 2, size: 4 });
 }
 
-/** What was written there, as the API takes it. */
 export function readNumberFields(fields: URLSearchParams): { numbers: string[]; region?: string } {
   const lines = (fields.get('numbers') ?? '').split(/[\n\r,;]+/).map((line) => line.trim());
   return { numbers: lines.filter((line) => line !== ''), ...written(fields, 'region') };
@@ -116,7 +115,6 @@ export function scopeField(fields: URLSearchParams | null, campaignIds: readonly
   return selectField({ name: 'campaign', label: 'For', none: 'all campaigns', chosen, isBlock: true }, options);
 }
 
-/** What was chosen there, as the API takes it. */
 export function readScope(fields: URLSearchParams): { campaign?: string } {
   return written(fields, 'campaign');
 }

@@ -26,7 +26,6 @@ export function fixPath(campaignId: string, after?: number): string {
   return withQuery(campaignPath(campaignId, '/fix'), { after });
 }
 
-/** One row of a campaign. */
 export function rowPath(campaignId: string, row: number, more = ''): string {
   return campaignPath(campaignId, `/rows/${row}${more}`);
 }
@@ -71,7 +70,6 @@ export function campaignNav({ campaignId, rowsTotal }: Pick<Campaign, 'campaignI
   </nav>`;
 }
 
-/** Starts the example campaign. */
 export const examplePath = '/example';
 
 export function tokenPath(tokenId: string, more = ''): string {

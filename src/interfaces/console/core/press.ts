@@ -15,7 +15,6 @@ interface Press extends Required<Pick<View, 'title' | 'section' | 'crumbs'>> {
   obstacle: { why: string; status: number } | null;
   /** What it does. */
   says: HtmlValue;
-  /** How the thing stands, in numbers where there are some. */
   standing: Parameters<typeof facts>[0];
   /** Who acted on it last, to stand behind a refusal. */
   acts?: LastActs;

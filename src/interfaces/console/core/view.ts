@@ -4,15 +4,12 @@ import type { HtmlValue } from '../../../presentation/html/html.ts';
 import { mayAct, type Token, type TokenRole } from '../../../ledger/console/tokens.ts';
 import type { ReadCache } from '../../../operations/control/read-cache.ts';
 
-/** A view of the page, as it is asked for. */
 export interface ViewRequest {
   context: ApiContext;
-  /** Who looks. */
   holder: Token;
   clock: ServiceClock;
   /** Service time. */
   now: number;
-  /** From the path. */
   params: Readonly<Record<string, string>>;
   /** From the query; empty where it says nothing. Of a parameter that is given twice, the first counts. */
   query(name: string): string;
@@ -37,13 +34,11 @@ export interface View {
   actions?: HtmlValue;
   /** Below the title: ids, who acted last. */
   meta?: HtmlValue;
-  /** The views beside this one. */
   tabs?: HtmlValue;
   /** 404 where it says that something is not there; default 200. */
   status?: number;
   /** Where it belongs, from the outside in. */
   crumbs?: readonly (readonly [path: string, text: string])[];
-  /** The entry of the navigation under which it stands. */
   section?: Section;
   /** The campaign whose events change it; `all` for those of every campaign; default: it changes for no event. */
   follows?: string;

@@ -10,7 +10,6 @@ const hours: readonly (readonly [value: string, text: string, small: string])[] 
   ['week', 'Other hours', 'Set each day by itself'],
 ];
 
-/** When people may be called, in a few words. */
 export function hoursText(fields: DraftFields): string {
   return hours.find(([value]) => value === fields['hours'])?.[1].replace('Weekdays,', 'Weekdays') ?? 'No hours yet';
 }
@@ -34,7 +33,6 @@ const spans: readonly (readonly [value: string, text: string])[] = [
   ['', 'no time: no limit'],
 ];
 
-/** When people are called, how many at once, and how often. */
 export function callsPart(open: OpenDraft, form: FormState): HtmlValue {
   const under = (key: string) => [...asked.keys()].filter((name) => name.startsWith(`${key}.`));
   const days = under('hours');

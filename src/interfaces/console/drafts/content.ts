@@ -17,7 +17,6 @@ import type { Store } from '../../../ledger/tx.ts';
 import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
 
-/** Rows of variables that the form may have. */
 export const mostVariables = 20;
 
 const officeHours: DraftFields = Object.fromEntries(Object.entries(usualFields).filter(([name]) => name.startsWith('hours.')));

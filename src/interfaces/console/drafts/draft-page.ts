@@ -25,7 +25,6 @@ const titles: Readonly<Record<FormPart, string>> = {
   name: 'Check, rehearse, start',
 };
 
-/** How the page of a draft is shown. */
 export interface Shown {
   rehearsals: Rehearsals;
   /** The part, or all of them, that somebody wants to be done with: what is missing there is told as well. */
@@ -100,7 +99,6 @@ function firstOf({ sample, fields }: OpenDraft, problems: readonly FieldProblem[
   return at === undefined ? undefined : controlOf(at, { sample, fields });
 }
 
-/** The id of the control in which a field is written. */
 function controlOf(at: string, { sample, fields }: Pick<OpenDraft, 'sample' | 'fields'>): string {
   if (/^variables\.\d+$/.test(at)) return `${at}.name`;
   if (!at.startsWith('list.') || fieldOf(at).part !== undefined) return at;

@@ -1,7 +1,6 @@
 import type { Draft } from '../../../ledger/console/drafts.ts';
 import type { ListSample } from '../../../list/sample.ts';
 
-/** What is wrong with a field, and what to do. */
 export interface FieldProblem {
   field: string;
   message: string;
@@ -18,7 +17,6 @@ export interface DraftSettings {
   copied?: { campaignId: string; more: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** A draft that somebody works on. */
 export interface OpenDraft extends DraftSettings {
   draft: Draft;
 }

@@ -103,7 +103,6 @@ export function textField(form: FormState, name: string, { list, ...text }: Fiel
   return field(form, name, input(form, name, { hint: hint !== undefined, ...more }), hint === undefined ? text : { ...text, hint });
 }
 
-/** Several lines to write in. */
 export function textArea(form: FormState, name: string, rows: number): Html {
   const { hint } = fieldOf(name);
   // A line break right behind the tag is not the text's own.
@@ -151,7 +150,6 @@ export function sentence(form: FormState, names: readonly string[], words: HtmlV
   </div>`;
 }
 
-/** What is wrong with a field; null: nothing. */
 export function problemOf({ problems }: FormState, name: string): string | null {
   const own = problems.filter(({ field: at }) => at === name || (!isOwn(at) && isUnder(at, name)));
   return own.length === 0 ? null : [...new Set(own.map(({ message }) => message))].join(' ');

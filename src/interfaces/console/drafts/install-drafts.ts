@@ -80,7 +80,6 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   const show = (viewed: ViewRequest, open: OpenDraft, shown: Omit<Shown, 'rehearsals'> = {}) =>
     draftView(viewed, open, { ...shown, rehearsals });
 
-  /** The campaign of which a new one is to be a copy. */
   const copyOf = async ({ viewed }: Visit): Promise<string | undefined> => {
     const asked = viewed.query('copy');
     if (asked === '') return undefined;
@@ -219,7 +218,6 @@ function refusedList(show: (form: FormState, status: number) => Promise<View> | 
   };
 }
 
-/** What a form has sent; nothing where it was none. */
 function sentBy({ body }: FastifyRequest): URLSearchParams {
   return body instanceof URLSearchParams ? body : new URLSearchParams();
 }
@@ -236,7 +234,6 @@ function sweepAsLongAs(app: Api, context: ApiContext): void {
   app.addHook('preClose', async () => clearInterval(timer));
 }
 
-/** Asks whether a draft is to be deleted. */
 function discardView({ draft, fields }: OpenDraft): View {
   const back = draftPath(draft.draftId);
   return {

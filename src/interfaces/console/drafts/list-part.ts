@@ -76,7 +76,6 @@ export function listPart(
   ]; // prettier-ignore
 }
 
-/** Asks which reading of the letters is right. */
 function encodingForm({ draft, sample, fields }: OpenDraft): HtmlValue {
   if (sample.readings === undefined) return null;
   const chosen = fields['list.encoding'] ?? '';
@@ -169,12 +168,10 @@ function countries(): [code: string, name: string][] {
     .map(([code, name]) => [code, `${name} (${code})`]);
 }
 
-/** What can be written where a time zone is asked for. */
 function zoneList(): Html {
   return html`<datalist id="zones">${Intl.supportedValuesOf('timeZone').map((zone) => html`<option value="${zone}"></option>`)}</datalist>`;
 }
 
-/** The rows that cannot be called, each with its cell to write another value in. */
 function fixesForm(open: OpenDraft, { rejected, report }: { rejected: readonly RejectedRow[]; report: { rejected: number } }): HtmlValue {
   if (report.rejected === 0) return null;
   const { draft, sample } = open;

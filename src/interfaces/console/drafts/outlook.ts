@@ -25,7 +25,6 @@ export interface DraftOutlook extends CheckResult {
 
 export type RejectedRow = Extract<CheckedRow['row'], { verdict: 'rejected' }>;
 
-/** People of the same time zones. */
 interface ZoneOutlook {
   zones: readonly string[];
   people: number;
@@ -40,10 +39,7 @@ const withinMs = 1_500;
 /** A list with more rows that cannot be called is mended in the file. */
 export const mostFixes = 100;
 
-/**
- * What would happen if the draft were started now. What is wrong with it is left out, so that the rest is seen while somebody still
- * writes.
- */
+/** What would happen if the draft were started now. What is wrong with it is left out, so that the rest is seen meanwhile. */
 export async function lookAhead(
   { context, cache }: Pick<ViewRequest, 'context' | 'cache'>,
   { usable, problems }: JudgedDraft,

@@ -34,13 +34,11 @@ const labels: ReadonlyMap<string, string> = new Map([
   [timesZone, 'Time zone of begin and end'],
 ]);
 
-/** What a field is called. */
 export function labelOf(field: string): string {
   const [, at] = /^variables\.(\d+)/.exec(field) ?? [];
   return asked.get(field)?.label ?? labels.get(field) ?? (at === undefined ? field : `Variable ${Number(at) + 1}`);
 }
 
-/** A field as a form shows it. */
 export function fieldOf(name: string) {
   return { name, ...asked.get(name), label: labelOf(name) };
 }

@@ -71,7 +71,6 @@ function unusedProblems(fields: DraftFields): FieldProblem[] {
   return [...problems, { field: timesZone, message: 'Write the name of a time zone such as America/New_York.' }];
 }
 
-/** The part of the page in which a field is written. */
 export function partOf(field: string): FormPart {
   return formParts.find((part) => fieldsOf[part].some((own) => isUnder(field, own))) ?? 'calls';
 }

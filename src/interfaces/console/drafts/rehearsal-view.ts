@@ -33,7 +33,6 @@ const report = z.object({
   conduct: z.object({ ok: z.boolean() }),
 });
 
-/** How the rehearsal of a draft goes, or went. */
 export function rehearsalView(open: OpenDraft, rehearsal: Rehearsal | null): View {
   const { draft, fields } = open;
   const back = draftPath(draft.draftId);
@@ -64,7 +63,6 @@ function endedPanels(ended: object | string): HtmlValue {
     : panel('No rehearsal', html`<p class="lines">${printableLines(typeof ended === 'string' ? ended : '')}</p>`);
 }
 
-/** The rehearsal of a campaign before it was started. */
 export function campaignRehearsalView(campaign: Pick<Campaign, 'campaignId' | 'name'>, rehearsal: Rehearsal | null): View {
   const isUnderWay = rehearsal !== null && rehearsal.ended === null;
   return {
@@ -99,7 +97,6 @@ export function rehearsalLine(open: OpenDraft, rehearsal: Rehearsal | null): { w
   };
 }
 
-/** The button that begins one, and what it does. */
 function rehearseForm({ draft }: OpenDraft): Html {
   return html`<form method="post" action="${draftPath(draft.draftId, '/rehearsal')}">
     <button class="btn" title="On a sandbox of its own, days in minutes, with at most ${mostRehearsedRows} rows under fictional numbers">

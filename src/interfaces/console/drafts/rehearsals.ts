@@ -5,7 +5,6 @@ import { beginRehearsal, endRehearsal, findRehearsal } from '../../../ledger/con
 import { withDraftFiles } from './content.ts';
 import type { OpenDraft } from './draft-types.ts';
 
-/** A rehearsal of a draft, as far as it has come. */
 export interface Rehearsal {
   /** What was rehearsed: settings and list as they were then. */
   of: string;

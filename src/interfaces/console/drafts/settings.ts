@@ -55,7 +55,6 @@ export function versionOf({ fields }: Pick<OpenDraft, 'fields'>, part: FormPart)
     .slice(0, 16);
 }
 
-/** Whether the id is that of a campaign which exists, as a problem of its field. */
 export async function findTakenId(store: Store, fields: DraftFields): Promise<FieldProblem[]> {
   const id = fields['id']?.trim() ?? '';
   if (id === '' || (await findCampaign(store.db, id)) === undefined) return [];
@@ -131,7 +130,6 @@ function holidaysOf({ columns, rows }: ListSample): DraftFields {
   return isKnown ? { holidays: country } : {};
 }
 
-/** How the list of a draft is read. */
 export function readingOf(fields: DraftFields): Pick<ListChoice, 'delimiter' | 'sheet' | 'encoding'> {
   const [delimiter, sheet, encoding] = ['list.delimiter', 'list.sheet', 'list.encoding'].map((name) => fields[name] || undefined);
   return { delimiter, sheet, encoding };

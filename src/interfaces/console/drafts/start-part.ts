@@ -14,7 +14,6 @@ import { rehearsalLine } from './rehearsal-view.ts';
 import type { Rehearsal } from './rehearsals.ts';
 import type { FieldProblem, OpenDraft } from './draft-types.ts';
 
-/** A line of what is ready, and of what is not. */
 interface Ready {
   drawing: IconName;
   tone: '' | 'is-wait' | 'is-bad';
@@ -24,7 +23,6 @@ interface Ready {
   action?: HtmlValue;
 }
 
-/** What is ready for a start, what is not, and what to know before. */
 export function readyList(
   open: OpenDraft,
   { outlooked, problems, rehearsal }: { outlooked: Outlooked; problems: readonly FieldProblem[]; rehearsal: Rehearsal | null },
@@ -61,7 +59,6 @@ function goodNews({ report, rules }: DraftOutlook, problems: readonly FieldProbl
   ];
 }
 
-/** What to know or to mend before a start. */
 export function thingsToLookAt(found: DraftOutlook): Ready[] {
   const { report, obstacle, unstartable, warnings, listNotes } = found;
   const { service, rejected, dialable, forecast, law } = report;

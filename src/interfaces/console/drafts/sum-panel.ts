@@ -74,7 +74,6 @@ function factsOf(found: DraftOutlook): [string, HtmlValue][] {
   ]; // prettier-ignore
 }
 
-/** Why rows of the list are never called. */
 function leftOut({ report }: DraftOutlook): [string, HtmlValue][] {
   return [
     ...report.rejections.map(({ reason, count: of }) => [capital(reason.replaceAll('_', ' ')), figure(of)] as [string, HtmlValue]),

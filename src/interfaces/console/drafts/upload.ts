@@ -20,7 +20,6 @@ import { ListEncodingError, ListFileError } from '../../../shared/input/errors.t
 import { readListSample } from '../../../list/sample.ts';
 import type { DraftFields, ReceivedList } from './draft-types.ts';
 
-/** What a person may say of how the list is written. */
 const readingFields = ['list.delimiter', 'list.sheet', 'list.encoding'];
 
 const noForm: FormState = { fields: {}, problems: [] };
@@ -123,7 +122,6 @@ export function sizeText(bytes: number): string {
   return bytes < 100_000 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The largest list that the page takes. */
 const mostListBytes = 100_000_000;
 /** Beside the list, a request holds some hundred bytes. */
 const mostRequestBytes = mostListBytes + 100_000;

@@ -14,7 +14,6 @@ export interface Asked {
   state: CampaignRow['state'] | '';
   outcome: Outcome | 'cannot' | '';
   waiting: string;
-  /** What the last talk came to. */
   result: string;
   search: string;
   /** Behind which the page begins, as the page before has said. */
@@ -89,7 +88,6 @@ export function columnsOf(request: ViewRequest, list: List): { place: number; co
     .filter(({ column }) => column !== list.idColumn && column !== list.phoneColumn);
 }
 
-/** How an order stands in an address. */
 function sortText(sort: RowOrder): string {
   return sort.by === 'row' ? '' : sort.by === 'column' ? `column-${sort.place}` : sort.by;
 }
@@ -120,7 +118,6 @@ export function askedPath(campaign: Campaign, asked: Asked, changed: Partial<Ask
   });
 }
 
-/** The same for the database. */
 export function queryOf({ state, outcome, waiting, result, search }: Asked, mayFindAll: boolean): RowQuery {
   return {
     ...(state === '' ? {} : { states: [state] }),

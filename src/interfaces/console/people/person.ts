@@ -13,7 +13,6 @@ import { openCampaign, requireRow } from '../core/rows.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import { stepsOf } from './steps.ts';
 
-/** All that is known of one person. */
 export interface Person {
   campaign: Campaign;
   row: CampaignRow;
@@ -55,7 +54,6 @@ export function localTime(zones: readonly string[], now: number): string {
   return `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')}, ${clock}${others}`;
 }
 
-/** What can be done about this person. */
 export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'campaign' | 'row'>): Act[] {
   if (!may(request, 'operate')) return [];
   const { campaignId } = campaign;
@@ -92,7 +90,6 @@ function valueText(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** What happened to a person, as a list of steps. */
 export function storyOf(request: ViewRequest, { own, row, callee }: Person): HtmlValue {
   if (own !== undefined) return stepsOf(own, callee?.events ?? [], may(request, 'operate'));
   return html`<p class="soft">Row ${row.row.toLocaleString('en')} of the list has no number that could be called.</p>`;

@@ -57,7 +57,6 @@ const shortEnds: Readonly<Record<string, string>> = {
   failed: 'Failed',
 };
 
-/** The last call of a person: how it ended, and when it was. */
 export function lastCallOf({ state, disposition, lastDialedAt }: Standing): Html {
   if (lastDialedAt === null) return muted('None');
   if (state === 'open' && disposition === null) return html`<span class="soft">Now, since ${instant(lastDialedAt, 'brief')}</span>`;
@@ -106,7 +105,6 @@ const tones: Readonly<Record<Outcome, readonly [Tone, IconName]>> = {
   cancelled: ['quiet', 'x'],
 };
 
-/** How a person stands, beside their name. */
 export function standingBadgeOf({ state, outcome }: Pick<Standing, 'state' | 'outcome'>): Html {
   if (outcome === null) return state === 'open' ? badge('live', rowStateWord(state)) : badge('quiet', rowStateWord(state), 'clock');
   const [tone, drawing] = tones[outcome];

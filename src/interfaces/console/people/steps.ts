@@ -12,7 +12,6 @@ import { rowOf } from '../campaign/activity.ts';
 import { callPath } from '../core/links.ts';
 import { outcomeWord } from '../../../presentation/html/outcomes.ts';
 
-/** Something that befell one person. */
 interface Step {
   key: string;
   at: number;

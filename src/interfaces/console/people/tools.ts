@@ -23,7 +23,6 @@ interface Chip {
 
 const ended: readonly Outcome[] = ['completed', 'exhausted', 'opted_out', 'unresolved', 'expired', 'cancelled'];
 
-/** How many people stand how. */
 function chipsOf({ outcomes, open, waiting, total }: CampaignStatus): Chip[] {
   const of = (outcome: Outcome): number => outcomes[outcome] ?? 0;
   return [

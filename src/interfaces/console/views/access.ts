@@ -6,7 +6,6 @@ import { roleWords } from '../core/document.ts';
 import { tokenPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
-/** Who may use API and console, in which role, and who still does. */
 export async function accessView(request: ViewRequest): Promise<View> {
   const frame = { title: 'Access', section: 'access' } as const;
   if (!may(request, 'admin'))

@@ -7,7 +7,6 @@ import { percent } from '../../../shared/input/figures.ts';
 import { campaignPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
-/** What all campaigns may use together at the service, and what each uses now. */
 export async function accountLimitsView(request: ViewRequest): Promise<View> {
   const use = await readAccountUse(request.context);
   const rows = use.campaigns.map(({ campaignId, open, allowed }) => ({
@@ -29,7 +28,6 @@ export async function accountLimitsView(request: ViewRequest): Promise<View> {
   };
 } // prettier-ignore
 
-/** What every campaign is held to besides its own file. */
 function housePanel(request: ViewRequest, { now }: HouseView): Html {
   const lines = houseLines(now?.rules ?? null);
   const since = now === null || now.rules === null ? 'There are none: each campaign is held to its own file and the law.' : html`Version

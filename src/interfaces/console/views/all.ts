@@ -47,7 +47,6 @@ export const searches: Readonly<Record<string, (request: ViewRequest) => Promise
   '/do-not-call': doNotCallView,
 };
 
-/** What the page hands out as files. */
 export const files: readonly ConsoleFile[] = [
   fileOf('results.csv', forSpreadsheet),
   fileOf('results.jsonl'),

@@ -27,7 +27,6 @@ const againMs = 10_000;
 /** Of those that are over; the results file has them all. */
 const mostOver = 200;
 
-/** Whom a campaign is to call back, what needs a person, and what became of the others. */
 export async function callbacksView(request: ViewRequest): Promise<View> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const all = await listCallbacks(db, { campaignId, now: request.now });

@@ -36,7 +36,6 @@ const talkWithinMs = 60;
 const hoursWithinMs = 60;
 const mostEvents = 8;
 
-/** One campaign: how far it is, how many answered, what is wrong, and what can be done about it. */
 export async function campaignView(request: ViewRequest): Promise<View> {
   const { clock, context, now, cache } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
@@ -160,7 +159,6 @@ function handPanel(request: ViewRequest, { campaign: { campaignId }, status }: C
   );
 }
 
-/** Who could be called in another round. */
 function retryNote(request: ViewRequest, { campaign, status }: CampaignView, unreached: Readonly<Record<string, number>>): Html | null {
   const rows = status.outcomes.exhausted ?? 0;
   if (!hasClosed(campaign) || rows === 0 || !may(request, 'operate')) return null;

@@ -15,7 +15,6 @@ import { callsOf, lastCallOf, nextCallOf, nextCallSentence, standingBadgeOf, sta
 import { actsOf, collectedOf, localTime, readPerson, storyOf, type Person } from '../people/person.ts';
 import { callTitle } from '../people/steps.ts';
 
-/** One person of a campaign: how they stand, each call, what happened, and what is known of their number elsewhere. */
 export async function personView(request: ViewRequest): Promise<View> {
   const seen = await readPerson(request);
   const { campaign, row, own, others } = seen;
@@ -173,7 +172,6 @@ function callPanel(request: ViewRequest, { campaign, recipient }: CalleeRow, { a
   </section>`; // prettier-ignore
 }
 
-/** Every line of the log about the number, for whoever wants to know it all. */
 function logPanel({ callee, campaign, others }: Person): Html | null {
   if (callee === null || callee.events.length === 0) return null;
   return html`<details class="panel" id="whole-log">

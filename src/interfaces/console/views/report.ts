@@ -13,7 +13,6 @@ import { waitFor } from '../../../operations/control/read-cache.ts';
 /** More would be a file that nobody reads. */
 const mostOffered = 30;
 
-/** The report of a campaign to hand on, alone or beside others. */
 export async function reportPanel(request: ViewRequest, campaignId: string): Promise<Html> {
   const campaigns = await listCampaigns(request.context.store.db);
   const others = campaigns.flatMap((other) => (other.campaignId === campaignId || other.state === 'importing' ? [] : [other.campaignId]));
@@ -46,7 +45,6 @@ function beside(campaignIds: readonly string[]): Html {
 const readWithinMs = 200;
 const againMs = 1_000;
 
-/** The charts of a report, as they stand now. */
 export async function campaignFiguresView(request: ViewRequest): Promise<View> {
   const { context, now, cache } = request;
   const { campaign, campaignId } = await openCampaign(request);

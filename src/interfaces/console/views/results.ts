@@ -21,7 +21,6 @@ const formats = [
 /** It is asked of every row. */
 const changedWithinMs = 100;
 
-/** What came of the rows of a list, and the files in which it is handed on. */
 export async function resultsView(request: ViewRequest): Promise<View> {
   const { cache, context } = request;
   const { campaign, db } = await openCampaign(request);

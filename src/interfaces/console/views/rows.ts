@@ -23,7 +23,6 @@ const pageSize = 50;
 /** Where it takes longer, what people wait for is offered by the next look. */
 const waitingWithinMs = 100;
 
-/** The people of a campaign, a page at a time: by how they stand, in an order of choice, or as somebody searches them. */
 export async function rowsView(request: ViewRequest): Promise<View> {
   const { now, cache, context } = request;
   const { campaign, campaignId, db } = await openCampaign(request);

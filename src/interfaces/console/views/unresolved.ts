@@ -15,7 +15,6 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const pageSize = 25;
 
-/** The people of one campaign of whom nobody knows what became, each with the records that may be their call. */
 export async function unresolvedView(request: ViewRequest): Promise<View> {
   const { now } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
@@ -89,10 +88,7 @@ function causesPanel(causes: Readonly<Record<string, number>>): Html | null {
   );
 }
 
-/**
- * One person in doubt: the calls, and the records among which somebody may choose. What they say is for whoever may operate. `where`: the
- * campaign, on a page that shows several.
- */
+/** What records say is shown only to whoever may operate. `where`: the campaign, on a page that shows several. */
 export function decisionPanel(request: ViewRequest, campaignId: string, { recipient, calls }: DoubtfulRow, where: HtmlValue = null): Html {
   const { row_number: row, e164, external_id: externalId, reason } = recipient;
   const path = rowPath(campaignId, row);

@@ -14,7 +14,6 @@ const tones: Readonly<Record<Webhook['state'], readonly [Tone, string]>> = {
   disabled: ['bad', 'Disabled'],
 };
 
-/** Which addresses are told of events, and how their deliveries go. */
 export async function webhooksView(request: ViewRequest): Promise<View> {
   const { db } = request.context.store;
   const webhooks = await listWithWaiting(db);

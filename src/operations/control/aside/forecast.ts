@@ -13,7 +13,6 @@ import {
   type ForecastAssumptions,
 } from '../../../campaign/preflight/campaign-forecast.ts';
 
-/** What lies before a campaign: when its waiting rows are due, and when it ends as far as can be said. */
 export interface ConsoleForecast {
   due: DueShades;
   /** Null where nobody waits. */

@@ -11,7 +11,6 @@ import type { BundleWish, ConversationFile } from '../../../presentation/evidenc
 import type { renderResults } from '../../../presentation/results/file.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** A campaign file whose list is to be imported. */
 export interface FileImport {
   path: string;
   accountId: string;
@@ -25,7 +24,6 @@ export interface FileImport {
  * takes more than the ledger is loaded when it is asked for.
  */
 export const works = {
-  /** When the waiting rows are due, and when the campaign ends. */
   forecast: async ({ db }: Store, campaign: Campaign, status: Pick<CampaignStatus, 'dispositions'>, now: number) =>
     (await import('./forecast.ts')).readForecast(db, campaign, status, now),
   waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) => readWaiting(db, campaign, now),

@@ -37,20 +37,17 @@ import { checkRecords, type RecordsState, checkService, clockOfService, type Ser
 import { cannotFinishLine } from '../../../presentation/words/forecast.ts';
 import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 
-/** All that a check found. */
 export interface CheckReport extends PreflightReport, Outlook {
   service: ServiceState;
   ledger: LedgerState;
   records: RecordsState;
   /** Countries whose hours by law are not known. */
   withoutRule: readonly UnruledCountry[];
-  /** What else there is to know of the law. */
   law: LawOutlook;
   /** What a person should know although nothing is wrong with the file. */
   warnings: string[];
 }
 
-/** A campaign file and what a check of it found. */
 export interface CheckResult {
   file: CampaignFile;
   rules: CampaignRules;
@@ -218,7 +215,6 @@ function refuseEmptyCampaign({ file, rules }: Pick<CheckResult, 'file' | 'rules'
   throw new CampaignFileError(file.path, [{ line: file.lineOf(['list']), path: 'list', message }]);
 }
 
-/** What a check comes to, in a sentence or two. */
 export function verdictText({ report, obstacle, rules }: Pick<CheckResult, 'report' | 'obstacle' | 'rules'>): string {
   if (obstacle !== null) return `Cannot start: ${obstacle}.`;
   const { accepted, rejected, forecast, service } = report;
@@ -269,7 +265,6 @@ export function isOldZoneData(age: TimeZoneDataAge): boolean {
   return age.kind === 'superseded' || (age.kind === 'dated' && age.days > staleAfterDays);
 }
 
-/** What to know of the data before a start. */
 function zoneDataWarnings(release: string, nowMs: number): string[] {
   const age = timeZoneDataAge(release, nowMs);
   if (age !== null && !isOldZoneData(age)) return [];

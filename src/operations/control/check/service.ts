@@ -8,13 +8,11 @@ import { printableLines, printable } from '../../../shared/input/printable.ts';
 import { readClock, ServiceUnusableError, withService } from '../service.ts';
 import type { ConversationFacts } from '../../../rules/conversation-facts.ts';
 
-/** Why something was not asked. */
 export interface NotAsked {
   asked: false;
   reason: string;
 }
 
-/** Whether the service would take the campaign's calls. */
 export type ServiceState =
   | NotAsked
   | {
@@ -42,9 +40,7 @@ export async function clockOfService(config: Config): Promise<ServiceClock | nul
   }
 }
 
-/**
- * What the service says, or why it was not asked. A service that does not answer is told, not thrown. Throws ConfigError.
- */
+/** What the service says, or why it was not asked. A service that does not answer is told, not thrown. Throws ConfigError. */
 export async function askIfPossible<Answer extends object>(
   config: Config,
   ask: (service: CallService) => Promise<Answer>,
@@ -123,7 +119,6 @@ function soonOf(config: Config): Config {
   };
 }
 
-/** What the agent's records show of whose calls they are. */
 export type RecordsState =
   | NotAsked
   | {
@@ -141,7 +136,6 @@ const mostRead = 20;
 
 type ReadRules = Pick<CampaignRules, 'agentId' | 'correlation' | 'timing'>;
 
-/** Looks at the agent's newest records. */
 export function checkRecords(config: Config, rules: ReadRules): Promise<RecordsState> {
   return askIfPossible(config, (service) => readNewest(service, rules));
 }

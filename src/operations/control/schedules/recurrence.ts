@@ -6,7 +6,6 @@ import { describeCronFault } from '../../../temporal/cron-expression.ts';
 import type { Recurrence } from '../../../temporal/schedules.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 
-/** When a schedule fires, as people write it. */
 export interface WrittenRecurrence {
   cron?: string | undefined;
   every?: string | undefined;

@@ -29,7 +29,6 @@ export async function describeSchedule(control: Control, campaignId: string): Pr
   return readScheduleView(session, await requireSchedule(session, campaignId));
 }
 
-/** What became of a schedule that was paused or resumed. */
 export interface ScheduleChange {
   view: ScheduleView;
   wasPaused: boolean;

@@ -22,7 +22,6 @@ export interface LastFiring {
   reason: string | null;
 }
 
-/** A schedule as it is shown to people and programs. */
 export type ScheduleView = Awaited<ReturnType<typeof readScheduleView>>;
 
 /** Reads a schedule from the database and Temporal. Instants are ISO 8601 in UTC. */
@@ -46,7 +45,6 @@ export async function readScheduleView(session: Session, schedule: Schedule) {
     ...clockEffects(recurrenceOf(state), Date.now()),
     /** Whether a firing is not over: the next one would be skipped. */
     isRunning: state?.isRunning ?? false,
-    /** The next firings. */
     nextAt: (state?.paused === false ? state.next : []).map(iso),
     fired: state?.fired ?? 0,
     /** Firings left out because the one before was still running. */
@@ -123,7 +121,6 @@ export async function requireState(session: Session, campaignId: string): Promis
   throw new ScheduleMessageError(notInTemporal(session, schedule));
 }
 
-/** What to say of a schedule that the database has and Temporal has not. */
 export function notInTemporal({ temporal }: Session, { campaignId, filePath }: Pick<Schedule, 'campaignId' | 'filePath'>): string {
   return `Temporal at ${temporal.address} does not have the schedule of ${campaignId}, so it starts no runs. Is it another server, or a new one? carillon schedule create with ${filePath} creates it again.`;
 }
