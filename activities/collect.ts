@@ -15,7 +15,6 @@ import { isSameTiming } from './sweep-news.ts';
 /** Counts of a campaign that its workflow shows. */
 export type CampaignProgress = Pick<CampaignStatus, 'total' | 'done' | 'open' | 'waiting' | 'unresolved'>;
 
-/** How far a campaign has come by the ledger. */
 export async function readProgress({ store }: ActivityDependencies, campaign: Campaign): Promise<CampaignProgress> {
   const { total, done, open, waiting, unresolved } = await readStatus(store.db, campaign);
   return { total, done, open, waiting, unresolved };
@@ -105,10 +104,7 @@ async function collectUntilNeeded(
   }
 }
 
-/**
- * Collects results until dialling can go on: sweeps the agent's list at the campaign's pace and returns when a batch can be
- * planned, the campaign's state changed, nothing is left to collect, or its time is up. Heartbeats as long as it gets on.
- */
+/** Sweeps the agent's list until a batch can be planned, the state changes, all is collected or time is up. Heartbeats while it gets on. */
 export async function collect(deps: ActivityDependencies, input: { campaignId: string }): Promise<CollectResult> {
   const context = Context.current();
   const signal = context.cancellationSignal;

@@ -39,10 +39,7 @@ interface Delivery {
   onStep: () => void;
 }
 
-/**
- * Delivers the events of the log to a webhook, one after the other, from where its cursor stands, until its time is up or nothing is to be
- * delivered any more. Fails when its receiver does not take an event, with the pause until the next try; that event then comes first again.
- */
+/** Delivers events in order from the cursor on, until time or work is over. Fails, with a pause, for one not taken: it comes first then. */
 export async function deliver(deps: ActivityDependencies, { webhookId }: DeliverInput): Promise<DeliverResult> {
   const claimed = await claimDeliveries(deps.store, webhookId);
   if (claimed === null) return { isOver: true };

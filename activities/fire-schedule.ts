@@ -34,10 +34,7 @@ export interface FiredSchedule {
   round: { number: number; workflowId: string } | null;
 }
 
-/**
- * Imports the list of one firing as a campaign of its own, and opens its first round. Idempotent: what an earlier try has imported is
- * not read again. Fails for good, with the reason, when there is no list that can be dialled.
- */
+/** Imports the list of one firing as a campaign and opens its first round. Idempotent. Fails for good without a list to dial. */
 export async function fireSchedule(deps: ActivityDependencies, input: FireScheduleInput): Promise<FiredSchedule> {
   const context = Context.current();
   // No step is as long as the download, which ends at its own limit.

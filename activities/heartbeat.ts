@@ -2,7 +2,6 @@
 export interface Pulse {
   /** Something was got done: a page, a record, rows of a list. */
   step: () => void;
-  /** No beat from here on. */
   stop: () => void;
 }
 

@@ -54,10 +54,7 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
   return ok;
 }
 
-/**
- * Looks up the requests of a batch that the service answered, and is said not to have taken, before it is sent again. Answers false where
- * that cannot be told yet; null: there is none.
- */
+/** Looks up a batch's requests that were answered as not taken, before it is sent again. False: cannot be told yet; null: none. */
 export async function lookUpDenied(looking: Looking, batchId: string): Promise<boolean | null> {
   const { deps, clock } = looking;
   const denied = await findDeniedRequests(deps.store.db, batchId);

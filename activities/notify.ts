@@ -114,7 +114,6 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
   }
 }
 
-/** Notes that the hook will not be told any more. */
 export async function noteUndelivered(deps: ActivityDependencies, input: UndeliveredInput): Promise<void> {
   const { campaignId, round, pausedAt, fault, status } = input;
   const notice: Notice =

@@ -8,10 +8,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 
 type Own = Pick<ActivityDependencies, 'store' | 'accountId' | 'api'>;
 
-/**
- * Throws unless the campaign was started against this worker's service: another one has another clock and none of its calls. The
- * failure is retried, so that the work waits for a worker with the right service.
- */
+/** Throws, to be retried elsewhere, unless this worker's service is the campaign's: another has another clock and no such calls. */
 export function requireOwnService(deps: Omit<Own, 'store'>, campaign: Pick<Campaign, 'campaignId' | 'accountId' | 'api'>): void {
   if (!isOwnService(campaign, deps)) throw otherService(deps, campaign);
 }

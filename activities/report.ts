@@ -16,10 +16,7 @@ const askAgainMs = 60_000;
 /** When each batch was last asked about, per service: a report costs a request, and tells of all its calls. */
 const askedAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
 
-/**
- * Reads what the service says of every batch with open calls, and takes back what waits there and must not ring any more. Answers false
- * where a report could not be read; the others count.
- */
+/** Reads the service's report of each batch with open calls, takes back what must not ring. False: one was unreadable; others count. */
 export async function readReports(sweep: Sweep): Promise<boolean> {
   const { deps, clock, agentId } = sweep;
   const known = askedAt.get(deps.service) ?? new Map<string, number>();

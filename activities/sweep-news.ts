@@ -2,10 +2,7 @@ import type { CampaignRules } from '../src/rules/campaign-rules.ts';
 
 type Timing = CampaignRules['timing'];
 
-/**
- * Tells the collects of a process that one of them has read their agent's list: lines may be free. Of what other processes read they hear
- * nothing, and look by themselves at the pace of their campaign.
- */
+/** Tells the collects of this process, alone, that one has read their agent's list: lines may be free. Others look at their own pace. */
 export class SweepNews {
   readonly #next = new Map<string, AbortController>();
 

@@ -114,10 +114,7 @@ async function isWalkDue({ deps, agentId, timing }: Sweep, now: number): Promise
   return hasPassed(timing.lateLookbackMs / walksPerLookback, { since: walkedAt ?? -Infinity, now });
 }
 
-/**
- * One sweep of an agent's list, for all campaigns that use it: stores what it saw, reads what is due, matches, settles, and, only
- * when it was complete, concludes from what is missing.
- */
+/** One sweep of an agent's list for all campaigns that use it; only when it was complete, it concludes from what is missing. */
 export async function sweepAgent(
   deps: ActivityDependencies,
   clock: ServiceClock,

@@ -81,10 +81,7 @@ async function spanOfService(
   return { serviceMs: last.serverMs - kept.serviceMs, leastRealMs: mostRealMs - last.tripMs, mostRealMs };
 }
 
-/**
- * Compares what service and machine show with the last look of this process, or, for a process that has just begun, with what the
- * last one kept. A step is noted before this returns: whoever concludes something afterwards finds it.
- */
+/** Compares service and machine with the last look, also a former process's. Notes a step before it returns, for whoever concludes next. */
 export async function watchClocks(deps: ActivityDependencies, clock: ServiceClock, toleranceMs: number): Promise<ServiceTime> {
   const { speed } = clock;
   const { last, ageMs, connectionFailed } = deps.service.clockReadings();
@@ -130,10 +127,7 @@ async function askTheTime(deps: ActivityDependencies, clock: ServiceClock, agent
   clearTimeout(timer);
 }
 
-/**
- * The service's clock before a POST of this batch. It is read anew when the last answer is old, and when a connection has failed since:
- * the service may be another process, with another clock.
- */
+/** The service's clock before a POST; read anew when old, or after a failed connection: another process may have another clock. */
 export async function readServiceTime(deps: ActivityDependencies, clock: ServiceClock, batchId: string): Promise<ServiceTime> {
   const campaign = await findCampaign(deps.store.db, campaignIdOf(batchId));
   if (campaign === undefined) return { serviceFrom: null, serviceNow: null, clockDoubt: null };

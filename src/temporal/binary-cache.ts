@@ -31,10 +31,7 @@ export interface CacheLockInput {
   signal?: AbortSignal | undefined;
 }
 
-/**
- * Runs `work` as the only one on this machine that fills the cache folder; a second process waits here and then finds what the first
- * installed. Throws when the folder cannot be written, or when the other one is not ready within `timeoutMs`.
- */
+/** Runs `work` as the only filler of the cache on this machine. Throws when it cannot be written, or waits beyond `timeoutMs`. */
 export async function withCacheLock<T>(input: CacheLockInput, work: () => Promise<T>): Promise<T> {
   await mkdir(input.folder, { recursive: true });
   const path = join(input.folder, '.lock');
@@ -53,10 +50,7 @@ export async function withCacheLock<T>(input: CacheLockInput, work: () => Promis
   }
 }
 
-/**
- * Lets `fill` make the program in a work folder beside its place, then puts it there in one rename: a reader sees the whole program or
- * none. Work folders that killed processes left are removed; call it under the lock.
- */
+/** Has `fill` make the program in a work folder, then renames it, whole, into place. Removes left work folders: call it under the lock. */
 export async function installBinary(target: string, fill: (workFolder: string) => Promise<string>): Promise<void> {
   const folder = join(target, '..');
   for (const entry of await readdir(folder)) {

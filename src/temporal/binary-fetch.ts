@@ -19,7 +19,6 @@ export const downloadLimits = {
 };
 export type DownloadLimits = typeof downloadLimits;
 
-/** An archive of the program, and the SHA-256 that its bytes must have. */
 export interface Archive {
   url: string;
   sha256: string;
@@ -53,10 +52,7 @@ export interface DownloadInput {
 
 const mostRedirects = 5;
 
-/**
- * Downloads the archive into the work folder, and unpacks it when its checksum is the expected one; answers the program's path. Throws
- * with the reason in one line.
- */
+/** Downloads the archive, checks its SHA-256, unpacks it; answers the program's path. Throws with the reason in one line. */
 export async function downloadBinary({ archive, workFolder, limits, proxies = noProxies, signal }: DownloadInput): Promise<string> {
   const path = join(workFolder, 'archive');
   const total = AbortSignal.timeout(limits.totalTimeoutMs);
@@ -139,7 +135,6 @@ interface GoBuildInput {
   signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds. */
 export interface GoLimits {
   goProbeTimeoutMs: number;
   goBuildTimeoutMs: number;
@@ -150,10 +145,7 @@ export interface GoLimits {
 /** What a blocked network, or a slow machine, is given. */
 export const goLimits: GoLimits = { goProbeTimeoutMs: 45_000, goBuildTimeoutMs: 900_000, progressEveryMs: 10_000 };
 
-/**
- * Builds a program from its public module, into the work folder, and answers its path. The module source is probed first with a short
- * limit, because a blocked one would otherwise show only after minutes. Throws with the reason in one line.
- */
+/** Builds a program, answers its path. Probes first: a blocked source shows only after minutes. Throws with the reason in one line. */
 export async function buildWithGo(program: GoProgram, input: GoBuildInput): Promise<string> {
   const { title, module, version, command } = program;
   const { go, workFolder, limits, signal } = input;

@@ -16,10 +16,7 @@ const stepMs = 6 * 60 * minuteMs;
 /** More than a year, so that both changes of a year are in it wherever the year begins. */
 const lookAheadMs = 400 * 86_400_000;
 
-/**
- * The runs of a cron expression that clock changes touch from `from` on, at most one a change. An expression for every hour has none: its
- * runs are an hour apart either way. Empty for an interval.
- */
+/** The runs that clock changes touch from `from` on, one a change at most; none for an interval or an hourly expression. */
 export function touchedRuns(cron: string | null, zone: string, from: number, spanMs = lookAheadMs): TouchedRun[] {
   const matches = cron === null ? null : cronMatcher(cron);
   return matches === null ? [] : changesOf(zone, from, from + spanMs).flatMap((change) => touchedBy(change, matches));

@@ -5,10 +5,7 @@ import type { ServiceClock } from '../service/port/service-clock.ts';
 /** How long a clock is believed: a sandbox that was started anew keeps another, and one that is hurried is moved on by hand, too. */
 const believedMs = ({ speed }: ServiceClock): number => (speed > 1 ? 1_000 : 15_000);
 
-/**
- * The service's clock, asked anew from time to time; a service that does not answer leaves the last one in force, since time
- * there goes on. Throws what `readServiceClock` throws when it never answered.
- */
+/** The service's clock, asked anew at times; the last one holds while no answer comes, as time goes on. Throws as `readServiceClock`. */
 export function keepServiceClock(
   config: Pick<Config, 'SVC_BASE_URL'>,
   options: { timeoutMs?: number; nowReal?: () => number } = {},

@@ -182,10 +182,7 @@ async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
 /** A poll lasts up to a minute, and the server forgets a poller only after minutes. */
 const goneAfterMs = 75_000;
 
-/**
- * How many workers have asked for this campaign queue's work lately. One that was killed counts for a minute more.
- * Throws what the connection throws.
- */
+/** How many workers have asked for this queue's work lately; a killed one counts for a minute. Throws what the connection throws. */
 export async function countWorkers(
   connection: Connection,
   queue: { namespace: string; name: string; limitMs: number; now: number },

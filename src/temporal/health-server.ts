@@ -11,7 +11,6 @@ interface Watched {
   isRunning: () => boolean;
 }
 
-/** Answers `/healthz` and `/readyz`. */
 export interface HealthServer {
   /** From here on the worker may be ready; before, it is starting. */
   watch(watched: Watched): void;
@@ -25,10 +24,7 @@ const good: readonly string[] = ['reachable', 'running'];
 const limitMs = 2_000;
 const starting: Readiness = { temporal: 'starting', database: 'starting', worker: 'starting' };
 
-/**
- * Answers probes: `/healthz` as long as the process does anything at all, `/readyz` with 200 only while Temporal and the database answer
- * and the worker takes work. Everything else is refused. Throws when the port is taken.
- */
+/** Answers `/healthz`, and `/readyz` with 200 only while Temporal, database and worker work. Throws when the port is taken. */
 export async function startHealthServer({ host, port }: ListenAddress): Promise<HealthServer> {
   let watched: Watched | null = null;
   let looking: Promise<Readiness> | null = null;

@@ -63,7 +63,6 @@ export function lastLine(text: string): string {
 /** Workflow updates and their validators are complete since this server version. */
 const oldestServer = { major: 1, minor: 25 };
 
-/** What `temporal --version` told, or why the program cannot be used. */
 type BinaryProbe = { usable: true; version: string } | { usable: false; reason: string };
 
 /** Runs `temporal --version`: the program must start here and carry a dev server that is not older than 1.25. */
@@ -83,7 +82,6 @@ export async function probeBinary(path: string, signal?: AbortSignal): Promise<B
   return { usable: true, version: version[1] ?? '' };
 }
 
-/** The file of a program, as this system names it. */
 export function programFile(name: string): string {
   return process.platform === 'win32' ? `${name}.exe` : name;
 }

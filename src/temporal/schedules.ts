@@ -68,10 +68,7 @@ export function scheduleIdOf(prefix: string, campaignId: string): string {
   return `carillon/${prefix}/${campaignId}`;
 }
 
-/**
- * Creates the schedule: what overlaps is skipped, and a short window says how late a firing may come. The payload holds the schedule's id
- * and limits alone. Throws ScheduleExistsError and ScheduleNeverFiresError.
- */
+/** Creates the schedule, its payload id and limits alone; overlaps are skipped. Throws ScheduleExistsError, ScheduleNeverFiresError. */
 export async function createSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<ScheduleState> {
   const handle = await makeSchedule(making, campaignId, recurrence);
   const state = readState(await handle.describe());
@@ -90,10 +87,7 @@ interface ScheduleMaking {
   now: number;
 }
 
-/**
- * The first runs of such a schedule, as the server tells them: one is made under another id, paused, and deleted. Throws as
- * `createSchedule`.
- */
+/** The first runs as the server tells them, from a paused schedule that is deleted again. Throws as `createSchedule`. */
 export async function previewSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<number[]> {
   const handle = await makeSchedule(making, campaignId, recurrence, `preview/${randomUUID()}`);
   try {

@@ -59,10 +59,7 @@ const choices = `Choose one:
   - install Go (https://go.dev/dl) and run this again: Temporal is then built once, 2-4 minutes
   - set TEMPORAL_ADDRESS to a Temporal server that runs already`;
 
-/**
- * What is usable on this machine without network: `CARILLON_TEMPORAL_BIN`, else `temporal` on PATH, else the cache; null when none is.
- * A configured program that cannot be used is an error and never passed over.
- */
+/** What is usable without network: `CARILLON_TEMPORAL_BIN` (throws where unusable), else `temporal` on PATH, else the cache, else null. */
 export async function findTemporalBinary(
   config: BinaryConfig,
   onSkip: (reason: string) => void = () => {},

@@ -183,7 +183,6 @@ async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedR
   );
 }
 
-/** What a failure for a ledger that is too old tells of it. */
 type LostBatch = Pick<LedgerOlderError['lost'], 'missing' | 'submitted'>;
 
 /** The batch whose absence ended the last run of a workflow, which has failed; undefined when it did not end so. */
@@ -227,7 +226,6 @@ export function requireHookSecret(config: Config, campaignId: string, rules: Hoo
   );
 }
 
-/** The settings of a campaign that lead to signed requests, and where these go. */
 export function hooksOf({ preDial, onCompletion, onPause }: HookRules): { setting: string; url: string }[] {
   const hooks = Object.entries({ pre_dial: preDial, on_completion: onCompletion, on_pause: onPause });
   return hooks.flatMap(([setting, hook]) => (hook === null ? [] : [{ setting, url: hook.url }]));

@@ -11,10 +11,7 @@ export function longestPostMs(config: Config): number {
   return config.CARILLON_POSTING_WINDOW_MS + httpTimeoutMs(config);
 }
 
-/**
- * Timeouts of a campaign's activities, from the settings of the process that starts it. The slack is for transactions, beyond the HTTP
- * limits.
- */
+/** Timeouts of a campaign's activities, from the settings of the process that starts it; the slack is for transactions. */
 export function campaignTimeouts(config: Config): CampaignTimeouts {
   return {
     heartbeatMs: config.CARILLON_HEARTBEAT_TIMEOUT_MS,

@@ -35,10 +35,7 @@ const lookEveryMs = 15_000;
 /** Those that ought to run are started again so seldom in case that Temporal has lost them; one that runs takes no notice. */
 const looksUntilAll = 40;
 
-/**
- * Starts the deliveries of every webhook that has none, now and from time to time, as long as the process works: one may have been added
- * or resumed while Temporal could not be reached. Ends what it began when it is stopped.
- */
+/** Starts deliveries of webhooks that have none, now and later: Temporal may have been away. Ends what it began when stopped. */
 export function keepWebhooksRunning(start: WebhookStart & { store: Store; logger: Logger }): {
   stop: () => Promise<void>;
 } {

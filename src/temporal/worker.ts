@@ -92,10 +92,7 @@ function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
-/**
- * Starts the workers of one process: campaigns and planning, submits, and collecting, each on its own task queue of this
- * database. Any number of processes may do so on PostgreSQL; a SQLite file takes one.
- */
+/** Starts the workers of one process, one for each task queue of this database. PostgreSQL takes any number, SQLite one process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace } = options;
   const stopping = new AbortController();

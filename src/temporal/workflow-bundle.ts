@@ -19,10 +19,7 @@ const ownWorkflows = fileURLToPath(new URL(`../../workflows/index.${extension}`,
 /** Only compiled code has a bundle beside it; code that runs from source bundles its own, which cannot be stale. */
 const prebuilt = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
-/**
- * Bundles the workflows (about a second): their source when this runs from source, else the compiled ones. Throws WorkflowBundleError
- * that names what is not deterministic.
- */
+/** Bundles source or compiled workflows in about a second. Throws WorkflowBundleError that names what is not deterministic. */
 export async function bundleWorkflows(workflowsPath = ownWorkflows): Promise<{ code: string }> {
   // The bundler tells details of a failure to its logger only, and otherwise reports progress that nobody asked for.
   const said: string[] = [];

@@ -86,7 +86,6 @@ export interface PilotBook {
 /** Of each batch: when the pre-dial hook was last asked about it, and whom it allowed. */
 export type ScreeningBook = Map<string, { at: number; eligible: ReadonlySet<unknown> }>;
 
-/** What the log has told of a campaign so far. */
 export interface CampaignBook {
   campaignId: string;
   rules: JudgedRules;
@@ -122,7 +121,6 @@ export interface CampaignBook {
   moved: Set<string>;
   /** Recipients that have lost their outcome and wait again. */
   requeued: Set<string>;
-  /** By their ids. */
   promises: Map<string, PromiseBook>;
   /** How often a person had a row retried. */
   budgets: Map<string, number>;
@@ -202,7 +200,6 @@ export function openBook(
   };
 }
 
-/** The attempts of a recipient, in order. */
 export function callsOf(campaign: CampaignBook, recipientId: string): readonly AttemptBook[] {
   return campaign.calls.get(recipientId) ?? [];
 }

@@ -5,7 +5,6 @@ import type { LogJudge } from './log-judge.ts';
 import type { LogRule } from './log-rules.ts';
 import { readCampaigns, readMarks } from './reader.ts';
 
-/** A batch as a service lists it. */
 export interface ListedBatch {
   id: string;
   /** Whose it is, and at its end the mark of the request that it comes from. */
@@ -14,7 +13,6 @@ export interface ListedBatch {
   retries: number | null;
 }
 
-/** What a service reports of one call of a batch. */
 export interface ReportedCall {
   ref: string | null;
   to: string | null;
@@ -22,7 +20,6 @@ export interface ReportedCall {
   conversationId: string | null;
 }
 
-/** Reads what a service says itself of batches. */
 export interface ServiceBatches {
   /** The interface; campaigns of others are left out. */
   api: string;

@@ -9,7 +9,6 @@ export function countGoal(campaign: CampaignBook, { result }: AttemptBook, by: 1
   if (rules.stopAt !== null && goals.count >= rules.stopAt.goal) goals.round ??= rounds;
 }
 
-/** The campaign says that it has enough. */
 export function noteGoalReached({ campaign: { goals }, violate }: JudgedLine): void {
   if (goals.round === null || goals.told)
     violate('cause_missing', `the goal is told as reached, with ${goals.count} talks that came to it`);
@@ -28,7 +27,6 @@ export function judgeGoal({ campaign, event, violate }: JudgedLine, recipientId:
   violate('goal_exceeded', `call ${event.attemptId} was placed after the goal was reached, and nobody had promised it`);
 }
 
-/** A goal that was reached and never told. */
 export function judgeUntoldGoal({ goals }: CampaignBook, violate: Violate): void {
   if (goals.round !== null && !goals.told) violate('log_incomplete', `the goal was reached with ${goals.count} talks, and nothing says so`);
 }

@@ -59,9 +59,7 @@ export function takePending({ campaign, event, data }: JudgedLine, rowId: string
   return { pending, brought };
 }
 
-/**
- * What is wrong with an outcome, by the calls of its row as they stand now. `brought`: the line behind it is the one that it follows from.
- */
+/** What is wrong with an outcome, by its row's calls as they stand now. `brought`: the line behind it is the one that brings it. */
 export function judgeOutcome({ line, before, explained, state }: PendingOutcome, brought: boolean): void {
   const { data, violate } = line;
   const { recipientId = '' } = line.event;

@@ -1,7 +1,6 @@
 import { rowNumber, callsOf, type CampaignBook, type JudgedLine } from './campaign-book.ts';
 import { textOf } from './judged-rules.ts';
 
-/** A sample is drawn, has been called, or was decided about. */
 export function followPilot(line: JudgedLine): void {
   const { type } = line.event;
   if (type === 'pilot.drawn') notePilot(line);
@@ -41,7 +40,6 @@ function voidPilot({ campaign, violate }: JudgedLine): void {
   campaign.pilot = { ...pilot, state: 'over' };
 }
 
-/** A person has decided. */
 function decidePilot({ campaign, data, violate }: JudgedLine): void {
   const { pilot } = campaign;
   if (pilot === null || data['by'] !== 'person')

@@ -22,9 +22,7 @@ interface Facts {
   durationMs?: number | null;
 }
 
-/**
- * What the record that a call owns says against its end; null: nothing. Where a person gave a call up, the record has no say.
- */
+/** What the record that a call owns says against its end; null: nothing, or a person gave the call up. */
 export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | null {
   if (row.state !== 'settled' || row.final !== 1 || row.facts === null) return null;
   const { disposition } = row;
@@ -84,7 +82,6 @@ function asText(value: unknown): string | null {
   return typeof value === 'boolean' || typeof value === 'number' ? String(value) : null;
 }
 
-/** What a record says about whose it is. */
 export type Whose = Pick<Facts, 'calleeNumber' | 'batchId' | 'references'>;
 /** A call that is said to own it. */
 export type Owner = Pick<AttemptRow, 'attempt_id' | 'batch_id' | 'e164'>;

@@ -44,7 +44,6 @@ export interface SaidRule {
   values: readonly unknown[];
 }
 
-/** What a talk came to, and what it asks for then. */
 export interface JudgedResult {
   result: string;
   value: SaidRule | null;

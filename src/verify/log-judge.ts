@@ -18,10 +18,7 @@ type Data = Record<string, unknown>;
 
 const accountScope = 'account';
 
-/**
- * Goes through every event of a database in the order of the log, keeps what it needs to know and notes what should not be. It trusts no
- * state but the one that it builds itself, and shares no rule with those who dial.
- */
+/** Judges every event in the order of the log. It trusts no state but the one it builds, and shares no rule with those who dial. */
 export class LogJudge {
   readonly campaigns = new Map<string, CampaignBook>();
   readonly numbers = new NumberBook();

@@ -5,7 +5,6 @@ import type { CallFacts, LoggedEvent } from './log-types.ts';
 const perQuery = 500;
 const perPage = 5_000;
 
-/** Events after a number, in the order of the log. */
 export async function readLog(db: Queries, after: number): Promise<LoggedEvent[]> {
   const rows = await db.selectFrom('events').selectAll().where('seq', '>', after).orderBy('seq').limit(perPage).execute();
   return rows.map(({ seq, at, campaign_id: campaignId, type, ...row }) => ({

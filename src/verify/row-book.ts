@@ -50,7 +50,6 @@ export class RowBook {
     this.#changed.set(row, hash === null ? undefined : { hash, version });
   }
 
-  /** The hash of a row; undefined: there is none. */
   of(row: number): LoggedHash | undefined {
     if (this.#changed.has(row)) return this.#changed.get(row);
     let [low, high] = [0, this.#parts.length - 1];

@@ -64,7 +64,7 @@ const bucketMs = 15 * 60_000;
 /** Judgements kept to be used again; rows may each have an end of their own. */
 const mostJudgements = 10_000;
 
-/** Counts who of a list can be called, by what the dial transaction would know now, and groups them for the forecast. */
+/** Counts who of a list can be called, by the dial transaction's rules as far as known before it, and groups them for the forecast. */
 export class CallableRows {
   readonly #rules: CampaignRules;
   readonly #at: number;

@@ -8,7 +8,6 @@ import { asWords } from './rows.ts';
 const noCalls = 'Nobody was called yet.';
 const columns = ['Calls', 'Ended', 'Answered', 'Answer rate', 'On the line'];
 
-/** Calls by how they ended. */
 export function dispositionChart(lines: readonly CallLine[]): Chart {
   const title = 'How calls ended';
   const all = lines.reduce((sum, { calls }) => sum + calls, 0);
@@ -56,7 +55,6 @@ export function daysChart(lines: readonly CallLine[]): Chart {
   return ratesChart({ title: 'Calls by day', column: 'Day', note }, lines, lines.slice(-mostDays));
 }
 
-/** Calls of each caller number. */
 export function callersChart(lines: readonly CallerLine[]): Chart {
   const note = 'Calls from each number, and the part of them that a person answered.';
   return ratesChart({ title: 'Caller numbers', column: 'Caller number', note }, lines, lines);

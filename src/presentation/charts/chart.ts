@@ -1,7 +1,6 @@
 import { html, type Html, type HtmlValue } from '../html/html.ts';
 import { printable } from '../../shared/input/printable.ts';
 
-/** A chart: what is drawn, and the same figures as a table. */
 export interface Chart {
   title: string;
   /** What the figures mean, where the title does not say it. */

@@ -32,10 +32,7 @@ export function namesAxis(names: readonly string[]) {
   } as const;
 }
 
-/**
- * The drawing as inline SVG. Equal data give equal text: it has no ids. Colours are presentation attributes with custom properties, never
- * styles, so that a content security policy without inline styles lets it through.
- */
+/** The drawing as inline SVG. Equal data give equal text: no ids. Colours are never styles, which a strict content policy forbids. */
 export function draw({ title, text, width, height, option }: Drawing): Html {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
@@ -52,10 +49,7 @@ export function draw({ title, text, width, height, option }: Drawing): Html {
 
 const usualSize = 12;
 
-/**
- * Only shapes and words: no frame of its own, hover styles, inline styles, or names by counters, which are those of classes and clip paths.
- * Text is escaped, so a quote is an attribute's.
- */
+/** Only shapes and words: no frame, hover styles, inline styles or counted names. Text is escaped, so a quote is an attribute's. */
 function plain(svg: string): string {
   return svg
     .replace(/^<svg[^>]*>\s*<rect[^>]*><\/rect>/, '')

@@ -9,7 +9,6 @@ import { verifyLog, type LogReport } from '../../verify/log.ts';
 import { renderSummary, type Findings } from './summary.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-/** What a bundle is to be made of. */
 export interface BundleWish {
   e164: string;
   /** Calls that were requested before are left out; null: none is. */
@@ -108,10 +107,7 @@ function seal(
   return archiveOf([...files, ['manifest.json', manifest], ['manifest.sig', text(signature)]]);
 }
 
-/**
- * An archive that is the same whenever it is made of the same files: nothing is compressed, and no file has a time. `check.mjs` makes it
- * anew, so that not one byte can be changed or put between.
- */
+/** The same archive for the same files: uncompressed, without times. `check.mjs` makes it anew, so no byte can be changed. */
 function archiveOf(files: readonly [string, Uint8Array][]): Uint8Array {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];

@@ -85,7 +85,6 @@ export function menu(label: string, entries: HtmlValue, drawing: IconName = 'dot
   </details>`;
 }
 
-/** An entry of a menu. */
 export function menuLink(path: string, text: string, { drawing, small, danger = false }: MenuEntry): Html {
   return html`<a href="${path}" class="${danger ? 'danger' : ''}">
     ${icon(drawing)} <span>${text}</span>${small === undefined ? null : html`<small>${small}</small>`}
@@ -153,7 +152,6 @@ export function duration(ms: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** A number on its own. */
 export function figure(value: number | string): Html {
   return html`<span class="num">${typeof value === 'number' ? value.toLocaleString('en') : value}</span>`;
 }

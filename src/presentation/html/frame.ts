@@ -1,7 +1,6 @@
 import { html, type Html, type HtmlValue } from './html.ts';
 import { icon, type IconName } from './icons.ts';
 
-/** An entry of the navigation. */
 export interface FrameEntry {
   path: string;
   words: string;

@@ -26,7 +26,6 @@ export const outcomeOrder: readonly Outcome[] = [
   'suppressed',
 ];
 
-/** The name of an outcome as the page writes it. */
 export function outcomeWord(outcome: Outcome): string {
   return outcomeTones[outcome][1];
 }

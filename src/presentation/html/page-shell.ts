@@ -19,7 +19,6 @@ export interface Shell {
   after?: HtmlValue;
 }
 
-/** The document around what a page shows. */
 export function renderShell({ title, app, notice = null, token, theme = null, isBare = false, after = null }: Shell): Html {
   return html`<!doctype html>
     <html lang="en" ${token === null ? null : html`data-token="${token}"`} ${theme === null ? null : html`data-theme="${theme}"`}>
@@ -70,7 +69,6 @@ function timeWordsIn(said: string): TimeWords | null {
 /** Where pages have their scripts, styles and icon. */
 export const assetFolder = '/_page';
 
-/** A file that a browser is given as it stands. */
 export interface PageAsset {
   name: string;
   type: string;
@@ -88,10 +86,7 @@ const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'time-words.js', 'times
 
 const read = (name: string, folder: string): string => readFileSync(new URL(name, folder), 'utf8');
 
-/**
- * The files of a page: what all pages share, and scripts and styles of its own folder. The style sheet is one, `page.css`, in which what is
- * `styles` comes last.
- */
+/** A page's files: those that all pages share, and its own folder's. Its style sheet is one, `page.css`, with `styles` last. */
 export function readPageAssets(folder: string, { scripts, styles = '' }: { scripts: readonly string[]; styles?: string }): PageAsset[] {
   const shared = new URL('browser/', import.meta.url).href;
   const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');

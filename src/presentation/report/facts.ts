@@ -87,7 +87,6 @@ function steps(attempts: readonly CallLine[]): string {
   return `The first call was answered by ${count(first ?? 0)}, the second by ${count(second ?? 0)}${more === 0 ? '' : `, later ones by ${count(more)}`}.`;
 }
 
-/** Who is left. */
 function left({ unresolved = 0 }: Partial<Record<Outcome, number>>, parts: readonly (readonly [OutcomeTone, number])[]): string {
   const waiting = parts.find(([tone]) => tone === 'waiting')?.[1] ?? 0;
   return [
@@ -106,7 +105,6 @@ function shown(name: string, figure: string, note: string): Html {
   </div>`;
 }
 
-/** How several campaigns stand, each in one line. */
 function overviewTable(campaigns: readonly ShownCampaign[]): Html {
   const columns = ['State', 'Rows', 'With an outcome', 'Completed', 'Calls', 'Answered', 'Answer rate', 'On the line'];
   return table(

@@ -25,11 +25,7 @@ export class ReportTooLargeError extends Error {
   readonly isBadInput = true;
 }
 
-/**
- * One file of HTML: no script, no request to anywhere, and what it was made from inside as JSON. Where the data have no bound, the most
- * frequent values are kept and the rest is counted.
- * @throws ReportTooLargeError
- */
+/** One HTML file without scripts or requests, with its data as JSON, cut where they have no bound. Throws ReportTooLargeError. */
 export function renderHtmlReport(data: ReportData): string {
   let bytes = 0;
   for (const detail of details) {

@@ -77,7 +77,6 @@ function cutPeople({ campaignId, rows, more }: People, most: number): People {
   return { campaignId, rows: rows.slice(0, most), more: more + Math.max(0, rows.length - most) };
 }
 
-/** One campaign without what is beyond the detail. */
 export function cutCampaign(campaign: CampaignReport, { values, tables, lines }: Detail): ShownCampaign {
   const leftOut: LeftOut = {};
   const first = <Line>(name: string, all: readonly Line[], most: number): Line[] => {

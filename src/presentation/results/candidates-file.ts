@@ -66,10 +66,7 @@ function spokenBy({ hasTranscript, agentTurns, userTurns }: ConversationFacts): 
   return userTurns > 0 ? 'callee' : 'nobody';
 }
 
-/**
- * Reads the file back as a person, or their spreadsheet, has left it. What is wrong with single cells is answered, not thrown.
- * @throws ListFileError when it is no such file.
- */
+/** Reads the file back as people left it; answers faults of single cells. Throws ListFileError when it is no such file. */
 export async function readDecisions(path: string): Promise<{ lines: DecisionLine[]; problems: DecisionProblem[] }> {
   // None of these columns has a letter beyond ASCII.
   const header = await findHeader({ path, names: readColumns, unnamed: 'any', defaultRegion: null });

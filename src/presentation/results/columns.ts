@@ -3,7 +3,6 @@ import type { RecipientResult } from '../../ledger/read/result-rows.ts';
 /** What became of one data row. Times are epoch milliseconds. */
 export type ResultRow = RecipientResult;
 
-/** Which columns the results of a campaign have. */
 export interface ResultsTable {
   /** Header of the list as imported. */
   columns: readonly string[];

@@ -22,11 +22,7 @@ export interface WriteResultsInput extends ResultsTable {
   onRow?: (rows: number) => void;
 }
 
-/**
- * Writes the results, the original columns first. Answers the number of rows written. A file appears whole or not at all; standard
- * output gets rows as they come.
- * @throws OutputFileError
- */
+/** Writes the results; answers how many rows. A file appears whole or not at all, standard output row by row. Throws OutputFileError. */
 export async function writeResults(input: WriteResultsInput): Promise<number> {
   const counter = { rows: 0 };
   if (input.format === 'xlsx') requireFittingSheet(input);

@@ -48,10 +48,7 @@ async function* inParts(rows: AsyncIterable<ResultRow>): AsyncGenerator<ResultRo
 
 export const byteOrderMark = '\uFEFF';
 
-/**
- * The results as JSON Lines: one object per row, with its number in the list and its cells by the names of their columns. A terminal obeys
- * nothing in them.
- */
+/** The results as JSON Lines, one object per row with its number and its cells by column. A terminal obeys nothing in them. */
 export async function* jsonLines(rows: AsyncIterable<ResultRow>, { columns }: Pick<ResultsTable, 'columns'>): AsyncGenerator<string> {
   const keys = cellKeys(columns);
   for await (const part of inParts(rows)) yield part.map((row) => `${jsonText(asJson(row, keys))}\n`).join('');

@@ -33,11 +33,7 @@ export async function writeWholeFile(path: string, chunks: Chunks): Promise<void
   await syncFolder(folder);
 }
 
-/**
- * Refuses a path that is one of the input files under whatever name, a folder, or no regular file: renaming over a
- * device would replace it.
- * @throws OutputFileError
- */
+/** Throws OutputFileError for a path of an input, a folder, or no regular file: renaming over a device would replace it. */
 export async function refuseToOverwrite(path: string, inputs: readonly string[]): Promise<void> {
   const target = await identify(path);
   if (target === null) return;
@@ -94,10 +90,7 @@ async function identify(path: string): Promise<{ identity: string; kind: 'file' 
   }
 }
 
-/**
- * Refuses what `refuseToOverwrite` refuses, and any file that is there and is not an earlier one of its kind, by how it begins.
- * @throws OutputFileError
- */
+/** Refuses as `refuseToOverwrite`, and any file there that does not begin as one of its kind. Throws OutputFileError. */
 export async function refuseOtherFile(
   path: string,
   { what, isEarlier }: { what: string; isEarlier: (begin: string) => boolean },

@@ -31,7 +31,6 @@ const stateWords: Readonly<Record<Campaign['state'], string>> = {
   failed: 'FAILED',
 };
 
-/** The state in words, without its circumstances. */
 export function stateWord(state: Campaign['state']): string {
   return stateWords[state];
 }

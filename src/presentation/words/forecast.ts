@@ -50,7 +50,6 @@ export function cannotFinishLine(forecast: CampaignForecast): string {
   return `The window is too short: ${neverCalledText(forecast.earliest)}. No call was placed.`;
 }
 
-/** When a course of the forecast ends, in a few words. */
 export function endText({ finishesAt, endless, neverCalled, cutShort }: Forecast, endsAt: number | null): string {
   if (endless) return 'more than a year';
   if (finishesAt === null) return 'no call';

@@ -60,7 +60,6 @@ export function eventText(event: CampaignEvent): string {
   return told.includes('an operator') ? told.replace('an operator', () => who) : `${told}, by ${who}`;
 }
 
-/** How a call ended, in words. */
 export function dispositionText(disposition: string): string {
   return (dispositionWords as Readonly<Record<string, string>>)[disposition] ?? reasonText(disposition);
 }

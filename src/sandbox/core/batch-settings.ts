@@ -1,7 +1,4 @@
-/**
- * What the published types of batch calling leave open, each by default as it is least trouble to a caller. Milliseconds are service time.
- * How many recipients a batch may have is the setting `maxCallsPerBatch`.
- */
+/** What the types of batch calling leave open beside `maxCallsPerBatch`; defaults trouble a caller least. Milliseconds of service time. */
 export const defaultBatchSettings = {
   /** What a report says of somebody who did not pick up, or was busy. */
   unanswered: 'failed' as 'failed' | 'completed',

@@ -42,9 +42,7 @@ export const faultRule = z
 
 export const faultRules = z.union([faultRule, z.array(faultRule)]);
 
-/**
- * A rule as written: `operation` by number or name, and the choice among matching requests by nth, every or probability; none means all.
- */
+/** A rule as written: `operation` by number or name; nth, every or probability chooses among matching requests, none means all. */
 export type FaultRuleInput = z.input<typeof faultRule>;
 export type FaultRule = z.output<typeof faultRule> & { id: string };
 

@@ -4,10 +4,7 @@ import { isLoopbackAddress, mayBeCalled } from '../core/allowed-host.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 
-/**
- * Guards everything under /_sandbox: pages of other sites, open in the same browser, may not use it; and where there is a control token
- * it is asked for, but for health and for what the provider itself calls.
- */
+/** Keeps pages of other sites out of /_sandbox, and asks for a control token, if any, but for health and what the provider calls. */
 export function guardControl(app: FastifyInstance, { controlToken }: SandboxSettings): void {
   const wanted = controlToken === null ? null : digest(`Bearer ${controlToken}`);
   app.addHook('onRequest', async (request) => {

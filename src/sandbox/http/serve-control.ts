@@ -35,7 +35,6 @@ interface Control<Query, Body> extends ControlAbout {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Serves one of the sandbox's own controls, outside the contract. */
 export function serveControl<Query, Body>(
   app: FastifyInstance,
   route: `${Method} /_sandbox${string}`,

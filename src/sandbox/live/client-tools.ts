@@ -23,7 +23,6 @@ const clientTool = z.looseObject({
 });
 export type ClientTool = z.infer<typeof clientTool>;
 
-/** The tools of an agent that its client runs. */
 export function clientToolsOf(config: ConversationConfig): ClientTool[] {
   return (config.agent?.prompt?.tools ?? []).flatMap((tool) => clientTool.safeParse(tool).data ?? []);
 }

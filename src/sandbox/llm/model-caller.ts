@@ -33,10 +33,7 @@ export interface AnsweredQuestion {
 /** The HTTP client is read with the first question: most sandboxes ask none. */
 const load = createRequire(import.meta.url);
 
-/**
- * Asks models that stream in the chat completions contract, and keeps a record of it for the owner of a model to look at. Nothing is asked
- * twice and redirects are not followed.
- */
+/** Asks models that stream in the chat completions contract and records it for their owner. Never asks twice or follows redirects. */
 export class ModelCaller {
   readonly #limits: ModelLimits;
   readonly #outbound: Outbound;

@@ -24,10 +24,7 @@ export interface ObjectSchema {
   required?: string[];
 }
 
-/**
- * The JSON Schema of what a caller may send, or gets, as it stands in a document under `name`: references of its own lead there, and
- * fields that say what they rest on do so in `x-source`.
- */
+/** The JSON Schema of an exchanged value, as `name` in a document, where its references lead. `x-source`: what a field rests on. */
 function sourcedJsonSchema(schema: z.ZodType, name: string): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   return relocate(described, `#/components/schemas/${name}`) as JsonSchema;

@@ -13,10 +13,7 @@ const noteTimeEveryMs = 1_000;
 /** Real milliseconds of service time that may have been told since the time was last noted in the file. */
 const untoldRealMs = 2_000;
 
-/**
- * The service as its settings want it: fresh and in memory, or as its data file has it. `install` adds features to it before anything
- * is restored; `closeFile` writes what is left and lets go of the file. Throws `SandboxStartError` when the file cannot be used.
- */
+/** Opens a fresh service or a kept one. `install` runs before a restore; `closeFile` writes the rest. Throws `SandboxStartError`. */
 export async function openService<Installed>(
   settings: SandboxSettings,
   { clock, epochMs }: Pick<SandboxOptions, 'clock' | 'epochMs'>,

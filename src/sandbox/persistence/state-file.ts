@@ -7,10 +7,7 @@ import { SandboxStartError } from '../core/settings/settings.ts';
 const format = 'carillon-sandbox-data';
 const version = 3;
 
-/**
- * A state in a file that only its owner may read: a line of JSON that says what the file is, and the state as JSON. Open in one process at
- * a time.
- */
+/** A state in a file that its owner alone may read: a JSON line that says what it is, and the state. Open in one process at a time. */
 export class StateFile {
   readonly path: string;
   /** The state that was written last; null for a new file. */

@@ -4,7 +4,6 @@ import { e164, identifier, objectOf, type SchemaMode } from './building-blocks.t
 const freeForm = z.record(z.string(), z.unknown());
 const count = z.number().int();
 
-/** One value or several of the same parameter. */
 function anyOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   const value = z.enum(values);
   return z

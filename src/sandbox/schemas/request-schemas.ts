@@ -14,7 +14,6 @@ export type CallTarget = z.infer<RequestSchemas['batch']>['calls'][number] & {
   client_data?: Record<string, unknown> | undefined;
 };
 
-/** The campaign and the lead for which a call is made. */
 export interface CampaignOfCall {
   readonly campaignId: string;
   readonly leadId: string;
@@ -89,7 +88,6 @@ const agentFilters = {
   sort_direction: z.enum(['asc', 'desc']).default('desc'),
 };
 
-/** A parameter that may be repeated. */
 function repeated<Item extends z.ZodType>(item: Item) {
   return z
     .union([item, z.array(item)])

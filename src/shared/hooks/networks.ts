@@ -48,7 +48,7 @@ export function mayReach(address: string, allowed: BlockList | undefined): boole
   return !closed.check(address, family) && (family === 'ipv4' || open.check(address, family));
 }
 
-/** Looks a name up for a connection, which then goes only to an address that may be reached. HookError where there is none. */
+/** Looks a name up for a connection, which goes only to an address that may be reached, whatever the name means later; else HookError. */
 export function lookupWithin(allowed: BlockList | undefined, resolve = resolveAll): LookupFunction {
   return (name, { all }, done) => {
     resolve(name).then(

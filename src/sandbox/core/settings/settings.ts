@@ -59,9 +59,7 @@ export interface SandboxOptions {
   world?: WorldInput;
   /** Language models of the service that give no answer, by id. Default none. */
   unavailableModels?: string[];
-  /**
-   * A conversation fails that is given an override which its agent does not permit, or lacks a variable. Default: in the published dialect.
-   */
+  /** Whether a conversation fails for an override not permitted or a variable missing. Default: in the published dialect. */
   strictStart?: boolean;
   /** Batch calling in the published form. */
   batchCalling?: Partial<BatchSettings> | undefined;
@@ -82,7 +80,6 @@ export interface SandboxOptions {
   modelLimits?: Partial<ModelLimits>;
   /** How long an agent's own model is heard to think: as long as it took, or drawn from the seed. Default measured. */
   modelLatency?: 'measured' | 'drawn';
-  /** Conversations over sockets. */
   sockets?: Partial<SocketSettings>;
   /** The LiveKit server for which conversation tokens are signed; with keys of its own when left out. */
   livekit?: LiveKitSettings;

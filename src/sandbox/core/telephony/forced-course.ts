@@ -35,7 +35,6 @@ export function forcedCourse(
   });
 }
 
-/** Ends a talk under way at `at`. */
 export function hangUpCall(
   network: { redirect(call: Call, course: CallCourse, at: number): void },
   call: Call,

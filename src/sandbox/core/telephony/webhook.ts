@@ -25,10 +25,7 @@ export type RejectReason = 'no_agent' | 'outbound_only' | 'no_free_line';
 
 export type VoiceInstruction = { connect: { conversationId: string; agentId: string } } | { reject: { reason: RejectReason } };
 
-/**
- * The provider signs what it reports with something that only the service and it know. Stored account tokens are never opened
- * again, so the simulated provider has a key of its own, which lives as long as the process.
- */
+/** Key with which the provider signs. Stored account tokens are never opened again, so each process makes a key of its own. */
 const providerKey = randomBytes(32);
 
 export function signVoiceReport(url: string, form: string): string {
@@ -57,10 +54,7 @@ export function readInstruction(markup: string): VoiceInstruction | null {
   return reject === null ? null : { reject: { reason: reject[1] as RejectReason } };
 }
 
-/**
- * Somebody calls an imported number: the provider reports it to the number's webhook, over HTTP, and does as it is told. Throws
- * when the webhook does not answer with an instruction, which would be a defect of the sandbox.
- */
+/** Has the provider report a call to the number's webhook over HTTP, and do as it is told. Throws for an answer without instruction. */
 export async function callIn(
   { settings, state, baseUrl }: Pick<Switchboard, 'settings' | 'state'> & { baseUrl: string },
   number: PhoneNumber,
