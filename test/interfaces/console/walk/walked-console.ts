@@ -8,7 +8,8 @@ import { addSuppressions } from '../../../../src/ledger/rows/suppressions.ts';
 import { steerWebhook } from '../../../../src/ledger/webhooks/registry.ts';
 import { addTestWebhook, secret, webhookId } from '../../../shared/hooks/webhook-world.ts';
 import { ServiceClock } from '../../../../src/sandbox/core/clock/clock.ts';
-import { openTestStore } from '../../../ledger/test-stores.ts';
+import { emptyDatabase, openAt } from '../../../ledger/test-stores.ts';
+import type { StoreLocation } from '../../../../src/ledger/open-ledger.ts';
 import { apiKey, startPageSandbox } from '../../../sandbox/page/window.ts';
 import { hourMs } from '../../../support/campaign-rules.ts';
 import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
@@ -42,10 +43,10 @@ const yearly: Recurrence = {
 
 /**
  * A working day with campaigns in every state, rows in doubt, webhooks, schedules that Temporal knows, a do-not-call list and drafts
- * begun and ready. `examples`: where each document can be seen, by its address as the router knows it.
+ * begun and ready. `location`: of an empty database; a new one where it is left out. `examples`: where each document can be seen, by its address as the router knows it.
  */
-export async function startWalkedConsole() {
-  const store = await openTestStore('sqlite');
+export async function startWalkedConsole(location?: StoreLocation) {
+  const store = await openAt(location ?? (await emptyDatabase('sqlite')));
   await makePicturedCampaigns(store);
   await promiseCallbacks(store);
   const target = await sharedTemporal();

@@ -1,0 +1,32 @@
+const today = new Date().toISOString().slice(0, 10);
+const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+
+/** What differs from run to run and says nothing: each kind is replaced by its name and its number in order of appearance. */
+const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ['folder', /(?:\/private)?\/(?:tmp|var\/folders)\/[\w./-]*?carillon-[\w-]+/g],
+  ['address', /127\.0\.0\.1:\d+|localhost:\d+/g],
+  ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
+  ['hash', /(?<![\w#])[0-9a-f]{32,64}\b/g],
+  ['id', /(?<![\w#.])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12}(?!\w)/g],
+  ['secret', /(?<=signature=|nonce[-=]"?|\/new\/(?!:))[\w+/=-]{16,}/g],
+];
+
+/** The real clock shows in a few places, since those of service and ledger stand. Its instants have no numbers: some are alike by chance. */
+const realTimes: readonly RegExp[] = [
+  new RegExp(`(?:${today}|${yesterday})[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?Z?`, 'g'),
+  /(?<="(?:real\w*At|durationMs)": )\d+/g,
+  // In the id of a run that a schedule has begun.
+  /\d{4}-\d\d-\d\dt\d{6}/g,
+];
+
+/** A text without what differs from run to run; the same thing has the same name in all of it. */
+export function normalise(text: string): string {
+  const known = new Map<string, string>();
+  const nameOf = (kind: string, found: string): string => {
+    const name = known.get(`${kind} ${found}`) ?? `<${kind} ${known.size + 1}>`;
+    known.set(`${kind} ${found}`, name);
+    return name;
+  };
+  const named = kinds.reduce((shown, [kind, pattern]) => shown.replaceAll(pattern, (found) => nameOf(kind, found)), text);
+  return realTimes.reduce((shown, pattern) => shown.replaceAll(pattern, '<real time>'), named);
+}
