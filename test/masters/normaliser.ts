@@ -11,7 +11,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['secret', /(?<=signature=|nonce[-=]"?|\/new\/(?!:))[\w+/=-]{16,}/g],
 ];
 
-/** The real clock shows in a few places, since those of service and ledger stand. Its instants have no numbers: some are alike by chance. */
+/** The real clock shows in a few places, as those of service and ledger stand. Its instants have no numbers: some are alike by chance. */
 const realTimes: readonly RegExp[] = [
   new RegExp(`(?:${today}|${yesterday})[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?Z?`, 'g'),
   /(?<="(?:real\w*At|durationMs)": )\d+/g,

@@ -43,7 +43,8 @@ const yearly: Recurrence = {
 
 /**
  * A working day with campaigns in every state, rows in doubt, webhooks, schedules that Temporal knows, a do-not-call list and drafts
- * begun and ready. `location`: of an empty database; a new one where it is left out. `examples`: where each document can be seen, by its address as the router knows it.
+ * begun and ready. `location`: of an empty database; a new one where it is left out. `examples`: where each document can be seen, by its
+ * address as the router knows it.
  */
 export async function startWalkedConsole(location?: StoreLocation) {
   const store = await openAt(location ?? (await emptyDatabase('sqlite')));
