@@ -1,5 +1,5 @@
-const today = new Date().toISOString().slice(0, 10);
-const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+/** Yesterday, today and tomorrow, since a run may go over midnight. */
+const realDays = [-1, 0, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10));
 
 /** What differs from run to run and says nothing: each kind is replaced by its name and its number in order of appearance. */
 const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -13,8 +13,10 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
 
 /** The real clock shows in a few places, as those of service and ledger stand. Its instants have no numbers: some are alike by chance. */
 const realTimes: readonly RegExp[] = [
-  new RegExp(`(?:${today}|${yesterday})[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?Z?`, 'g'),
+  new RegExp(`(?:${realDays.join('|')})[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?Z?`, 'g'),
   /(?<="(?:real\w*At|durationMs)": )\d+/g,
+  // How long the sandbox took to answer.
+  /(?<=>)\d+ ms(?=<)/g,
   // In the id of a run that a schedule has begun.
   /\d{4}-\d\d-\d\dt\d{6}/g,
 ];

@@ -46,10 +46,7 @@ const results: ResultRule[] = [
 
 /** What the rules above say of a talk, by somebody who reads them: its result, and from when to when another call is to be made. */
 function expected({ collected, endedAt }: CallTruth): { result: string; from: number | null; to: number | null } {
-  const said = (key: string): string =>
-    String(collected[key] ?? '')
-      .replace(/\.$/, '')
-      .toLowerCase();
+  const said = (key: string): string => (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase();
   const nothing = { from: null, to: null };
   if (said('who') === 'somebody else') return { result: 'wrong_person', ...nothing };
   const ended = endedAt ?? 0;

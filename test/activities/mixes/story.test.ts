@@ -74,7 +74,7 @@ function isClearlyOpen(at: number, zone: string): boolean {
   return !['Saturday', 'Sunday'].includes(weekday) && minute >= 10 * 60 && minute < 19 * 60;
 }
 
-const said = ({ collected }: CallTruth, key: string): string => String(collected[key] ?? '').replace(/\.$/, '').toLowerCase(); // prettier-ignore
+const said = ({ collected }: CallTruth, key: string): string => (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase(); // prettier-ignore
 
 test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one real campaign goes`, { timeout: 900_000 }, async () => {
   const random = new Random('story');
