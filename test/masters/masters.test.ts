@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { bothDialects } from '../ledger/test-stores.ts';
+import { isFull } from '../support/depth.ts';
 import { digestSeeds } from './digests.ts';
 import { writeMasters } from './write-masters.ts';
 
@@ -26,7 +27,15 @@ test.skipIf(wanted)('two writings of the masters differ in nothing', async () =>
   const folder = mkdtempSync(join(tmpdir(), 'carillon-masters-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [one, two] = [join(folder, 'one'), join(folder, 'two')];
-  expect(await writeMasters(one, ['sqlite'])).toBeGreaterThan(300);
-  await writeMasters(two, ['sqlite']);
-  expect(readFolder(two)).toEqual(readFolder(one));
+  // The faces of the ledger take a minute, and wait for Temporal.
+  const databases = isFull ? bothDialects.slice(0, 1) : [];
+  expect(await writeMasters(one, databases)).toBeGreaterThan(isFull ? 300 : 60);
+  await writeMasters(two, databases);
+  const again = readFolder(two);
+  const differing = [...readFolder(one)].flatMap(([path, text]) => {
+    const lines = again.get(path)?.split('\n') ?? [];
+    const at = text.split('\n').findIndex((line, index) => line !== lines[index]);
+    return at < 0 ? [] : [`${path}:${at + 1}: ${text.split('\n')[at]} | ${lines[at]}`];
+  });
+  expect({ differing, files: again.size }).toEqual({ differing: [], files: readFolder(one).size });
 });

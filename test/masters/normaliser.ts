@@ -7,7 +7,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['address', /127\.0\.0\.1:\d+|localhost:\d+/g],
   ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
   ['hash', /(?<![\w#])[0-9a-f]{32,64}\b/g],
-  ['id', /(?<![\w#.])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12}(?!\w)/g],
+  ['id', /(?<![\w#.])[0-9a-f]{12}(?!\w)/g],
   ['secret', /(?<=signature=|nonce[-=]"?|\/new\/(?!:))[\w+/=-]{16,}/g],
 ];
 
