@@ -10,7 +10,7 @@ const idleWriteMs = 50;
 const idleShare = 10;
 /** Real milliseconds between two notes of the time, where time passes by itself. */
 const noteTimeEveryMs = 1_000;
-/** Real milliseconds of service time that may have been told since the time was last noted in the file. */
+/** Real milliseconds of service time that may have been told since the last note. */
 const untoldRealMs = 2_000;
 
 /** Opens a fresh service or a kept one. `install` runs before a restore; `closeFile` writes the rest. Throws `SandboxStartError`. */
@@ -33,10 +33,10 @@ export async function openService<Installed>(
       throw new SandboxStartError(
         `${file.path} was made with the seed "${stored.seed}", and what was said in its calls follows from that. Start with --seed ${stored.seed}, or choose another --data file.`,
       );
-    // No earlier than anything that callers have been told.
+    // No earlier than what callers have seen.
     const toldMs = untoldRealMs + Math.max(0, file.touchedAt - (stored?.written_at ?? 0));
-    const resumed = stored && Math.max(epochMs ?? Date.now(), stored.now + toldMs * stored.speed);
-    const made = make(resumed ?? epochMs);
+    if (stored !== null) stored.now += toldMs * stored.speed;
+    const made = make(stored === null ? epochMs : Math.max(epochMs ?? Date.now(), stored.now));
     const keeper = new Keeper(made.service, file);
     made.service.storage = keeper;
     if (stored !== null) {

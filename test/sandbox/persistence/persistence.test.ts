@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -8,6 +8,7 @@ import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { until } from '../../support/until.ts';
 import { createModelAgent, interviewer, secret, startModelServer } from '../llm/model-server.ts';
 import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
@@ -146,6 +147,25 @@ test('the service time of the file is never gone back behind', async () => {
   const running = await startSandbox({ data: path, seed: 'test', epochMs: noon });
   onTestFinished(() => running.close());
   expect(running.clock.now()).toBeGreaterThanOrEqual(noon + 86_400_000);
+});
+
+test('time that passes by itself is not gone back behind after a sudden end', async () => {
+  const path = await dataPath();
+  const speed = 36_000;
+  const running = await startSandbox({ data: path, seed: 'test', epochMs: noon, speed });
+  onTestFinished(() => running.close());
+  const whole = await readFile(path, 'utf8');
+  const stored = JSON.parse(whole.slice(whole.indexOf('\n'))) as { now: number; written_at: number };
+  const notedAt = await until('the time was noted beside the file', async () => {
+    const { mtimeMs } = await stat(`${path}.lock`);
+    return mtimeMs > stored.written_at + 3_000 && mtimeMs;
+  });
+  const copy = await dataPath();
+  await writeFile(copy, whole);
+  await writeFile(`${copy}.lock`, '');
+  await utimes(`${copy}.lock`, notedAt / 1000, notedAt / 1000);
+  const again = await open(copy);
+  expect((await again.get('/_sandbox/clock')).body.now_ms).toBeGreaterThan(stored.now + (notedAt - stored.written_at) * speed);
 });
 
 test('the file is for its owner alone, and holds no token of a provider', async () => {
