@@ -7,13 +7,13 @@ import { destinationOf, openTunnel } from '../../../shared/network/connector.ts'
 import { proxyFor, readProxy, type Proxy } from '../../../shared/network/proxies.ts';
 import { proxyOfTemporal } from '../../../temporal/connection.ts';
 import { fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
-import { readWebhooks } from './doctor-service.ts';
+import type { Webhook } from '../../../ledger/webhooks/registry.ts';
 
 const limitMs = 5_000;
 const name = 'Proxy';
 
-/** Which proxy is used for what, and whether it opens tunnels to the addresses of hooks; nothing where none is set. */
-export async function checkProxies(config: Config, campaignPath: string | null): Promise<Finding[]> {
+/** Which proxy is used for what, and whether it opens tunnels to hooks; nothing where none is set. */
+export async function checkProxies(config: Config, campaignPath: string | null, webhooks: Promise<readonly Webhook[]>): Promise<Finding[]> {
   const proxies = readProxies(config);
   const { http, https } = proxies;
   if (http === null && https === null) return [];
@@ -24,7 +24,7 @@ export async function checkProxies(config: Config, campaignPath: string | null):
       `Temporal: ${placeOf(config.TEMPORAL_ADDRESS === undefined ? null : await proxyOfTemporal(config))}`,
       `hooks, webhooks and lists elsewhere: ${placeOf(https === null ? null : readProxy(https))}${proxies.except === '' ? '' : ', but for NO_PROXY'}`,
     ];
-    return [ok(name, used.join('; ')), ...(await checkHooks(config, campaignPath))];
+    return [ok(name, used.join('; ')), ...(await checkHooks(config, campaignPath, await webhooks))];
   } catch (error) {
     return [fault(name, reasonOf(error), 'Correct the variable, or unset it.')];
   }
@@ -34,9 +34,7 @@ function placeOf(proxy: Proxy | null): string {
   return proxy === null ? 'none' : `${proxy.place} (${proxy.variable})`;
 }
 
-async function checkHooks(config: Config, campaignPath: string | null): Promise<Finding[]> {
-  const webhooks = await readWebhooks(config);
-  // A file that cannot be read is told by those who look at the campaign.
+async function checkHooks(config: Config, campaignPath: string | null, webhooks: readonly Webhook[]): Promise<Finding[]> {
   const settings =
     campaignPath === null
       ? null

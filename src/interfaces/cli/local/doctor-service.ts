@@ -92,12 +92,12 @@ export function checkClock(date: ServiceDate | null): Finding {
 }
 
 const name = 'Webhooks';
-/** An event leaves within seconds; after so long, a receiver that answers does not keep up. */
+/** Events leave within seconds: a receiver this late does not keep up. */
 const behindAfterMs = 15 * 60_000;
 
-/** Whether each webhook of the database takes what it is told; nothing where it has none, or is not there to be asked. */
-export async function checkWebhooks(config: Config, now: number): Promise<Finding[]> {
-  const webhooks = await readWebhooks(config);
+/** Whether each webhook takes its events in time; nothing where there is none. */
+export async function checkWebhooks(config: Config, now: number, reading: Promise<WebhookWithWaiting[]>): Promise<Finding[]> {
+  const webhooks = await reading;
   if (webhooks.length === 0) return [];
   const clock = await readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config)).catch(() => null);
   const describe = (webhook: WebhookWithWaiting): string =>
@@ -122,7 +122,7 @@ export async function checkWebhooks(config: Config, now: number): Promise<Findin
   ];
 }
 
-/** Of the database; none where it cannot be asked. */
+/** None where there is no database. */
 export async function readWebhooks(config: Config): Promise<WebhookWithWaiting[]> {
   try {
     const store = await openExistingLedger(config);

@@ -19,7 +19,7 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import { checkDatabase, checkTemporal, checkWorkers, fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
 import { checkProxies } from './doctor-proxy.ts';
 import { checkInterface } from './doctor-interface.ts';
-import { checkService, checkWebhooks } from './doctor-service.ts';
+import { checkService, checkWebhooks, readWebhooks } from './doctor-service.ts';
 import type { Io } from '../terminal/io.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { runProve } from './doctor-prove.ts';
@@ -219,6 +219,7 @@ export async function runDoctor(io: DoctorIo, options: { json: boolean; campaign
 }
 
 async function examine(config: Config, nowMs: number, campaignPath: string | null): Promise<Finding[]> {
+  const webhooks = readWebhooks(config);
   const groups = await Promise.all([
     checkLaw(nowMs),
     checkTemporalBinary(config),
@@ -226,11 +227,11 @@ async function examine(config: Config, nowMs: number, campaignPath: string | nul
     checkDatabase(config),
     checkDisk(config),
     checkService(config),
-    checkProxies(config, campaignPath),
+    checkProxies(config, campaignPath, webhooks),
     checkInterface(config, campaignPath),
     checkPorts(config),
     checkWorkers(config, nowMs),
-    checkWebhooks(config, nowMs),
+    checkWebhooks(config, nowMs, webhooks),
   ]);
   return [...checkVersions(), checkTimeZoneData(nowMs), checkHookSecret(config), ...checkSentEvents(config), ...groups.flat()];
 }

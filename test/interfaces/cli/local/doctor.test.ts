@@ -8,14 +8,14 @@ import { runDoctor, checkTimeZoneData, checkVersions } from '../../../../src/int
 import type { Finding } from '../../../../src/interfaces/cli/local/doctor-reach.ts';
 import { checkProxies } from '../../../../src/interfaces/cli/local/doctor-proxy.ts';
 import { startConnectProxy, tunnelTo } from '../../../support/connect-proxy.ts';
-import { checkClock, checkWebhooks } from '../../../../src/interfaces/cli/local/doctor-service.ts';
+import { checkClock, checkWebhooks, readWebhooks } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
 import { sharedServer } from '../../../support/shared-server.ts';
 import { makeFolder, makeProgram, versionScript } from '../../../temporal/fake-programs.ts';
 import { createTerminal } from '../terminal.ts';
-import { readConfig } from '../../../../src/shared/config.ts';
+import { readConfig, type Config } from '../../../../src/shared/config.ts';
 import { appendEvents } from '../../../../src/ledger/events.ts';
 import { readClock } from '../../../../src/operations/control/service.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
@@ -23,6 +23,9 @@ import { addTestWebhook } from '../../../shared/hooks/webhook-world.ts';
 import { noon } from '../../../ledger/scenario.ts';
 import { checkWorkers } from '../../../../src/interfaces/cli/local/doctor-reach.ts';
 import { createWorld } from '../campaign-world.ts';
+
+const webhooksOf = (config: Config, now: number) => checkWebhooks(config, now, readWebhooks(config));
+const proxiesOf = (config: Config) => checkProxies(config, null, readWebhooks(config));
 
 const key = 'sk_sandbox_doctor_planted_key';
 
@@ -243,7 +246,7 @@ const hourMs = 3_600_000;
 test('doctor names webhooks that fail or are disabled, without their addresses', async () => {
   const sqlitePath = join(await makeFolder(), 'carillon.db');
   const config = readConfig({ CARILLON_DB: sqlitePath });
-  expect(await checkWebhooks(config, noon)).toEqual([]);
+  expect(await webhooksOf(config, noon)).toEqual([]);
   const change = async (work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>) => {
     const store = await openStore({ sqlitePath });
     await work(store);
@@ -251,7 +254,7 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
   };
   await change((store) => addTestWebhook(store, 'https://crm.example.com/secret-path'));
   await change((store) => addTestWebhook(store, 'https://old.example.com/', { webhookId: '00c0ffee0002' }));
-  expect(await checkWebhooks(config, noon)).toEqual([{ name: 'Webhooks', status: 'ok', detail: '2, none of which fails', advice: null }]);
+  expect(await webhooksOf(config, noon)).toEqual([{ name: 'Webhooks', status: 'ok', detail: '2, none of which fails', advice: null }]);
   await change(({ db }) =>
     db
       .updateTable('webhooks')
@@ -262,7 +265,7 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
   await change(({ db }) =>
     db.updateTable('webhooks').set({ state: 'disabled', reason: 'it answered 410' }).where('webhook_id', '=', '00c0ffee0002').execute(),
   );
-  const [finding] = await checkWebhooks(config, noon);
+  const [finding] = await webhooksOf(config, noon);
   expect(finding).toMatchObject({
     status: 'warning',
     advice: expect.stringContaining('carillon webhook test 00c0ffee'),
@@ -274,17 +277,17 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
   expect(finding?.detail).not.toContain('secret-path');
   // A pause is somebody's wish.
   await change(({ db }) => db.updateTable('webhooks').set({ state: 'paused' }).execute());
-  expect(await checkWebhooks(config, noon)).toMatchObject([{ status: 'ok' }]);
+  expect(await webhooksOf(config, noon)).toMatchObject([{ status: 'ok' }]);
   // A receiver that takes less than comes fails nowhere.
   const served = readConfig({ CARILLON_DB: sqlitePath, SVC_BASE_URL: await startSandboxWithKey() });
   const at = Math.round((await readClock(served)).now());
   const data = { from: 'running', to: 'paused', reason: null } as const;
   await change((store) => store.transaction((tx) => appendEvents(tx, [{ at, campaignId: 'spring', type: 'campaign.state', data }])));
-  const [held] = await checkWebhooks(served, Date.now() + hourMs);
+  const [held] = await webhooksOf(served, Date.now() + hourMs);
   expect(held).toMatchObject({ status: 'ok', detail: expect.stringMatching(/paused, 1 event waits, the oldest for 60 min/) });
   await change(({ db }) => db.updateTable('webhooks').set({ state: 'active', failures: 0, failing_since_real: null }).execute());
-  expect(await checkWebhooks(config, noon)).toMatchObject([{ status: 'ok' }]);
-  const [behind] = await checkWebhooks(served, Date.now() + hourMs);
+  expect(await webhooksOf(config, noon)).toMatchObject([{ status: 'ok' }]);
+  const [behind] = await webhooksOf(served, Date.now() + hourMs);
   expect(behind).toMatchObject({ status: 'warning', detail: expect.stringMatching(/active, 1 event waits, the oldest for 60 min; /) });
 });
 
@@ -309,18 +312,18 @@ test('doctor says which proxy is used for what, and names a hook to whose addres
   const store = await openStore({ sqlitePath });
   await addTestWebhook(store, 'https://203.0.113.9/secret-path');
   await store.close();
-  expect(await checkProxies(readConfig({ CARILLON_DB: sqlitePath }), null)).toEqual([]);
+  expect(await proxiesOf(readConfig({ CARILLON_DB: sqlitePath }))).toEqual([]);
   const settings = { ...env, SVC_BASE_URL: 'https://203.0.113.8', TEMPORAL_ADDRESS: '127.0.0.1:7233', NO_PROXY: 'corp' };
   const named = `${proxy.url} (https_proxy)`;
   const detail = `the service: ${named}; Temporal: none; hooks, webhooks and lists elsewhere: ${named}, but for NO_PROXY`;
-  expect(await checkProxies(readConfig(settings), null)).toEqual([{ name: 'Proxy', status: 'ok', detail, advice: null }]);
-  const [, hook] = await checkProxies(readConfig(settings), null);
+  expect(await proxiesOf(readConfig(settings))).toEqual([{ name: 'Proxy', status: 'ok', detail, advice: null }]);
+  const [, hook] = await proxiesOf(readConfig(settings));
   expect(hook).toMatchObject({
     status: 'warning',
     detail: expect.stringMatching(/^no way to 203\.0\.113\.9: .*refuses the tunnel with status 403/),
   });
   expect(JSON.stringify(hook)).not.toMatch(/secret-path|s3cret/);
-  const [wrong] = await checkProxies(readConfig({ ...settings, https_proxy: 'socks5://me:s3cret@h:1' }), null);
+  const [wrong] = await proxiesOf(readConfig({ ...settings, https_proxy: 'socks5://me:s3cret@h:1' }));
   expect(wrong).toMatchObject({ status: 'fault', detail: expect.stringMatching(/^https_proxy cannot be used((?!s3cret).)*$/) });
   expect((await examine({ https_proxy: 'http://127.0.0.1:9' })).findings['Proxy']).toMatchObject({ status: 'ok' });
 });
