@@ -54,7 +54,7 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
   return ok;
 }
 
-/** Looks up a batch's requests that were answered as not taken, before it is sent again. False: cannot be told yet; null: none. */
+/** Looks up the batch's requests that the service answered as not taken, before it is sent again. False: not known yet; null: none. */
 export async function lookUpDenied(looking: Looking, batchId: string): Promise<boolean | null> {
   const { deps, clock } = looking;
   const denied = await findDeniedRequests(deps.store.db, batchId);

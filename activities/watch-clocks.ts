@@ -81,7 +81,7 @@ async function spanOfService(
   return { serviceMs: last.serverMs - kept.serviceMs, leastRealMs: mostRealMs - last.tripMs, mostRealMs };
 }
 
-/** Compares service and machine with the last look, also a former process's. Notes a step before it returns, for whoever concludes next. */
+/** Compares service and machine with the last reading, also a former process's. Stores a step before it returns, for the next one. */
 export async function watchClocks(deps: ActivityDependencies, clock: ServiceClock, toleranceMs: number): Promise<ServiceTime> {
   const { speed } = clock;
   const { last, ageMs, connectionFailed } = deps.service.clockReadings();

@@ -9,10 +9,8 @@ export const clockSteps = {
 } as const;
 export type ClockStep = keyof typeof clockSteps;
 
-/** By how much each of them sets it. */
 export const steps = Object.values(clockSteps) as [number, ...number[]];
 
-/** Until somebody sets it right. */
 export const wrongForMs = 15 * minuteMs;
 
 export function nameStep(byMs: number): ClockStep | undefined {

@@ -60,7 +60,6 @@ export function cellOf(transition: Transition, kind: string): string {
 
 /** How often each transition was made, or about to be made, by an effect that was disturbed, by kind. */
 export class Matrix {
-  /** By `cellOf`. */
   readonly cells = new Map<string, number>();
   readonly #rows: readonly Transition[];
   readonly #kinds: readonly string[];

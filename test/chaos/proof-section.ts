@@ -42,7 +42,6 @@ export function madeNow(): string {
   return `${date}, ${commit}`;
 }
 
-/** Writes what a run came to, and the command that made it. */
 export async function writeSection(name: 'sqlite' | 'postgres' | 'activities' | 'system', figures: string): Promise<void> {
   const flags = process.argv
     .slice(2)

@@ -8,7 +8,6 @@ interface Broken<Thing, Result> {
   result: Result;
 }
 
-/** What is left of it. */
 export interface Shrunk<Thing, Result> extends Broken<Thing, Result> {
   /** Nothing smaller breaks, as far as `smaller` goes; false: the search ended at one of its limits, or was stopped. */
   isSmallest: boolean;

@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { checkCircles, checkLayout, checkSizes } from './check-layout.ts';
 import { readFolderGraph } from './import-graph.ts';
+import { engines } from '../soak/engines.ts';
 import { checkWeight, mostOf } from './weigh.ts';
 
 const allowed = { a: ['b'], b: [], 'c/x': ['c/y'], 'c/y': ['c/z'], 'c/z': ['c/x'], 'room/**': ['a', 'room/**'] };
@@ -61,4 +63,10 @@ test('a measure of the code that has grown over its limit is named with both fig
   expect(checkWeight({ ...mostOf, 'test files': 9 }, { ...mostOf, 'test files': 8 })).toEqual([
     'test files: 9, more than 8 (test/layout/weigh.ts): take out what it needs.',
   ]);
+});
+
+test('soaks play every file whose tests draw their seeds', () => {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).map((name) => `test/${name.replaceAll('\\', '/')}`);
+  const isDrawing = (path: string): boolean => path.endsWith('.test.ts') && /seedsFrom\(\d|testWeaves\('/.test(readFileSync(path, 'utf8'));
+  expect(engines.map(({ file }) => file).toSorted()).toEqual(files.filter(isDrawing).toSorted());
 });

@@ -34,7 +34,6 @@ export function drawPeople(seed: number, rows: number): Person[] {
   });
 }
 
-/** The cells of a person's row, by column. */
 export function cellsOf({ phone, id, name }: Person): Record<string, string> {
   return { phone, id, name };
 }

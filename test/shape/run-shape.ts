@@ -20,7 +20,6 @@ const batchesOfProof = 2;
 /** How long after the last kill the campaign may take to its end. */
 const endLimitMs = 600_000;
 
-/** What became of one seed. */
 export interface ShapeEnd {
   calls: number;
   rows: number;
@@ -31,7 +30,6 @@ export interface ShapeEnd {
   standstills: [Kind, number][];
   /** The same in words, in order. */
   story: string[];
-  /** Promises that were broken. */
   broken: string[];
 }
 

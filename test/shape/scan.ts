@@ -12,9 +12,7 @@ interface Place {
   control: string;
 }
 
-/** What a scan came to. */
 export interface Scan {
-  /** Characters that were searched. */
   searched: number;
   /** Secrets that were found, and controls that were not. */
   broken: string[];
@@ -50,7 +48,6 @@ function outputOf(processes: readonly WorkerProcess[]): string {
   return processes.map((each) => each.output()).join('\n');
 }
 
-/** What must stand nowhere. */
 export function secretsOf(people: readonly Person[], keys: readonly string[]): string[] {
   const numbers = people.filter(({ kind }) => kind !== 'bad').map(({ phone }) => phone.slice(1));
   return [...keys, ...numbers, ...people.map(({ name }) => name)];

@@ -9,10 +9,8 @@ import { spawnServer, type ServerProcess } from '../../src/temporal/server-proce
 import { until } from '../support/until.ts';
 import { setUpSchema, type ServerPrograms } from './server-programs.ts';
 
-/** One process of a cluster. */
 export interface TemporalNode {
   readonly port: number;
-  /** SIGKILL. */
   kill(): Promise<void>;
   /** Starts it again on its ports, and waits until it serves. */
   start(): Promise<void>;

@@ -34,9 +34,7 @@ export interface World {
   readonly ways: Ways;
   readonly temporalDatabase: PostgresServer;
   readonly ledger: PostgresServer;
-  /** By place. */
   readonly workers: readonly WorkerProcess[];
-  /** Every worker that was ever started. */
   readonly everyWorker: readonly WorkerProcess[];
   readonly client: Client;
   /** `carillon serve`, and people who use it. */
@@ -56,13 +54,11 @@ export interface World {
   carillon(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
   /** The same; throws what the command says when it fails. */
   must(...args: string[]): Promise<string>;
-  /** Rows of the results file, in its order. */
   results(): Promise<ResultLine[]>;
   /** Changes in the event log that a person made through the API. */
   countChanges(): Promise<number>;
 }
 
-/** A line of the results as JSON. */
 export interface ResultLine {
   row: number;
   cells: Record<string, string>;

@@ -64,13 +64,13 @@ function readFailures(path: string): { name: string; why: string }[] {
 }
 
 function readPlayed(path: string): Totals {
-  const plays = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+  return addUp(lines.map((line) => ({ seeds: 1, ...(JSON.parse(line) as Played) })));
+}
+
+function addUp(totals: readonly Totals[]): Totals {
   const sum = { seeds: 0, campaigns: 0, calls: 0 };
-  for (const play of plays.map((line) => JSON.parse(line) as Played)) {
-    sum.seeds += 1;
-    sum.campaigns += play.campaigns;
-    sum.calls += play.calls;
-  }
+  for (const each of totals) for (const key of ['seeds', 'campaigns', 'calls'] as const) sum[key] += each[key];
   return sum;
 }
 
@@ -89,8 +89,8 @@ const random = new Random('soak', drawn);
 
 const plays = ({ api: played, database: on, promises: shown }: Engine): boolean =>
   (promise === undefined || (shown as readonly string[]).includes(promise)) &&
-  (api === undefined || played === 'all' || played === (api === 'contract' ? api : 'published')) &&
-  (database === undefined || on === 'both' || on === database);
+  (api === undefined || played === 'all' || played === (api === 'contract' ? undefined : 'published')) &&
+  (database === undefined || on === 'both' || on === (database === 'sqlite' ? undefined : database));
 const chosen = engines.filter(plays);
 if (chosen.length === 0) refuse('No engine plays that.');
 
@@ -104,7 +104,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const begunAt = performance.now();
 const passedMinutes = (): number => (performance.now() - begunAt) / 60_000;
-const byFile = new Map<string, Totals>();
+const byFile = new Map<string, Totals[]>();
 let broken = 0;
 
 async function play({ file }: Engine, nth: number): Promise<void> {
@@ -119,8 +119,7 @@ async function play({ file }: Engine, nth: number): Promise<void> {
   await new Promise((resolve) => child.once('close', resolve));
   running.delete(child);
   const more = readPlayed(counts);
-  const known = byFile.get(file) ?? { seeds: 0, campaigns: 0, calls: 0 };
-  byFile.set(file, { seeds: known.seeds + more.seeds, campaigns: known.campaigns + more.campaigns, calls: known.calls + more.calls });
+  byFile.set(file, [...(byFile.get(file) ?? []), more]);
   for (const { name, why } of readFailures(report)) {
     broken += 1;
     const again = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
@@ -142,11 +141,7 @@ async function playOn(): Promise<void> {
 }
 await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, playOn));
 
-function sumOf(files: readonly Engine[]): Totals {
-  const sum = { seeds: 0, campaigns: 0, calls: 0 };
-  for (const { file } of files) for (const key of ['seeds', 'campaigns', 'calls'] as const) sum[key] += byFile.get(file)?.[key] ?? 0;
-  return sum;
-}
+const sumOf = (files: readonly Engine[]): Totals => addUp(files.flatMap(({ file }) => byFile.get(file) ?? []));
 const tell = (name: string, { seeds, campaigns, calls }: Totals): string =>
   `${name.padEnd(10)} ${String(seeds).padStart(7)} ${String(campaigns).padStart(10)} ${String(calls).padStart(8)}`;
 const all = sumOf(chosen);

@@ -93,7 +93,7 @@ export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
   return endsAt !== null || list.expiresAtColumn != null;
 }
 
-/** The first instant at which somebody could be called if the campaign ended later, where its end alone is to blame; else null. */
+/** The first instant at which a recipient could be called if the campaign ended later; null: its end is not the only reason. */
 export function opensTooLate({ endsAt }: CampaignRules, counts: CallableCounts): number | null {
   const { dialable, exclusions, opensAfterEnd } = counts;
   if (endsAt === null || dialable > 0 || !exclusions.every(({ reason }) => isForWantOfTime(reason))) return null;

@@ -12,7 +12,6 @@ interface Told {
   data: Json;
 }
 
-/** Follows the events until the test ends. */
 async function follow(sandbox: TestSandbox, init: { query?: string; headers?: Record<string, string> } = {}): Promise<Told[]> {
   const told: Told[] = [];
   const stopping = new AbortController();

@@ -6,7 +6,6 @@ import type { Json, TestSandbox } from '../harness.ts';
 
 export interface SocketClient {
   readonly socket: WebSocket;
-  /** Everything received so far. */
   readonly events: Json[];
   /** The next event of a type that was not asked for yet. */
   next(type: string): Promise<Json>;
@@ -17,7 +16,6 @@ export interface SocketClient {
   settle(): Promise<void>;
 }
 
-/** The address of a conversation to begin. */
 export async function signedUrl(sandbox: TestSandbox, agentId: string): Promise<string> {
   const { body } = await sandbox.get(`/v1/convai/conversation/get-signed-url?agent_id=${agentId}`);
   return body.signed_url;
@@ -25,7 +23,6 @@ export async function signedUrl(sandbox: TestSandbox, agentId: string): Promise<
 
 type ConnectOptions = ClientOptions & {
   protocols?: string[];
-  /** Default true. */
   answersPings?: boolean;
 };
 
@@ -77,7 +74,6 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   };
 }
 
-/** Connects and begins a conversation. */
 export async function converse(
   sandbox: TestSandbox,
   agentId: string,
@@ -121,7 +117,6 @@ export async function pass(sandbox: TestSandbox, ms: number, stepMs = ms): Promi
   }
 }
 
-/** Creates an agent with these settings and what it collects. */
 export async function createAgent(sandbox: TestSandbox, config: Json, platform: Json = {}): Promise<string> {
   const { status, body } = await sandbox.request('POST', '/v1/convai/agents', {
     name: 'Socket agent',

@@ -42,12 +42,10 @@ export async function startModelServer(answer: Answer): Promise<ModelServer> {
   return model;
 }
 
-/** One chunk of a streamed answer. */
 export function chunk(delta: Json, finish: string | null = null): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 }
 
-/** Says a text word by word, as a stream. */
 export function stream(response: ServerResponse, text: string, more = ''): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const word of text.split(/(?<= )/)) response.write(chunk({ content: word }));
@@ -73,7 +71,6 @@ export const interviewer: Answer = (response, { body }) => {
 
 export const secret = 'Bearer tok-9f8e7d6c5b4a';
 
-/** Makes an agent that speaks through the model at `url`. */
 export async function createModelAgent(
   sandbox: TestSandbox,
   url: string,

@@ -143,7 +143,6 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
   return `${what} ${answer.status} ${normalise(answer.body)}`;
 }
 
-/** Everything that can be read, page by page. */
 async function readAll(sandbox: TestSandbox): Promise<string[]> {
   const read: string[] = [];
   const note = async (path: string): Promise<Json> => {

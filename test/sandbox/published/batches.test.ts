@@ -120,7 +120,6 @@ test('who did not pick up or was busy may also be called completed', async () =>
   expect(await sandbox.statuses(id)).toEqual({ '0101': 'completed', '0102': 'completed', '0104': 'failed' });
 });
 
-/** One talks, one rings, one waits; then the batch is cancelled. */
 async function cancelMidway(batchCalling: Json) {
   const sandbox = await startPublished({ batchCalling, concurrency: 10 });
   const { id } = await sandbox.submit(people('0100', '0102', '0130'), { target_concurrency_limit: 2 });

@@ -6,7 +6,6 @@ import { onTestFinished } from 'vitest';
 export interface HookCall {
   path: string;
   headers: IncomingHttpHeaders;
-  /** As it came. */
   text: string;
   body: { event: string; recipients?: { ref: string; phone: string; id: string | null; row: number }[] } & Record<string, unknown>;
 }
@@ -18,9 +17,7 @@ export interface HookServer {
   readonly url: string;
   readonly calls: HookCall[];
   answerWith(answer: HookAnswer): void;
-  /** Nobody listens any more. */
   stop(): Promise<void>;
-  /** Listens again, at the same address. */
   startAgain(): Promise<void>;
 }
 

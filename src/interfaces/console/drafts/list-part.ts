@@ -110,9 +110,9 @@ function columnsTable(open: OpenDraft, form: FormState, unclear: readonly string
     heads: ['Column', 'For example', 'It is', html`<th scope="col"><span class="hidden">Found</span></th>`],
     lines: shown.map(({ column, at, use }, index) => {
       const name = `column.${at}`;
-      // Nobody has said yet which one holds the numbers: it is told at the first.
-      const told = [...(use === undefined ? [] : [use.value]), ...(index === 0 && !fields['list.phone'] ? ['list.phone'] : [])];
-      const own = told.find((each) => problemOf(form, each) !== null);
+      // While no column holds the numbers, the first one shows that error.
+      const names = [...(use === undefined ? [] : [use.value]), ...(index === 0 && !fields['list.phone'] ? ['list.phone'] : [])];
+      const own = names.find((each) => problemOf(form, each) !== null);
       return html`<tr id="row-${name}">
         <th scope="row" class="mono">${cut(column)}</th>
         <td class="soft wide">${exampleOf(rows, at)}</td>
@@ -129,7 +129,7 @@ function columnsTable(open: OpenDraft, form: FormState, unclear: readonly string
               ({ value, label }) => html`<option value="${value}" ${value === use?.value ? html`selected` : null}>${label}</option>`,
             )}
           </select>
-          ${problemsOf(form, ...told)}
+          ${problemsOf(form, ...names)}
           ${unclear.includes(column) ? html`<p class="error">${icon('stop')} <span>This looks like consent. Choose what it is.</span></p>` : null}
         </td>
         <td class="soft small wide">${use === undefined ? null : foundText(open, use, at)}</td>
