@@ -9,7 +9,7 @@ import {
   type ConnectionLimits,
 } from './postgres-dialect.ts';
 import { StandbyError } from './postgres/writer-pool.ts';
-import { readPostgresAddress } from './postgres/address.ts';
+import { readPostgresAddress } from '../shared/input/postgres-address.ts';
 import { notReadable, readSchemaState, isLedgerFile } from './schema-state.ts';
 import { createSqliteDialect } from './sqlite-dialect.ts';
 import { describeFullDisk, StoreError } from './ledger-error.ts';

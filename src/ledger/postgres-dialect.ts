@@ -9,7 +9,7 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import { Client, types, type ClientBase } from 'pg';
-import { readPostgresAddress } from './postgres/address.ts';
+import { readPostgresAddress } from '../shared/input/postgres-address.ts';
 import { requireWriter, WriterPool } from './postgres/writer-pool.ts';
 import type { Tx } from './tx.ts';
 import { StoreError } from './ledger-error.ts';

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6, type BlockList } from 'node:net';
 import { z } from 'zod';
 import { readNetworks } from './hooks/networks.ts';
 import type { Proxies, ProxyVariable } from './network/proxies.ts';
-import { readPostgresAddress } from '../ledger/postgres/address.ts';
+import { readPostgresAddress } from './input/postgres-address.ts';
 import { didYouMean } from '../rules/nearest-name.ts';
 import { keyHeaders, serviceApis } from '../rules/service-api.ts';
 import { readSigningKeys } from './hooks/signature.ts';

@@ -49,10 +49,10 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/service/port',
   ],
   'src/campaign/file/**': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/shared/geography'],
-  'src/shared/hooks': ['src/campaign/file/**', 'src/rules/**', 'src/shared/input', 'src/shared/network'],
-  'src/shared': ['src/ledger/postgres', 'src/rules', 'src/shared/hooks', 'src/shared/network'],
+  'src/shared/hooks': ['src/rules/**', 'src/shared/input', 'src/shared/network'],
+  'src/shared': ['src/rules', 'src/shared/input', 'src/shared/hooks', 'src/shared/network'],
 
-  'src/ledger': ['src/rules/**', 'src/ledger/postgres'],
+  'src/ledger': ['src/rules/**', 'src/shared/input', 'src/ledger/postgres'],
   'src/ledger/postgres': [],
   'src/ledger/threads': ['src/ledger'],
   'src/ledger/rows': ['src/rules/**', 'src/shared/input', 'src/ledger'],

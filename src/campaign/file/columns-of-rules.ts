@@ -1,7 +1,7 @@
 import { findColumn, theColumn } from '../../rules/columns.ts';
 import { rowFieldList, rowFields, type RowFieldKey } from './row-fields.ts';
 import { consentColumns } from './settings/consent.ts';
-import { rulesOf } from './settings/setting.ts';
+import { rulesOf } from '../../shared/input/setting.ts';
 import { problemAt, showValue } from '../../shared/input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
 import { didYouMean } from '../../rules/nearest-name.ts';

@@ -20,7 +20,7 @@ import { pilotRules } from './settings/pilot.ts';
 import { callbackRules } from './settings/callbacks.ts';
 import { recordRules } from './settings/records.ts';
 import { doubtSettings, retryRules } from './settings/retry.ts';
-import { rulesOf } from './settings/setting.ts';
+import { rulesOf } from '../../shared/input/setting.ts';
 import { listTemplates, readTemplate, wordRules } from './settings/words.ts';
 import type { CampaignFile } from './campaign-file.ts';
 

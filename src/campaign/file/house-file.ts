@@ -5,7 +5,7 @@ import { describeIssues } from '../../shared/input/problems.ts';
 import { loadCampaignText, readCampaignText } from '../../shared/input/yaml-text.ts';
 import { callerLimitsOf, callerSettings } from './settings/caller.ts';
 import { capRules, capSettings, needlessCaps } from './settings/caps.ts';
-import { shapeOf, type SettingGroup } from './settings/setting.ts';
+import { shapeOf, type SettingGroup } from '../../shared/input/setting.ts';
 import { closedDates, timeSettings } from './settings/times.ts';
 import type { HouseRules } from '../../rules/campaign-rules.ts';
 

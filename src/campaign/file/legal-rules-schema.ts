@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { unruledCountries, weekdays, type Weekday } from '../../rules/campaign-rules.ts';
 import { knowsHolidays } from './holidays.ts';
 import { readRegion } from '../../shared/geography/number-places.ts';
-import { duration, whole } from './settings/setting.ts';
+import { duration, whole } from '../../shared/input/setting.ts';
 import { readWindow, type WrittenWindow } from '../../rules/hours/weekly-hours.ts';
 import { usTerritories } from '../../rules/caller-choice.ts';
 import { consentKinds } from '../../rules/consent.ts';

@@ -8,7 +8,7 @@ import { readOwnHours } from '../../rules/hours/own-hours.ts';
 import { timeZone } from '../../rules/hours/time-zone.ts';
 import { instantForms, readInstant, type InstantKind } from '../../shared/input/cells.ts';
 import { quoteCell } from '../../shared/input/printable.ts';
-import { text, type Setting } from './settings/setting.ts';
+import { text, type Setting } from '../../shared/input/setting.ts';
 
 interface RowField extends Setting {
   label: string;

@@ -6,7 +6,7 @@ import { callerSettings } from './settings/caller.ts';
 import { capSettings, needlessCaps } from './settings/caps.ts';
 import { consentProblems, consentSettings } from './settings/consent.ts';
 import { hookSettings } from './settings/hooks.ts';
-import { type JsonShape, shapeOf, type SettingGroup, type Written } from './settings/setting.ts';
+import { type JsonShape, shapeOf, type SettingGroup, type Written } from '../../shared/input/setting.ts';
 import { listSettings } from './settings/list.ts';
 import { pilotSettings } from './settings/pilot.ts';
 import { callbackSettings } from './settings/callbacks.ts';

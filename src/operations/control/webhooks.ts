@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { hookUrlFix, parseHookUrl } from '../../campaign/file/settings/hooks.ts';
 import { ConfigError, readProxies, readVariable, type Config } from '../../shared/config.ts';
 import type { WebhookEventType } from '../../rules/webhooks/messages.ts';
 import { HookError } from '../../shared/hooks/errors.ts';
 import { refuseClosed } from '../../shared/hooks/networks.ts';
 import { postSigned } from '../../shared/hooks/signed-post.ts';
-import { hasQuery, isKeptUrl, keptUrlFix } from '../../shared/input/kept-url.ts';
+import { hasQuery, hookUrlFix, isKeptUrl, keptUrlFix, parseHookUrl } from '../../shared/input/kept-url.ts';
 import { foreseen, UsageError } from '../../shared/input/errors.ts';
 import { findEndOfLog } from '../../ledger/webhooks/log-end.ts';
 import { deleteWebhook, deliveringStates, findWebhook, insertWebhook, listWebhooks, steerWebhook } from '../../ledger/webhooks/registry.ts';

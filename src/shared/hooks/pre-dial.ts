@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readBy } from '../../campaign/file/settings/setting.ts';
+import { readBy } from '../input/setting.ts';
 import { parseDuration } from '../input/times.ts';
 import type { ScreeningVerdict } from '../../rules/attempts/screening.ts';
 import { HookError } from './errors.ts';

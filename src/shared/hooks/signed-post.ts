@@ -1,8 +1,7 @@
 import type { BlockList } from 'node:net';
 import { Client, type buildConnector, type Dispatcher } from 'undici';
-import { parseHookUrl } from '../../campaign/file/settings/hooks.ts';
 import { codeOf } from '../input/errors.ts';
-import { isKeptUrl, KeptUrlError, revealUrl } from '../input/kept-url.ts';
+import { isKeptUrl, KeptUrlError, parseHookUrl, revealUrl } from '../input/kept-url.ts';
 import { connectorThrough } from '../network/connector.ts';
 import { noProxies, ProxyError, type Proxies } from '../network/proxies.ts';
 import { unpackBody, UnpackError } from '../network/unpack.ts';

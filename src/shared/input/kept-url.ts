@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import { isLoopback } from '../../rules/service-api.ts';
 import { codeOf } from './errors.ts';
 
 /**
@@ -53,4 +54,17 @@ export function isSecretAddress(text: string): boolean {
 
 export function hasQuery(url: string): boolean {
   return url.includes('?');
+}
+
+const longestUrl = 2000;
+export const hookUrlFix =
+  'write an address such as https://hooks.example.com/carillon, without user and password; http only for this machine (127.0.0.1); or where it stands, env://CARILLON_URL_<NAME>';
+
+export function parseHookUrl(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > longestUrl || !URL.canParse(value)) return null;
+  if (isKeptUrl(value)) return value;
+  const url = new URL(value);
+  if (url.username !== '' || url.password !== '' || url.hash !== '') return null;
+  const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
+  return allowed ? url.href : null;
 }

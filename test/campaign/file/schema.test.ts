@@ -7,7 +7,7 @@ import { adjustable } from '../../../src/campaign/file/settings/pacing.ts';
 import { adjustableLimits } from '../../../src/rules/campaign-rules.ts';
 import { campaignJsonSchema, campaignSchema } from '../../../src/campaign/file/schema.ts';
 import { ownTerms } from '../../../src/rules/row-terms.ts';
-import type { JsonShape } from '../../../src/campaign/file/settings/setting.ts';
+import type { JsonShape } from '../../../src/shared/input/setting.ts';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import { createTerminal } from '../../interfaces/cli/terminal.ts';
 

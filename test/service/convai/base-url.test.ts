@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseHookUrl } from '../../../src/campaign/file/settings/hooks.ts';
+import { parseHookUrl } from '../../../src/shared/input/kept-url.ts';
 import { readListSource } from '../../../src/list/source.ts';
 import { parseBaseUrl } from '../../../src/service/port/address.ts';
 import { ServiceOptionsError } from '../../../src/service/port/errors.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import type { CallbackSource } from '../../../rules/callback-rules.ts';
-import { duration, shapeOf, whole, text, type SettingGroup, type Written } from './setting.ts';
+import { duration, shapeOf, whole, text, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 const callbackFix = 'write callback: { at: key }, { date: key, time: key } or { in: key }, each key that of a collected value';
 const key = text(callbackFix).optional();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallerLimits } from '../../../rules/caller-choice.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { duration, shapeOf, text, whole, type SettingGroup, type Written } from './setting.ts';
+import { duration, shapeOf, text, whole, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 const idFix = 'write 1 to 64 lower-case letters, digits, ".", "_" or "-", beginning with a letter or digit';
 const id = z

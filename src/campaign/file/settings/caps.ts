@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FrequencyCap } from '../../../rules/frequency-caps.ts';
-import { duration, whole, shapeOf, type SettingGroup } from './setting.ts';
+import { duration, whole, shapeOf, type SettingGroup } from '../../../shared/input/setting.ts';
 
 const capFix =
   'write { calls: 3, within: 24h } or { after_talk: 7d }, with by: person to count by list.person, or list.id, instead of by number';

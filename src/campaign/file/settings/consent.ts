@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { theColumn } from '../../../rules/columns.ts';
-import { duration, shapeOf, text, type SettingGroup, type Written } from './setting.ts';
+import { duration, shapeOf, text, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 const consentFix = 'write consent: { at: consent_at, source: consent_source, text: consent_text }';
 const column = text('write the name of a column of the list', 1000);

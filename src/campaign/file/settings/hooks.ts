@@ -1,20 +1,6 @@
 import { z } from 'zod';
-import { isLoopback } from '../../../rules/service-api.ts';
-import { isKeptUrl } from '../../../shared/input/kept-url.ts';
-import { duration, readBy, rulesOf, shapeOf, type SettingGroup, type Written } from './setting.ts';
-
-const longestUrl = 2000;
-export const hookUrlFix =
-  'write an address such as https://hooks.example.com/carillon, without user and password; http only for this machine (127.0.0.1); or where it stands, env://CARILLON_URL_<NAME>';
-
-export function parseHookUrl(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > longestUrl || !URL.canParse(value)) return null;
-  if (isKeptUrl(value)) return value;
-  const url = new URL(value);
-  if (url.username !== '' || url.password !== '' || url.hash !== '') return null;
-  const allowed = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
-  return allowed ? url.href : null;
-}
+import { hookUrlFix, parseHookUrl } from '../../../shared/input/kept-url.ts';
+import { duration, readBy, rulesOf, shapeOf, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 const hookUrl = readBy(parseHookUrl, hookUrlFix).meta({ type: 'string', pattern: '^https?://' });
 

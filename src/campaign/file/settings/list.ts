@@ -4,7 +4,7 @@ import { encodingNames, readEncoding } from '../../../shared/input/encoding.ts';
 import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
 import { rowFields } from '../row-fields.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
-import { duration, readBy, text, textShape, shapeOf, type SettingGroup, type Written } from './setting.ts';
+import { duration, readBy, text, textShape, shapeOf, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 const delimiterFix = 'write one character in quotes, such as "," or ";" or "\\t"';
 const delimiter = z.string({ error: delimiterFix }).regex(/^[\t!#-/:-@[-`{-~]$/, { error: delimiterFix });

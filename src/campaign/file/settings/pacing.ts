@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { adjustableLimits, type AdjustableLimit, type CampaignRules, type BreakerRules } from '../../../rules/campaign-rules.ts';
-import { duration, whole, rulesOf, share, shapeOf, type SettingGroup, type Written } from './setting.ts';
+import { duration, whole, rulesOf, share, shapeOf, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 // prettier-ignore
 const settings = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import type { Gate, GateMeasure } from '../../../rules/gates.ts';
-import { share, shapeOf, whole, type SettingGroup, type Written } from './setting.ts';
+import { share, shapeOf, whole, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 const pilotFix = 'write pilot: { rows: 100 }';
 // prettier-ignore

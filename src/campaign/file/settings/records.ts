@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { resultsBesides, type ResultRule, type ValueRule } from '../../../rules/talk-results.ts';
-import { duration, oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, whole, type SettingGroup, type Written } from './setting.ts';
+import { duration, oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, whole } from '../../../shared/input/setting.ts';
+import type { SettingGroup, Written } from '../../../shared/input/setting.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 const equalsFix = 'write the value, or the list of values, that means it, such as [true, "yes"]';

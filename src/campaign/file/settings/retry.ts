@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { defaultRetryDelays } from '../../../rules/attempts/retry-schedule.ts';
 import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '../../../rules/campaign-rules.ts';
 import { parseDuration } from '../../../shared/input/times.ts';
-import { duration, durationShape, readBy, whole, rulesOf, shapeOf, type Setting, type SettingGroup, type Written } from './setting.ts';
+import { duration, durationShape, readBy, whole, rulesOf, shapeOf } from '../../../shared/input/setting.ts';
+import type { Setting, SettingGroup, Written } from '../../../shared/input/setting.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
 
 const mostDelays = 20;

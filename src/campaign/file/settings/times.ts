@@ -4,18 +4,8 @@ import type { CampaignRules, Weekday } from '../../../rules/campaign-rules.ts';
 import { parseInstant } from '../../../shared/input/times.ts';
 import { holidayDates, knowsHolidays, type HolidayPlace } from '../holidays.ts';
 import { readWindows, weeklyHours, type WrittenWindow } from '../../../rules/hours/weekly-hours.ts';
-import {
-  oneOrMore,
-  readBy,
-  text,
-  textShape,
-  rulesOf,
-  shapeOf,
-  type Setting,
-  type SettingGroup,
-  type Written,
-  duration,
-} from './setting.ts';
+import { oneOrMore, readBy, text, textShape, rulesOf, shapeOf, duration } from '../../../shared/input/setting.ts';
+import type { Setting, SettingGroup, Written } from '../../../shared/input/setting.ts';
 import { usTerritories } from '../../../rules/caller-choice.ts';
 import { bases, basisWords } from '../../../rules/consent.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { templateVariables } from '../../../rules/personalisation.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../../../rules/conversation-override.ts';
-import { readBy, scalarShape, shapeOf, type SettingGroup, type Written } from './setting.ts';
+import { readBy, scalarShape, shapeOf, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
 /** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
 const longestTemplate = 10_000;

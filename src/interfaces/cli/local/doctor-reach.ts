@@ -9,7 +9,7 @@ import { StoreError } from '../../../ledger/ledger-error.ts';
 import { createMigrations } from '../../../ledger/migrations.ts';
 import { grantAdvice, missingRights, refuseInTheClear } from '../../../ledger/postgres-dialect.ts';
 import { standbyAdvice, standbyText } from '../../../ledger/postgres/writer-pool.ts';
-import { readPostgresAddress } from '../../../ledger/postgres/address.ts';
+import { readPostgresAddress } from '../../../shared/input/postgres-address.ts';
 import { isLedgerFile, judgeMigrations } from '../../../ledger/schema-state.ts';
 import { readSqliteTables } from '../../../ledger/sqlite-file.ts';
 import { connectTemporal, countWorkers } from '../../../temporal/connection.ts';

@@ -1,6 +1,6 @@
 import { rowFieldList } from '../../../campaign/file/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
-import type { FormField, Setting, SettingGroup } from '../../../campaign/file/settings/setting.ts';
+import type { FormField, Setting, SettingGroup } from '../../../shared/input/setting.ts';
 
 type AskedField = FormField & Pick<Setting, 'label'>;
 

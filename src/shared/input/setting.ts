@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../../shared/input/times.ts';
+import { parseDuration } from './times.ts';
 
 /** All that is known of one setting of the campaign file. The page, commands, events, schemas and rules take it from here. */
 export interface Setting {
