@@ -32,7 +32,6 @@ ${scenarios.map(({ name }) => `                                "${name}"`).join(
                               with the other APIs also ${reportedScenarios.map(({ name }) => `"${name}"`).join(', ')}
   --database sqlite|postgres  one of them (default: both; level activities: sqlite; system: always postgres)
   --processes N               in how many processes (default: one for each core; level system: one)
-  --write                     writes what the run came to into docs/proof.md
   --help                      prints this
 
 Examples:
@@ -40,7 +39,7 @@ Examples:
   npm run chaos -- --every 100                                one case in a hundred, wherever they fall
   npm run chaos -- --scenario "answer lost" --database sqlite
   npm run chaos -- --seeds 1000
-  npm run chaos -- --every 20 --seeds 1000 --write            both, and their figures and table into docs/proof.md
+  npm run chaos -- --every 20 --seeds 1000                    both
   npm run chaos -- --seeds 1 --seed 42                        seed 42 again, shrunk and told if it breaks a promise
   npm run chaos -- --level activities --seeds 300
   npm run chaos -- --level activities --api campaigns --database postgres --seeds 40
@@ -58,9 +57,9 @@ export class WrongUsageError extends Error {
 
 export type ChaosFlags =
   | { kind: 'help' }
-  | { kind: 'ledger'; options: LedgerLevel; write: boolean }
-  | { kind: 'activities'; options: ActivitiesLevel; write: boolean }
-  | { kind: 'system'; options: SystemLevel; write: boolean };
+  | { kind: 'ledger'; options: LedgerLevel }
+  | { kind: 'activities'; options: ActivitiesLevel }
+  | { kind: 'system'; options: SystemLevel };
 
 /** Of each list of level system: some are still to be called when the last process is killed. */
 const systemRows = 500;
@@ -69,7 +68,7 @@ const systemRows = 500;
 export function parseFlags(args: readonly string[]): ChaosFlags {
   const flags = splitFlags(args);
   if (flags.help) return { kind: 'help' };
-  const { level, scenario, database, write } = flags;
+  const { level, scenario, database } = flags;
   if (level !== 'ledger' && level !== 'activities' && level !== 'system')
     throw new WrongUsageError(`--level is ledger, activities or system, not "${level}".`);
   if (database !== undefined && database !== 'sqlite' && database !== 'postgres')
@@ -90,10 +89,10 @@ export function parseFlags(args: readonly string[]): ChaosFlags {
     if (api !== 'contract') throw new WrongUsageError('--level system runs with the contract alone: leave --api out.');
     if (database === 'sqlite') throw new WrongUsageError('--level system runs on PostgreSQL: leave --database out.');
     const tenAtFirst = flags.seeds === undefined ? { ...seeds, count: 10 } : seeds;
-    return { kind: level, options: { seeds: tenAtFirst, rows: systemRows }, write };
+    return { kind: level, options: { seeds: tenAtFirst, rows: systemRows } };
   }
   if (level === 'activities') {
-    return { kind: level, options: { api, database: database ?? 'sqlite', seeds }, write };
+    return { kind: level, options: { api, database: database ?? 'sqlite', seeds } };
   }
   const drawn = flags.seeds === undefined ? null : seeds;
   if (drawn === null && flags.seed !== undefined) throw new WrongUsageError('--seed goes with --seeds.');
@@ -101,7 +100,7 @@ export function parseFlags(args: readonly string[]): ChaosFlags {
   if (chosen.length === 0) throw new WrongUsageError(`There is no scenario "${scenario}".`);
   const databases: readonly DatabaseKind[] = database === undefined ? ['sqlite', 'postgres'] : [database];
   const design = drawn === null || asksForDesign ? { scenarios: chosen, choice: perCell === undefined ? { every } : { perCell } } : null;
-  return { kind: level, options: { api, databases, design, seeds: drawn, processes }, write };
+  return { kind: level, options: { api, databases, design, seeds: drawn, processes } };
 }
 
 function splitFlags(args: readonly string[]) {
@@ -118,7 +117,6 @@ function splitFlags(args: readonly string[]) {
         processes: { type: 'string' },
         scenario: { type: 'string' },
         database: { type: 'string' },
-        write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     }).values;

@@ -2,29 +2,25 @@
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { aims } from './aims.ts';
-import { GuardSearch, type Finding } from './guard-search.ts';
-import { madeNow, readTable, writeBetweenMarks } from './proof-section.ts';
+import { GuardSearch } from './guard-search.ts';
 
 const longestMinutes = 5;
 
 const help = `Takes guards out of a copy of the code, one at a time, and looks for the case of the design that catches it. A guard that no case
 can see is taken out under the test that does see it.
 
-Usage: npm run chaos:guards -- [--guard NAME] [--write]
+Usage: npm run chaos:guards -- [--guard NAME]
 
   --guard NAME   one of them (default: all, in about half an hour):
 ${aims.map(({ guard }) => `                   "${guard}"`).join('\n')}
-  --write        writes the table into docs/proof.md
 
 Examples:
   npm run chaos:guards -- --guard "the second entry makes it unknown"
-  npm run chaos:guards -- --write
+  npm run chaos:guards
 
 A search ends after ${longestMinutes} minutes. Where it looks is written in test/chaos/aims.ts.
 Exits with 0 if each was caught and the whole code is clean in the same cases, with 1 if not, and with 2 on wrong usage.
 `;
-
-const head = ['Without', 'First case that catches it', 'The same with it', 'Made'];
 
 function refuse(problem: string): never {
   process.stderr.write(`${problem} See npm run chaos:guards -- --help.\n`);
@@ -35,19 +31,10 @@ function readFlags() {
   const string = { type: 'string' } as const;
   const boolean = { type: 'boolean', default: false } as const;
   try {
-    return parseArgs({ options: { guard: string, write: boolean, help: boolean } }).values;
+    return parseArgs({ options: { guard: string, help: boolean } }).values;
   } catch (error) {
     return refuse(`${(error as Error).message.split('. ')[0]}.`);
   }
-}
-
-/** Puts a row in its place; a guard that is no more has none. */
-async function writeRow(guard: string, { by, whole }: Finding): Promise<void> {
-  const others = readTable('guards').filter(([name]) => name !== guard);
-  const rows = [...others, [guard, by, whole, madeNow()].map((cell) => cell.replaceAll('|', '/'))];
-  const sorted = aims.flatMap((aim) => rows.filter(([name]) => name === aim.guard));
-  const lines = [head, head.map(() => '---'), ...sorted].map((row) => `| ${row.join(' | ')} |`);
-  await writeBetweenMarks('guards', lines.join('\n'));
 }
 
 const flags = readFlags();
@@ -68,7 +55,6 @@ for (const [index, each] of asked.entries()) {
   const finding = await search.find(each);
   if (!finding.ok) missed += 1;
   process.stdout.write(`${each.guard}; ${finding.by}${finding.whole === '' ? '' : `; ${finding.whole}`}\n`);
-  if (flags.write) await writeRow(each.guard, finding);
 }
 if (missed > 0) process.stdout.write(`${missed} of ${asked.length} guards were not caught as they are to be.\n`);
 process.exit(missed === 0 ? 0 : 1);

@@ -3,7 +3,6 @@ import { runActivitiesLevel } from './activities-level.ts';
 import { help, parseFlags, WrongUsageError, type ChaosFlags } from './chaos-flags.ts';
 import { runLedgerLevel } from './ledger-level.ts';
 import { Progress } from './progress.ts';
-import { writeBetweenMarks, writeSection } from './proof-section.ts';
 import { runSystemLevel } from './system-level.ts';
 
 /** What a killed process left waiting would keep this one. */
@@ -37,24 +36,18 @@ switch (flags.kind) {
   case 'activities': {
     const { figures, broken } = await runActivitiesLevel(flags.options, watch);
     progress.end();
-    if (flags.write) await writeSection('activities', figures);
     endWith([figures], broken);
     break;
   }
   case 'system': {
     const { figures, broken } = await runSystemLevel(flags.options, watch);
     progress.end();
-    if (flags.write) await writeSection('system', figures);
     endWith([figures], broken);
     break;
   }
   case 'ledger': {
     const results = await runLedgerLevel(flags.options, watch);
     progress.end();
-    for (const { database, figures, matrix } of flags.write ? results : []) {
-      await writeSection(database, figures);
-      await writeBetweenMarks(`matrix on ${database}`, matrix.format());
-    }
     endWith(
       results.flatMap(({ figures, matrix }) => [figures, matrix.format()]),
       results.flatMap(({ broken }) => broken),

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { serviceApis } from '../../src/rules/service-api.ts';
-import { madeNow, readTable, writeBetweenMarks } from '../chaos/proof-section.ts';
 import type { Played } from '../support/played.ts';
 import { engines, promises, type Engine } from './engines.ts';
+import { recordSoak } from './record.ts';
 
 const help = `Plays drawn seeds of every engine of proof until the time is over, and judges each by the service's own call log.
 
@@ -147,10 +147,5 @@ const tell = (name: string, { seeds, campaigns, calls }: Totals): string =>
 const all = sumOf(chosen);
 const lines = promises.map((name) => tell(name, sumOf(chosen.filter((engine) => engine.promises.includes(name)))));
 process.stdout.write(`\npromise      seeds  campaigns    calls\n${[...lines, tell('all', all)].join('\n')}\n\n${broken} broken\n`);
-if (flags.write) {
-  const head = ['Made', 'Minutes', 'Drawn from', 'Seeds', 'Campaigns', 'Calls', 'Broken'];
-  const row = [madeNow(), Math.round(passedMinutes()), drawn, all.seeds, all.campaigns, all.calls, broken].map(String);
-  const rows = [head, head.map(() => '---'), ...readTable('soaks'), row];
-  await writeBetweenMarks('soaks', rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n'));
-}
+if (flags.write) await recordSoak([Math.round(passedMinutes()), drawn, all.seeds, all.campaigns, all.calls, broken]);
 process.exit(broken === 0 ? 0 : 1);
