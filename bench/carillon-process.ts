@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { campaignWorkflowId } from '../src/rules/ids.ts';
 import { campaignRules, readCampaignFile } from '../src/campaign/file/file.ts';
-import { readHeader } from '../src/list/header.ts';
+import { readHeader } from '../src/campaign/file/columns-of-rules.ts';
 import { readRecipients } from '../src/list/recipients.ts';
 import { readConfig } from '../src/shared/config.ts';
 import { createLogger } from '../src/shared/logger.ts';

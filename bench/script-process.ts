@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { campaignRules, readCampaignFile } from '../src/campaign/file/file.ts';
-import { readHeader } from '../src/list/header.ts';
+import { readHeader } from '../src/campaign/file/columns-of-rules.ts';
 import { readRecipients } from '../src/list/recipients.ts';
 import { createConvaiClient, type ConvaiClient } from '../src/service/convai/client.ts';
 import { factsFromListEntry, factsFromRecord } from '../src/service/convai/record-facts.ts';

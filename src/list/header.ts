@@ -2,11 +2,9 @@ import { countNamed } from '../rules/columns.ts';
 import { readPhoneNumber } from '../shared/input/phone-number.ts';
 import { textFaults } from '../rules/text.ts';
 import { ListFileError } from '../shared/input/errors.ts';
-import { namedColumns } from '../campaign/file/columns-of-rules.ts';
 import { linesAboveRows } from './format/text-records.ts';
 import { describeList, readListRecords, type ListChoice } from './records.ts';
 import type { ListDescription, ListLayout, ListRecord } from './format/record.ts';
-import type { CampaignFile } from '../campaign/file/campaign-file.ts';
 
 export interface ListHeader extends ListDescription {
   /** Column names exactly as written, in file order. */
@@ -20,15 +18,6 @@ export interface HeaderQuestion extends ListChoice {
   /** Country of numbers that are written without one, or null. */
   defaultRegion: string | null;
   mayBeEmpty?: boolean;
-}
-
-/** Finds the header of a campaign's list by the columns that the campaign file names. Throws ListFileError. */
-export function readHeader(file: CampaignFile): Promise<ListHeader> {
-  const { sheet, encoding, default_region: defaultRegion = null } = file.settings.list;
-  const names = [...new Set(namedColumns(file).map(({ name }) => name))];
-  const mayBeEmpty = file.settings.stays_open !== undefined;
-  const { listPath: path, delimiter, unnamedEncoding: unnamed } = file;
-  return findHeader({ path, names, delimiter, sheet, encoding, unnamed, defaultRegion, mayBeEmpty });
 }
 
 /**

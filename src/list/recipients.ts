@@ -13,8 +13,7 @@ import { RowIndex } from './row-index.ts';
 import { readConsent } from './row-consent.ts';
 import { readPlace, type CellOf } from './row-place.ts';
 import { describeSpreadsheetError, isRoundedNumber } from '../shared/input/cells.ts';
-import { ownFields, type RowSoFar } from '../campaign/file/row-fields.ts';
-import type { CampaignFile } from '../campaign/file/campaign-file.ts';
+import { ownFields, type RowSoFar } from './row-fields.ts';
 
 interface AcceptedRow extends RowTerms {
   verdict: 'accepted';
@@ -49,11 +48,7 @@ const rowsPerChunk = 1000;
  * will never be dialled. An empty country cell falls back to the default region.
  * @throws ListFileError when the file as a whole cannot be used; rows already yielded are then to be discarded.
  */
-export async function* readRecipients(
-  file: Pick<CampaignFile, 'listPath'>,
-  header: ListHeader,
-  rules: CampaignRules,
-): AsyncGenerator<ListRow[]> {
+export async function* readRecipients(file: { listPath: string }, header: ListHeader, rules: CampaignRules): AsyncGenerator<ListRow[]> {
   const judge = new RowJudge(header, rules);
   for await (const records of readListRecords(file.listPath, header.layout, rowsPerChunk)) {
     const rows: ListRow[] = [];

@@ -4,7 +4,7 @@ import { describeList, type ListChoice, readListRecords } from './records.ts';
 import { linesAboveRows } from './format/text-records.ts';
 import type { ListLayout, ListRecord } from './format/record.ts';
 import { findHeader, type ListHeader } from './header.ts';
-import { rowFieldList, type RowFieldKey } from '../campaign/file/row-fields.ts';
+import { rowFieldList, type RowFieldKey } from './row-fields.ts';
 
 export interface ListSample extends Omit<ListHeader, 'layout'> {
   /** The first data rows, each with a cell for every column. */

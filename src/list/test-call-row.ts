@@ -4,7 +4,6 @@ import { ListFileError } from '../shared/input/errors.ts';
 import type { ListHeader } from './header.ts';
 import { readRecipients, type ListRow } from './recipients.ts';
 import { readPlace } from './row-place.ts';
-import type { CampaignFile } from '../campaign/file/campaign-file.ts';
 
 export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
 
@@ -40,7 +39,7 @@ export function testCallRules(ofCampaign: CampaignRules, anyHour: boolean): Camp
  * @throws ListFileError when the list has no such row, or it was rejected.
  */
 export async function readTestCallRow(
-  file: CampaignFile,
+  file: { listPath: string },
   header: ListHeader,
   rules: CampaignRules,
   wish: { row: number | null; callee: { e164: string; country: string | null } },
@@ -63,7 +62,7 @@ export async function readTestCallRow(
   };
 }
 
-async function findRow(file: CampaignFile, header: ListHeader, rules: CampaignRules, wanted: number | null): Promise<TestCallRow> {
+async function findRow(file: { listPath: string }, header: ListHeader, rules: CampaignRules, wanted: number | null): Promise<TestCallRow> {
   let last = 0;
   for await (const rows of readRecipients(file, header, rules)) {
     for (const row of rows) {

@@ -1,6 +1,6 @@
 /**
  * What a row of its own says beside where it leads, each read from one column of the list; missing or null: nothing. A further one is added
- * here, and gets its column in `src/campaign/file/row-fields.ts`.
+ * here, and gets its column in `src/list/row-fields.ts`.
  */
 export interface OwnTerms {
   /** Not dialled before the one, nor from the other on; epoch milliseconds. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import { campaignRules, readCampaignFile } from '../../src/campaign/file/file.ts';
-import { readHeader } from '../../src/list/header.ts';
+import { readHeader } from '../../src/campaign/file/columns-of-rules.ts';
 import { readRecipients } from '../../src/list/recipients.ts';
 import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { readServiceClock } from '../../src/service/convai/read-clock.ts';

@@ -5,6 +5,7 @@ const consoleParts = [
   'src/operations',
   'src/operations/runs',
   'src/campaign/file/**',
+  'src/list',
   'src/presentation/charts',
   'src/operations/control/**',
   'src/service/port',
@@ -48,7 +49,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/service/http',
     'src/service/port',
   ],
-  'src/campaign/file/**': ['src/campaign/file/**', 'src/service/port', 'src/rules/**', 'src/shared/input', 'src/shared/geography'],
+  'src/campaign/file/**': ['src/campaign/file/**', 'src/list', 'src/rules/**', 'src/shared/input', 'src/shared/geography'],
   'src/shared/hooks': ['src/rules/**', 'src/shared/input', 'src/shared/network'],
   'src/shared': ['src/rules', 'src/shared/input', 'src/shared/hooks', 'src/shared/network'],
 
@@ -77,15 +78,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
 
   'src/list/format': ['src/shared/input'],
   'src/list/format/xlsx': ['src/rules', 'src/shared/input', 'src/list/format'],
-  'src/list': [
-    'src/shared/network',
-    'src/campaign/file/**',
-    'src/service/port',
-    'src/rules/**',
-    'src/shared/input',
-    'src/list/format/**',
-    'src/shared/geography',
-  ],
+  'src/list': ['src/shared/network', 'src/rules/**', 'src/shared/input', 'src/list/format/**', 'src/shared/geography'],
   'src/campaign/preflight': [
     'src/campaign/file/**',
     'src/service/port',
@@ -131,6 +124,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/shared/hooks',
     'src/shared/input',
     'src/ledger/**',
+    'src/list',
     'src/campaign/preflight',
     'workflows',
   ],
@@ -264,7 +258,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/interfaces/console/actions': consoleParts,
   'src/interfaces/console/campaign': [...consoleParts, 'src/interfaces/console/actions', 'src/campaign/preflight'],
-  'src/interfaces/console/drafts': [...consoleParts, 'src/interfaces/api/core', 'src/list', 'src/campaign/preflight'],
+  'src/interfaces/console/drafts': [...consoleParts, 'src/interfaces/api/core', 'src/campaign/preflight'],
   'src/interfaces/console/people': [...consoleParts, 'src/interfaces/api/core', 'src/interfaces/console/campaign'],
   'src/interfaces/console/views': [
     ...consoleParts,

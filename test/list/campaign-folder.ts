@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../src/campaign/file/file.ts';
-import { readHeader } from '../../src/list/header.ts';
+import { readHeader } from '../../src/campaign/file/columns-of-rules.ts';
 import { readRecipients, type ListRow } from '../../src/list/recipients.ts';
 import type { CampaignFile } from '../../src/campaign/file/campaign-file.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../src/campaign/file/file.ts';
-import { readHeader } from '../../src/list/header.ts';
+import { readHeader } from '../../src/campaign/file/columns-of-rules.ts';
 import { readNumberList } from '../../src/list/one-column.ts';
 import { ListEncodingError } from '../../src/shared/input/errors.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';

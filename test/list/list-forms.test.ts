@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readCampaignFile } from '../../src/campaign/file/file.ts';
-import { readHeader } from '../../src/list/header.ts';
+import { readHeader } from '../../src/campaign/file/columns-of-rules.ts';
 import { readNumberList } from '../../src/list/one-column.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';
 

@@ -1,11 +1,12 @@
 import { findColumn, theColumn } from '../../rules/columns.ts';
-import { rowFieldList, rowFields, type RowFieldKey } from './row-fields.ts';
+import { rowFieldList, rowFields, type RowFieldKey } from '../../list/row-fields.ts';
 import { consentColumns } from './settings/consent.ts';
 import { rulesOf } from '../../shared/input/setting.ts';
 import { problemAt, showValue } from '../../shared/input/problems.ts';
 import { CampaignFileError, type CampaignProblem } from '../../shared/input/errors.ts';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { listTemplates, readTemplate } from './settings/words.ts';
+import { findHeader, type ListHeader } from '../../list/header.ts';
 import type { CampaignFile } from './campaign-file.ts';
 
 interface NamedColumn {
@@ -17,7 +18,7 @@ interface NamedColumn {
 /** Columns that a message names. */
 const mostShown = 60;
 
-export function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): NamedColumn[] {
+function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): NamedColumn[] {
   const bySetting = rowFieldList.flatMap(({ key }): NamedColumn[] => {
     const name = settings.list[key];
     return name === undefined ? [] : [{ name, path: ['list', key], use: 'this names' }];
@@ -31,6 +32,15 @@ export function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): Name
     return 'fault' in reading ? [] : reading.variables.map((name) => ({ name, path, use: 'the template uses' }));
   });
   return [...bySetting, ...byConsent, ...byTemplate];
+}
+
+/** Finds the header of a campaign's list by the columns that the campaign file names. Throws ListFileError. */
+export function readHeader(file: CampaignFile): Promise<ListHeader> {
+  const { sheet, encoding, default_region: defaultRegion = null } = file.settings.list;
+  const names = [...new Set(namedColumns(file).map(({ name }) => name))];
+  const mayBeEmpty = file.settings.stays_open !== undefined;
+  const { listPath: path, delimiter, unnamedEncoding: unnamed } = file;
+  return findHeader({ path, names, delimiter, sheet, encoding, unnamed, defaultRegion, mayBeEmpty });
 }
 
 /** Throws CampaignFileError for columns that the list does not have, and for names that fit several. */

@@ -8,7 +8,8 @@ import { ListFileError, type CampaignFileError } from '../../shared/input/errors
 import { importCampaign } from '../../ledger/campaign/import-campaign.ts';
 import { linesOf, readAccount } from '../../ledger/limits/account-pace.ts';
 import { readHouse } from '../../ledger/limits/house.ts';
-import { readHeader, type ListHeader } from '../../list/header.ts';
+import { readHeader } from '../file/columns-of-rules.ts';
+import type { ListHeader } from '../../list/header.ts';
 import { readRecipients, type ListRow } from '../../list/recipients.ts';
 import { describeImpossible, refuseImpossible, WindowCensus } from './impossible.ts';
 import { ConsentCensus, refuseOpenConsent } from './consent-columns.ts';

@@ -1,4 +1,4 @@
-import { waitWords, type RowFieldKey } from '../../campaign/file/row-fields.ts';
+import { waitWords, type RowFieldKey } from '../../list/row-fields.ts';
 import type { ExclusionReason, WaitReason } from '../../rules/attempts/eligibility.ts';
 import type { CallableCounts } from '../../campaign/preflight/callable-rows.ts';
 import { printable } from '../../shared/input/printable.ts';

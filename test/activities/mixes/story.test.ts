@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { campaignRules, readCampaignFile } from '../../../src/campaign/file/file.ts';
-import { readHeader } from '../../../src/list/header.ts';
+import { readHeader } from '../../../src/campaign/file/columns-of-rules.ts';
 import { judgeRows, readRecipients } from '../../../src/list/recipients.ts';
 import type { ListRow } from '../../../src/list/recipients.ts';
 import { makeBundle } from '../../../src/presentation/evidence/bundle.ts';

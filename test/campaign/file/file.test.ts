@@ -8,7 +8,7 @@ import { benchImport } from '../../../bench/import-bench.ts';
 import { campaignDefaults } from '../../../bench/settings.ts';
 import { campaignHash, campaignRules, readCampaignFile, refuseEndedCampaign, refusePassedTimes } from '../../../src/campaign/file/file.ts';
 import { campaignWarnings } from '../../../src/campaign/preflight/warnings.ts';
-import { readHeader } from '../../../src/list/header.ts';
+import { readHeader } from '../../../src/campaign/file/columns-of-rules.ts';
 import { readRecipients } from '../../../src/list/recipients.ts';
 import { windowAt } from '../../../src/rules/hours/calling-window.ts';
 import { numberingAt } from '../../../src/shared/input/numbering.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ownFields } from '../../../src/campaign/file/row-fields.ts';
+import { ownFields } from '../../../src/list/row-fields.ts';
 import { adjustable } from '../../../src/campaign/file/settings/pacing.ts';
 import { adjustableLimits } from '../../../src/rules/campaign-rules.ts';
 import { campaignJsonSchema, campaignSchema } from '../../../src/campaign/file/schema.ts';

@@ -5,7 +5,7 @@ import { campaignRules, readCampaignFile } from '../../../src/campaign/file/file
 import { openStretches, readWindows } from '../../../src/rules/hours/weekly-hours.ts';
 import { describeImpossible, impossibleAsJson, refuseImpossible, WindowCensus } from '../../../src/campaign/preflight/impossible.ts';
 import { StartTime } from '../../../src/campaign/preflight/start-time.ts';
-import { readHeader } from '../../../src/list/header.ts';
+import { readHeader } from '../../../src/campaign/file/columns-of-rules.ts';
 import { readRecipients } from '../../../src/list/recipients.ts';
 import { CampaignFileError } from '../../../src/shared/input/errors.ts';
 import { numberAt } from '../../interfaces/cli/campaign-world.ts';

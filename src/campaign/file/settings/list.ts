@@ -2,7 +2,7 @@ import { isSupportedCountry } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { encodingNames, readEncoding } from '../../../shared/input/encoding.ts';
 import { isTimeZoneName } from '../../../rules/hours/time-zone.ts';
-import { rowFields } from '../row-fields.ts';
+import { rowFields } from '../../../list/row-fields.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { duration, readBy, text, textShape, shapeOf, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { rowFieldList } from '../../../campaign/file/row-fields.ts';
+import { rowFieldList } from '../../../list/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
 import { asked, otherField, timesZone, usualFields } from './parts.ts';

@@ -1,7 +1,7 @@
 import { getCountries } from 'libphonenumber-js/max';
 import { draftPath } from '../core/drafts.ts';
 import { fixTable, type FixLine } from '../core/fixes.ts';
-import { rowFieldList } from '../../../campaign/file/row-fields.ts';
+import { rowFieldList } from '../../../list/row-fields.ts';
 import { count, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';

@@ -1,4 +1,4 @@
-import { rowFieldList } from '../../../campaign/file/row-fields.ts';
+import { rowFieldList } from '../../../list/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import type { FormField, Setting, SettingGroup } from '../../../shared/input/setting.ts';
 

@@ -5,7 +5,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import type { CalleeCall, CalleeRow } from '../../../ledger/read/callee.ts';
 import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
 import { purposeOf } from '../../../rules/consent.ts';
-import { ownFields } from '../../../campaign/file/row-fields.ts';
+import { ownFields } from '../../../list/row-fields.ts';
 import { eventText } from '../../../presentation/words/history.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { campaignName, inCampaign, numbersForm, personName, rowBadge, shownNumber } from '../core/rows.ts';

@@ -12,7 +12,7 @@ import type { Config } from '../../../shared/config.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { zoneDataRelease } from '../../../rules/hours/time-zone.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';
-import { readHeader } from '../../../list/header.ts';
+import { readHeader } from '../../../campaign/file/columns-of-rules.ts';
 import { readRecipients, type ListRow } from '../../../list/recipients.ts';
 import type { ForecastAssumptions } from '../../../campaign/preflight/campaign-forecast.ts';
 import {

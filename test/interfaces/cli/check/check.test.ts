@@ -2,7 +2,7 @@ import { obeyed } from '../../../support/terminal-poison.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ownFields } from '../../../../src/campaign/file/row-fields.ts';
+import { ownFields } from '../../../../src/list/row-fields.ts';
 import { CampaignFileError, ListFileError } from '../../../../src/shared/input/errors.ts';
 import { rejectionReasons } from '../../../../src/rules/outcome.ts';
 import { checkCommand, runCheck } from '../../../../src/interfaces/cli/check/check.ts';

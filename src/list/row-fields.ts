@@ -1,14 +1,14 @@
-import type { CampaignRules } from '../../rules/campaign-rules.ts';
-import type { RejectionReason } from '../../rules/outcome.ts';
-import { readPhoneNumber } from '../../shared/input/phone-number.ts';
-import { usualPriority, type OwnTerms } from '../../rules/row-terms.ts';
-import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
-import { opensInYear } from '../../rules/hours/calling-window.ts';
-import { readOwnHours } from '../../rules/hours/own-hours.ts';
-import { timeZone } from '../../rules/hours/time-zone.ts';
-import { instantForms, readInstant, type InstantKind } from '../../shared/input/cells.ts';
-import { quoteCell } from '../../shared/input/printable.ts';
-import { text, type Setting } from '../../shared/input/setting.ts';
+import type { CampaignRules } from '../rules/campaign-rules.ts';
+import type { RejectionReason } from '../rules/outcome.ts';
+import { readPhoneNumber } from '../shared/input/phone-number.ts';
+import { usualPriority, type OwnTerms } from '../rules/row-terms.ts';
+import { calendarsFor, type RecipientPlace } from '../rules/hours/legal-hours.ts';
+import { opensInYear } from '../rules/hours/calling-window.ts';
+import { readOwnHours } from '../rules/hours/own-hours.ts';
+import { timeZone } from '../rules/hours/time-zone.ts';
+import { instantForms, readInstant, type InstantKind } from '../shared/input/cells.ts';
+import { quoteCell } from '../shared/input/printable.ts';
+import { text, type Setting } from '../shared/input/setting.ts';
 
 interface RowField extends Setting {
   label: string;
