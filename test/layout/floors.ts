@@ -226,7 +226,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'src/operations/schemas',
     'src/presentation/words',
   ],
-  'src/interfaces/api': ['src/interfaces/api/**', 'src/service/port', 'src/interfaces/console', 'src/rules', 'src/operations'],
+  'src/interfaces/api': ['src/interfaces/api/**', 'src/service/port', 'src/rules', 'src/operations'],
   'src/interfaces/api/routes': [
     'src/shared',
     'src/interfaces/api/core',
@@ -315,7 +315,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
       'src/sandbox/**',
       'src/service',
     ],
-    'src/interfaces/cli/serve': ['src/interfaces/api', 'src/shared/hooks'],
+    'src/interfaces/cli/serve': ['src/interfaces/api', 'src/interfaces/console', 'src/shared/hooks'],
     'src/interfaces/cli/sandbox': ['src/sandbox/**'],
   }),
   'src/interfaces/cli': [

@@ -10,7 +10,6 @@ import {
 } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { didYouMean } from '../../rules/nearest-name.ts';
-import { installConsole } from '../console/install-console.ts';
 import { operations } from '../../operations/list.ts';
 import { tags } from '../../operations/operation.ts';
 import type { Api, ApiContext } from './core/app.ts';
@@ -105,7 +104,7 @@ export async function buildApi(
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
     reply.serializer(JSON.stringify).type('application/json').send(describeApi(app)),
   );
-  installConsole(app, context);
+  context.install?.(app, context);
   sentEventRoutes(app, context);
   await app.register(async (routes: Api) => {
     // One that is misspelt would be ignored in silence.

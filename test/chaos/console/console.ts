@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino } from 'pino';
 import type { Api, ApiContext } from '../../../src/interfaces/api/core/app.ts';
 import { buildApi } from '../../../src/interfaces/api/server.ts';
+import { installConsole } from '../../../src/interfaces/console/install-console.ts';
 import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { readConfig, type Config } from '../../../src/shared/config.ts';
 import { asideInPlace } from '../../../src/operations/control/aside/works.ts';
@@ -84,6 +85,7 @@ export class Console {
       cache: new ReadCache(),
       logger: pino({ level: 'silent' }),
       clock: async () => realClock(current().now),
+      install: installConsole,
     };
     const token = async (role: ConsoleRole): Promise<string> => {
       const { token: made, text } = await createToken(store, { name: `${role} console`, role, lastsMs: null, nowReal });

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { Api, ApiContext } from '../../../src/interfaces/api/core/app.ts';
 import { usualLimits, type ServerLimits } from '../../../src/interfaces/api/core/http-server.ts';
 import { buildApi } from '../../../src/interfaces/api/server.ts';
+import { installConsole } from '../../../src/interfaces/console/install-console.ts';
 import type { Logger } from '../../../src/shared/logger.ts';
 import { createControl } from '../../../src/operations/control/control.ts';
 import { readConfig } from '../../../src/shared/config.ts';
@@ -64,7 +65,7 @@ export class ApiWorld {
       if (held.world?.fault != null) throw held.world.fault;
       return realClock(nowReal);
     };
-    const context = { ...control, logger, clock };
+    const context = { ...control, logger, clock, install: installConsole };
     const app = await buildApi(context, { isOwn, limits: { ...usualLimits, ...limits } });
     onTestFinished(async () => {
       await app.close();

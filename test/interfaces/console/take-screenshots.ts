@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { startApi } from '../../../src/interfaces/api/server.ts';
+import { installConsole } from '../../../src/interfaces/console/install-console.ts';
 import { readConfig } from '../../../src/shared/config.ts';
 import { createControl } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
@@ -76,7 +77,7 @@ for (const { name, path, size = 'wide', colorScheme = 'light', open } of picture
     // Temporal is not there, and the page is pictured before it could say so.
     connect: () => new Promise(() => {}),
   });
-  const context = { ...control, logger: pino({ level: 'silent' }), clock: async () => realClock(now) };
+  const context = { ...control, logger: pino({ level: 'silent' }), clock: async () => realClock(now), install: installConsole };
   const api = await startApi(context, { host: '127.0.0.1', port: 0, tls: null });
   const window = await openWindow({ origin: api.url, ...sizes[size], colorScheme, timezoneId: 'America/New_York' });
   const { page } = window;

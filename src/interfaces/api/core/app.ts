@@ -40,6 +40,8 @@ export interface ApiContext extends Control {
   logger: Logger;
   /** The clock of the service, or this machine's while it does not answer. */
   clock: () => Promise<ServiceClock>;
+  /** Adds what is served beside the API, such as the console. Default: nothing. */
+  install?: (app: Api, context: ApiContext) => void;
   /** Default: nothing can be rehearsed here. */
   rehearse?: Rehearse;
   /** Has days of the sandbox that takes the calls pass in minutes, unless somebody chose a speed. Default: the service is no sandbox. */

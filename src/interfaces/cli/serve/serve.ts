@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { Command } from 'commander';
 import { startApi } from '../../api/server.ts';
+import { installConsole } from '../../console/install-console.ts';
 import { isLoopback } from '../../../rules/service-api.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
@@ -84,7 +85,8 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
         connect: (limitMs) => openTemporal(io.env, config, limitMs),
         aside: asideInThreads(locationOf(config)),
       });
-      const api = await startApi({ ...control, logger, clock, rehearse: rehearseInProcess(io) }, { host, port, tls, behindProxy });
+      const context = { ...control, logger, clock, install: installConsole, rehearse: rehearseInProcess(io) };
+      const api = await startApi(context, { host, port, tls, behindProxy });
       if (json) io.stdout.write(`${jsonText({ ready: true, pid: process.pid, url: api.url })}\n`);
       io.stderr.write(`The console is at ${api.url}/, the API at ${api.url}/api/v1 (openapi.json describes it). Ctrl-C stops both.\n`);
       if ((await listTokens(store)).length === 0)
@@ -165,6 +167,7 @@ export async function withLocalConsole(
         ...control,
         logger: createLogger(config.CARILLON_LOG_LEVEL),
         clock: () => keep().catch(() => realClock(now)),
+        install: installConsole,
         rehearse: rehearseInProcess(io),
         ...(quickenSandbox === undefined ? {} : { quickenSandbox }),
         redeem: (word) => {
