@@ -8,6 +8,8 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
   ['hash', /(?<![\w#])[0-9a-f]{32,64}\b/g],
   ['id', /(?<![\w#.])[0-9a-f]{12}(?!\w)/g],
+  ['key', /MCowBQYDK2VwAyEA[\w+/]{43}=/g],
+  ['signature', /(?<![\w+/])[\w+/]{86}==/g],
   ['secret', /(?<=signature=|nonce[-=]"?|\/new\/(?!:))[\w+/=-]{16,}/g],
 ];
 
