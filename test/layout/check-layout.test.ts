@@ -6,12 +6,25 @@ import { engines } from '../soak/engines.ts';
 import { checkWeight, mostOf } from './weigh.ts';
 
 const allowed = { a: ['b'], b: [], 'c/x': ['c/y'], 'c/y': ['c/z'], 'c/z': ['c/x'], 'room/**': ['a', 'room/**'] };
-const check = (sources: Record<string, string>) => checkLayout(readFolderGraph(new Map(Object.entries(sources))), allowed);
+const order = [['b'], ['a'], ['room']];
+const check = (sources: Record<string, string>) => checkLayout(readFolderGraph(new Map(Object.entries(sources))), allowed, order);
 
 test('an import that a folder may not make is named with both files, a type as well as a value', () => {
   expect(check({ 'b/low.ts': "import type { High } from '../a/high.ts';", 'a/high.ts': '' })).toEqual([
-    'b/low.ts imports a/high.ts: b may not import a (test/layout/floors.ts).',
+    'b/low.ts imports a/high.ts: a is no layer below b (test/layout/floors.ts).',
   ]);
+  expect(check({ 'a/one.ts': "import '../c/x/two.ts';", 'c/x/two.ts': '' })).toEqual([
+    'a/one.ts imports c/x/two.ts: a may not import c/x (test/layout/floors.ts).',
+  ]);
+});
+
+test('an arrow up is named in the real order, though its floor would allow it, and between rooms of one layer', () => {
+  const arrows = { 'src/list/rows.ts': 'src/campaign/file/file.ts', 'src/interfaces/api/server.ts': 'src/interfaces/console/all.ts' };
+  for (const [file, target] of Object.entries({ ...arrows, 'src/ledger/tx.ts': 'src/list/rows.ts' })) {
+    const [low = '', high = ''] = [file, target].map((path) => path.slice(0, path.lastIndexOf('/')));
+    const graph = new Map([[low, new Map([[high, [[file, target] as [string, string]]]])]]);
+    expect(checkLayout(graph, { [low]: [high] })).toEqual([expect.stringMatching(`^${file} imports ${target}: .* is no layer below `)]);
+  }
 });
 
 test('a folder that nobody has placed is named', () => {

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import { floors } from './floors.ts';
+import { floors, layers } from './floors.ts';
 import { findRings, readFileGraph, type FolderGraph } from './import-graph.ts';
 
-/** What a folder imports against its floor, and rings of folders; each with the lines that do it. Empty: the layout holds. */
-export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors): string[] {
+/** Imports that lead up, or against a floor, and rings of folders; each with the lines that do it. Empty: the layout holds. */
+export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors, order: typeof layers = layers): string[] {
   const faults: string[] = [];
   for (const [from, edges] of graph) {
     const list = Object.entries(allowed).find(([name]) => covers(name, from))?.[1];
@@ -11,12 +11,23 @@ export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors)
       faults.push(`${from} has no line in test/layout/floors.ts: say what it may import.`);
       continue;
     }
-    for (const [to, lines] of edges)
-      if (!list.some((name) => covers(name, to)))
-        for (const [file, target] of lines) faults.push(`${file} imports ${target}: ${from} may not import ${to} (test/layout/floors.ts).`);
+    for (const [to, lines] of edges) {
+      const rule = upwards(order, from, to) ?? (list.some((name) => covers(name, to)) ? null : `${from} may not import ${to}`);
+      if (rule !== null) for (const [file, target] of lines) faults.push(`${file} imports ${target}: ${rule} (test/layout/floors.ts).`);
+    }
   }
   for (const ring of findRings(keysOf(byFloor(graph, allowed)))) faults.push(`Folders import each other: ${ring.join(', ')}.`);
   return faults;
+}
+
+/** Why an import leads up; null: it leads down, or stays in its room. */
+function upwards(order: typeof layers, from: string, to: string): string | null {
+  const [own, other] = [from, to].map((folder) => {
+    const level = order.findIndex((rooms) => rooms.some((room) => covers(`${room}/**`, folder)));
+    return { level, room: order[level]?.find((room) => covers(`${room}/**`, folder)) };
+  });
+  if (own?.room === undefined || other?.room === undefined || own.room === other.room || other.level < own.level) return null;
+  return `${other.room} is no layer below ${own.room}`;
 }
 
 const keysOf = (graph: FolderGraph) => new Map([...graph].map(([from, edges]) => [from, edges.keys()]));

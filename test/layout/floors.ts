@@ -1,5 +1,20 @@
 import { sandboxFloors } from './sandbox-floors.ts';
 
+/** Rooms from bottom to top, types included: a room imports what is on lines above its own in this list, and nothing else outside itself. */
+export const layers: readonly (readonly string[])[] = [
+  ['src/rules'],
+  ['src/shared'],
+  ['src/service', 'src/list', 'src/ledger'],
+  ['src/campaign', 'src/verify'],
+  ['activities'],
+  ['workflows'],
+  ['src/temporal', 'src/presentation'],
+  ['src/operations', 'src/sandbox'],
+  ['src/interfaces/client', 'src/interfaces/api'],
+  ['src/interfaces/console'],
+  ['src/interfaces/cli'],
+];
+
 /** What views and actions of the page know: the read model, its words and charts. Changes go through the API. */
 const consoleParts = [
   'src/operations',
@@ -19,7 +34,7 @@ const consoleParts = [
 ];
 
 /**
- * What each folder may import, types included; `/**` stands for the folder and all below it. A folder that is not named, or an import
+ * What each folder may import of the layers below it, types included; `/**` stands for the folder and all below it. A folder that is not named, or an import
  * that is not allowed, fails `npm run layout`. docs/architecture.md says what each folder is for.
  */
 export const floors: Readonly<Record<string, readonly string[]>> = {
