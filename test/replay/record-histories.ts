@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readConfig } from '../../src/shared/config.ts';
@@ -98,7 +99,7 @@ const folder = new URL('./histories/', import.meta.url);
 const wanted = process.argv.slice(2);
 const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 async function write(name: string, handle: WorkflowHandle): Promise<void> {
-  await writeFile(new URL(`${name}.json`, folder), `${anonymise(historyToJSON(await handle.fetchHistory()))}\n`);
+  await writeFile(new URL(`${name}.json.gz`, folder), gzipSync(anonymise(historyToJSON(await handle.fetchHistory())), { level: 9 }));
 }
 await recordBranches(isWanted, write);
 for (const [campaignId, { areaCode, more, updates }] of Object.entries(recordings)) {

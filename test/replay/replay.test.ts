@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
@@ -7,12 +8,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 const folder = new URL('./histories/', import.meta.url);
-const histories = readdirSync(folder)
-  .filter((name) => name.endsWith('.json'))
-  .map((name) => ({
-    workflowId: name,
-    history: historyFromJSON(JSON.parse(readFileSync(new URL(name, folder), 'utf8'))),
-  }));
+const texts = new Map(readdirSync(folder).map((name) => [name, gunzipSync(readFileSync(new URL(name, folder))).toString()]));
+const histories = [...texts].map(([workflowId, json]) => ({ workflowId, history: historyFromJSON(JSON.parse(json)) }));
 
 let bundle: { code: string };
 beforeAll(async () => {
@@ -42,7 +39,7 @@ test.each([
   { name: 'delivered', holds: ['WORKFLOW_EXECUTION_SIGNALED', 'ACTIVITY_TASK_CANCEL_REQUESTED'] },
   { name: 'notice-failed', holds: ['ACTIVITY_TASK_FAILED', 'WORKFLOW_EXECUTION_COMPLETED'] },
 ])('the history $name holds what its branch is about', ({ name, holds }) => {
-  const json = readFileSync(new URL(`${name}.json`, folder), 'utf8');
+  const json = texts.get(`${name}.json.gz`);
   for (const event of holds) expect(json).toContain(`"EVENT_TYPE_${event}"`);
 });
 
@@ -54,8 +51,7 @@ test('replaying notices a workflow that does something else', async () => {
 });
 
 test('recorded histories hold ids and counts, and no phone number', () => {
-  for (const name of readdirSync(folder)) {
-    const json = readFileSync(new URL(name, folder), 'utf8');
+  for (const json of texts.values()) {
     const payloads = [...json.matchAll(/"data": "([A-Za-z0-9+/=]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64').toString());
     expect(payloads.length).toBeGreaterThan(2);
     expect(payloads.filter((text) => text.includes('555'))).toEqual([]);
