@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { noon, plainNumbers, startTestSandbox, type TestSandbox } from './harness.ts';
 
 // Whatever makes a caller dial a person twice, produced exactly, and told by truth, journal and conduct report. That a campaign survives
-// it: test/e2e/worker-killed.test.ts (a, d), test/e2e/bad-world.test.ts (e, as a service that is away) and the mixes of
+// it: test/e2e/kills.test.ts (a, d), test/e2e/bad-world.test.ts (e, as a service that is away) and the mixes of
 // test/activities/mixes/draw-mix.ts (a, b, c, h).
 
 const numbers = plainNumbers(3);

@@ -15,21 +15,26 @@ const startedState = 2;
 
 async function untilGate(run: CampaignRun, gate: string, point: BatchPoint): Promise<void> {
   const info = await run.sandbox.gates.waitUntilReached(gate, patienceMs);
-  if (info === null) throw new Error(`No batch came to ${point}`);
+  if (info === null) throw new Error(`No batch came to ${point}\n${await run.describe()}`);
+}
+
+/** Starts the campaign, and a worker that dies in the gap. */
+export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
+  await run.start();
+  return killWorkerIn(run, gap, n);
 }
 
 /**
- * Starts a worker and the campaign, and kills the worker (SIGKILL) at its nth POST in the gap, which it proves to have met. Answers the
- * batch and its last request: a machine that was too slow for a request has the batch sent again, or another one instead of it.
+ * Starts a worker and kills it (SIGKILL) at its nth POST in the gap, which it proves to have met. Answers the batch and its last request: a
+ * machine that was too slow for a request has the batch sent again, or another one instead of it.
  */
-export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
+export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const { gates } = run.sandbox;
   const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
   const point = gap === 'request_received' ? 'batch_received' : 'batch_work_done';
   const gate = held === undefined ? gates.set(point, n) : '';
   const replied = gap === 'reply_sent' ? gates.set('batch_replied', n) : '';
   const worker = run.startWorker();
-  await run.start();
   if (held === undefined) await untilGate(run, gate, point);
   else await within(`POST ${n} is on its way`, held);
   if (gap === 'reply_sent') {
@@ -64,7 +69,7 @@ async function newestBatch({ store, id }: CampaignRun): Promise<number> {
  * Lets the reply to batch n go, and waits until its verdict is committed; Temporal hears nothing of it. The campaign is paused before: its
  * worker would go on with the next batch in the same activity, and a slow machine would kill it in the gap before that one's request.
  */
-export async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
+async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
   run.toTemporal.freeze();
   const at = { campaignId: run.id, now: run.sandbox.clock.now() };
   expect(await pauseCampaign(run.store, at, { reason: pausedByPerson })).toBe(true);
@@ -73,7 +78,7 @@ export async function commitVerdict(run: CampaignRun, n: number, gate: string): 
 }
 
 /** Ends the pause of `commitVerdict`. */
-export async function goOn(run: CampaignRun): Promise<void> {
+async function goOn(run: CampaignRun): Promise<void> {
   expect(await resumeCampaign(run.store, { campaignId: run.id, now: run.sandbox.clock.now() })).toBe(true);
 }
 
