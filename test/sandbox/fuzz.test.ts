@@ -1,8 +1,8 @@
 import { fetch } from 'undici';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { operations, type OperationName } from '../../src/sandbox/core/operations.ts';
 import { isFull } from '../support/depth.ts';
-import { startTestSandbox, type Json, type TestSandbox } from './harness.ts';
+import { startTestSandbox, test, type Json, type TestSandbox } from './harness.ts';
 import { describedAnswers } from './model/described-answers.ts';
 import { bentBodies, brokenBodies, type HostileBody } from './model/hostile-bodies.ts';
 import { createValidator, documentOf } from './openapi/checks.ts';
@@ -61,7 +61,7 @@ async function send(sandbox: TestSandbox, operation: OperationName, { text, cont
 
 /** All that the service knows, but for how often it was reset and how many batches it was sent, whatever became of them. */
 async function stateOf(sandbox: TestSandbox): Promise<Json> {
-  const { body } = await sandbox.get('/_sandbox/export');
+  const body = await sandbox.read('/_sandbox/export');
   const counters = body.counters.filter(([series]: [string]) => series !== 'batch requests');
   return { ...body, counters, generation: undefined };
 }
@@ -187,12 +187,11 @@ test.each(dialects)('a query that means nothing is refused by every operation of
   expect(await stateOf(sandbox)).toEqual(before);
 });
 
-test('a body where none is wanted harms nothing', async () => {
-  const sandbox = await startTestSandbox();
+test('a body where none is wanted harms nothing', async ({ sandbox }) => {
   for (const body of ['{"a":1}', '[[[', '\u0000', 'x'.repeat(100_000)]) {
-    const { status } = await sandbox.request('DELETE', '/v1/convai/conversations/nothing', body);
+    const { status } = await sandbox.delete('/v1/convai/conversations/nothing', body);
     expect([400, 404]).toContain(status);
   }
-  const { status, body } = await sandbox.request('DELETE', '/v1/convai/agents/agent_survey', '{"a":1}');
+  const { status, body } = await sandbox.delete('/v1/convai/agents/agent_survey', '{"a":1}');
   expect([status, body]).toEqual([200, {}]);
 });

@@ -1,5 +1,5 @@
 import { fetch, type RequestInit, type Response } from 'undici';
-import { onTestFinished } from 'vitest';
+import { test as plainTest, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/sandbox/core/clock/clock.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
@@ -35,21 +35,33 @@ interface Answer {
   body: Json;
 }
 
+type Send = (path: string, body?: unknown, init?: RequestInit) => Promise<Answer>;
+
 export interface TestSandbox extends RunningSandbox {
   clock: ManualClock;
   request(method: string, path: string, body?: unknown, init?: RequestInit): Promise<Answer>;
   get: (path: string) => Promise<Answer>;
-  batch(numbers: string[], more?: Record<string, unknown>, requestId?: string): Promise<Answer>;
+  post: Send;
+  put: Send;
+  patch: Send;
+  delete: Send;
+  /** The body of what a path answers. */
+  read: (path: string) => Promise<Json>;
+  /** The record of a call as the service shows it now, of the last call unless another is named by its place. */
+  record: (place?: number) => Promise<Json>;
+  /** What the conduct report says against the caller under the name of a check. */
+  violations: (check: string) => Json[];
+  batch(numbers: string[], more?: Record<string, unknown>, requestId?: string, init?: RequestInit): Promise<Answer>;
 }
 
 /** A sandbox on a clock that stands still, closed after the test. */
-export async function startTestSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
+export async function startTestSandbox(options: SandboxOptions = {}, keyHeader = 'x-api-key'): Promise<TestSandbox> {
   const clock = createManualClock();
   const sandbox = await startSandbox({ seed: 'test', clock, ...options });
   onTestFinished(() => sandbox.close());
   const request: TestSandbox['request'] = async (method, path, body, init = {}) => {
     const headers = {
-      'x-api-key': 'sk_sandbox_ok',
+      [keyHeader]: 'sk_sandbox_ok',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(init.headers as Record<string, string> | undefined),
     };
@@ -62,25 +74,33 @@ export async function startTestSandbox(options: SandboxOptions = {}): Promise<Te
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: parse(text) };
   };
+  const send = (method: string): Send => request.bind(null, method);
+  const post = send('POST');
+  const read: TestSandbox['read'] = async (path) => (await request('GET', path)).body;
   return {
     ...sandbox,
     clock: (options.clock as ManualClock | undefined) ?? clock,
     request,
     get: (path) => request('GET', path),
-    batch: (numbers, more = {}, requestId) =>
-      request(
-        'POST',
-        '/v1/convai/phone-numbers/batch-calls',
-        {
-          agent_id: 'agent_reminders',
-          from_phone_number_id: 'pn_main',
-          calls: numbers.map((number) => ({ to_phone_number: number })),
-          ...more,
-        },
-        requestId === undefined ? {} : { headers: { 'x-request-id': requestId } },
-      ),
+    post,
+    put: send('PUT'),
+    patch: send('PATCH'),
+    delete: send('DELETE'),
+    read,
+    record: (place = -1) => read(`/v1/convai/conversations/${sandbox.calls().at(place)?.conversationId}`),
+    violations: (check) => sandbox.conduct().checks.find(({ name }) => name === check)?.violations ?? [],
+    batch: (numbers, more = {}, requestId, init = {}) => {
+      const calls = numbers.map((number) => ({ to_phone_number: number }));
+      const headers = { ...(init.headers as Record<string, string>), ...(requestId === undefined ? {} : { 'x-request-id': requestId }) };
+      const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls, ...more };
+      return post('/v1/convai/phone-numbers/batch-calls', body, { ...init, headers });
+    },
   };
 }
+
+/** Tests that get a sandbox of their own, started for those that name it. */
+export const testWith = (options: SandboxOptions = {}) => plainTest.extend('sandbox', () => startTestSandbox(options));
+export const test = testWith();
 
 /** Distinct fictional numbers that no magic ending claims. */
 export function plainNumbers(count: number): string[] {

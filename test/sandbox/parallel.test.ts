@@ -56,7 +56,7 @@ test.each(['newest_first', 'oldest_first'] as const)(
     const calls = sandbox.calls();
     expect(calls.map(({ to }) => to).sort()).toEqual(numbers.toSorted());
     expect(new Set(calls.map(({ conversationId }) => conversationId))).toEqual(new Set(ids));
-    const called = await Promise.all(ids.map(async (id) => (await sandbox.get(`${list}/${id}`)).body));
+    const called = await Promise.all(ids.map(async (id) => await sandbox.read(`${list}/${id}`)));
     expect(new Set(called.map(({ metadata }) => metadata.phone_call.external_number))).toEqual(new Set(numbers));
     expect(await walk(sandbox, 100, 'agent_reminders')).toEqual(ids);
   },
@@ -69,7 +69,7 @@ test('records that are deleted while pages are read are missing in no other plac
   const gone = new Set(before.filter((_, index) => index % 3 === 0));
   const work = Promise.all([
     ...[...gone].map(async (id) => {
-      const answers = await Promise.all([1, 2].map(() => sandbox.request('DELETE', `${list}/${id}`)));
+      const answers = await Promise.all([1, 2].map(() => sandbox.delete(`${list}/${id}`)));
       // Of two that delete one record at once, one does.
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404]));
     }),

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { runSandbox, sandboxCommand, type SandboxFlags } from '../../src/interfaces/cli/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { type SandboxOptions, resolveSettings } from '../../src/sandbox/core/settings/settings.ts';
-import { noon, plainNumbers, createManualClock, type Json } from './harness.ts';
+import { createManualClock, noon, plainNumbers, type Json } from './harness.ts';
 import { Service } from '../../src/sandbox/core/service/service.ts';
 import { createCoreServer } from '../../src/sandbox/server.ts';
 

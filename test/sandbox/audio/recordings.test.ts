@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { fetch } from 'undici';
-import { expect, test } from 'vitest';
-import { plainNumbers, startTestSandbox, type Json, type TestSandbox, noon } from '../harness.ts';
+import { expect } from 'vitest';
+import { noon, plainNumbers, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 import { Recording } from '../../../src/sandbox/audio/recording.ts';
 import { agentPitch, calleePitch, encodeMuLaw, sound } from '../../../src/sandbox/audio/tones.ts';
 import { audioFormats, rateOf } from '../../../src/sandbox/schemas/agent-schemas.ts';
@@ -49,11 +49,10 @@ async function finishedRecord(sandbox: TestSandbox, number: string): Promise<Jso
   await sandbox.batch([number]);
   sandbox.clock.advance(hour);
   const id = sandbox.calls().at(-1)?.conversationId;
-  return (await sandbox.get(`${list}/${id}`)).body;
+  return await sandbox.read(`${list}/${id}`);
 }
 
-test('a recording has the agent on the left, the callee on the right, each when they spoke', async () => {
-  const sandbox = await startTestSandbox();
+test('a recording has the agent on the left, the callee on the right, each when they spoke', async ({ sandbox }) => {
   const record = await finishedRecord(sandbox, '+12125550100');
   expect(record).toMatchObject({ has_audio: true, has_user_audio: true, has_response_audio: true });
   expect(new URL(record.audio).origin).toBe(sandbox.url);
@@ -92,8 +91,7 @@ test('the same seed and talk give the same bytes, whatever the order of calls an
   expect(first?.[0]?.bytes.equals(first[1]?.bytes ?? Buffer.alloc(0))).toBe(false);
 });
 
-test('an answering machine leaves a recording too; whoever did not answer leaves none', async () => {
-  const sandbox = await startTestSandbox();
+test('an answering machine leaves a recording too; whoever did not answer leaves none', async ({ sandbox }) => {
   const voicemail = await finishedRecord(sandbox, '+12125550103');
   expect((await download(voicemail.audio)).status).toBe(200);
   for (const ending of ['0101', '0102', '0104', '0114']) {
@@ -104,16 +102,15 @@ test('an answering machine leaves a recording too; whoever did not answer leaves
   }
 });
 
-test('a recording is there once the call is over, not before', async () => {
-  const sandbox = await startTestSandbox();
+test('a recording is there once the call is over, not before', async ({ sandbox }) => {
   await sandbox.batch(['+12125550100']);
   const id = sandbox.calls()[0]?.conversationId;
   sandbox.clock.advance(13_000);
-  const during = (await sandbox.get(`${list}/${id}`)).body;
+  const during = await sandbox.read(`${list}/${id}`);
   expect([during.status, during.audio]).toEqual(['in-progress', null]);
   expect((await sandbox.get(`${list}/${id}/audio`)).status).toBe(404);
   while (sandbox.calls()[0]?.endedAt === null) sandbox.clock.advance(1_000);
-  const after = (await sandbox.get(`${list}/${id}`)).body;
+  const after = await sandbox.read(`${list}/${id}`);
   expect(after.status).toBe('processing');
   expect((await download(after.audio)).status).toBe(200);
 });
@@ -123,7 +120,7 @@ test('the number ending 0115 has the address at once and the recording two minut
   await sandbox.batch(['+12125550115']);
   while (sandbox.calls()[0]?.endedAt === null) sandbox.clock.advance(1_000);
   const path = `${list}/${sandbox.calls()[0]?.conversationId}`;
-  const { audio } = (await sandbox.get(path)).body;
+  const { audio } = await sandbox.read(path);
   expect((await download(audio)).status).toBe(404);
   sandbox.clock.advance(118_000);
   expect((await download(audio)).status).toBe(404);
@@ -131,8 +128,7 @@ test('the number ending 0115 has the address at once and the recording two minut
   expect((await download(audio)).status).toBe(200);
 });
 
-test('an address opens without a key until it expires, for its own conversation alone', async () => {
-  const sandbox = await startTestSandbox();
+test('an address opens without a key until it expires, for its own conversation alone', async ({ sandbox }) => {
   const record = await finishedRecord(sandbox, '+12125550100');
   const other = await finishedRecord(sandbox, '+13125550100');
   const address = new URL(record.audio);
@@ -151,16 +147,15 @@ test('an address opens without a key until it expires, for its own conversation 
   sandbox.clock.advance(2 * hour);
   expect((await download(address.href)).status).toBe(403);
   expect((await download(address.href, key)).status).toBe(200);
-  const renewed = (await sandbox.get(`${list}/${record.conversation_id}`)).body.audio;
+  const renewed = (await sandbox.read(`${list}/${record.conversation_id}`)).audio;
   expect((await download(renewed)).status).toBe(200);
   expect(JSON.stringify(sandbox.journal())).not.toContain(address.searchParams.get('signature'));
 });
 
-test('a record read twice within the hour names the same address', async () => {
-  const sandbox = await startTestSandbox();
+test('a record read twice within the hour names the same address', async ({ sandbox }) => {
   const record = await finishedRecord(sandbox, '+12125550100');
   sandbox.clock.advance(60_000);
-  expect((await sandbox.get(`${list}/${record.conversation_id}`)).body).toEqual(record);
+  expect(await sandbox.read(`${list}/${record.conversation_id}`)).toEqual(record);
 });
 
 test('the spec dialect names the address as well, and nothing about it beyond that', async () => {
@@ -170,8 +165,7 @@ test('the spec dialect names the address as well, and nothing about it beyond th
   expect((await download(record.audio)).status).toBe(200);
 });
 
-test('parts of a recording can be fetched, and what is known need not be', async () => {
-  const sandbox = await startTestSandbox();
+test('parts of a recording can be fetched, and what is known need not be', async ({ sandbox }) => {
   const { audio } = await finishedRecord(sandbox, '+12125550100');
   const whole = await fetch(audio);
   const bytes = Buffer.from(await whole.arrayBuffer());
@@ -204,11 +198,10 @@ test('parts of a recording can be fetched, and what is known need not be', async
   expect([changed.status, (await changed.arrayBuffer()).byteLength]).toEqual([200, length]);
 });
 
-test('a deleted conversation has no recording any more, also for whoever still has the address', async () => {
-  const sandbox = await startTestSandbox();
+test('a deleted conversation has no recording any more, also for whoever still has the address', async ({ sandbox }) => {
   const record = await finishedRecord(sandbox, '+12125550100');
   expect((await download(record.audio)).status).toBe(200);
-  await sandbox.request('DELETE', `${list}/${record.conversation_id}`);
+  await sandbox.delete(`${list}/${record.conversation_id}`);
   expect((await download(record.audio)).status).toBe(404);
   expect((await sandbox.get(`${list}/${record.conversation_id}/audio`)).status).toBe(404);
   expect((await sandbox.get(`${list}/conv_none/audio`)).status).toBe(404);

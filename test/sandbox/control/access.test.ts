@@ -4,11 +4,11 @@ import { request } from 'undici';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { runSandbox, type SandboxFlags } from '../../../src/interfaces/cli/sandbox/sandbox.ts';
 import { readSandboxFlags } from '../../../src/interfaces/cli/sandbox/flags.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-import { noon, startTestSandbox } from '../harness.ts';
+import { noon, startTestSandbox, test } from '../harness.ts';
 import { createModelAgent, holdConversation } from '../llm/model-server.ts';
 
 const controlToken = 'a-token-of-the-control-plane';
@@ -49,7 +49,7 @@ test('the service itself asks for no control token, and takes none for a key', a
 
 test('calls still come in on numbers: the provider has a proof of its own', async () => {
   const sandbox = await startTestSandbox({ controlToken });
-  const { body } = await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' }, bearer);
+  const { body } = await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' }, bearer);
   expect(body).toMatchObject({ answered: true, reason: null });
 });
 
@@ -121,8 +121,7 @@ test('a clock that cannot be is refused', async () => {
   expect(await say({ clock: '0x' })).toContain('speed is 0');
 });
 
-test('pages of other sites that are open in the same browser cannot use the controls', async () => {
-  const sandbox = await startTestSandbox();
+test('pages of other sites that are open in the same browser cannot use the controls', async ({ sandbox }) => {
   const reset = async (headers: Record<string, string>) => {
     const answer = await request(`${sandbox.url}/_sandbox/reset`, { method: 'POST', headers });
     const body = (await answer.body.json()) as { detail?: { code: string } };
@@ -135,8 +134,7 @@ test('pages of other sites that are open in the same browser cannot use the cont
   expect(await reset({})).toEqual([200, undefined]);
 });
 
-test('a site whose name was pointed at this machine reads nothing, neither page nor operations', async () => {
-  const sandbox = await startTestSandbox();
+test('a site whose name was pointed at this machine reads nothing, neither page nor operations', async ({ sandbox }) => {
   const { port } = sandbox;
   const ask = async (path: string, host: string, method: 'GET' | 'POST' = 'GET') => {
     const headers = { host, 'x-api-key': 'sk_sandbox_ok' };
@@ -162,12 +160,11 @@ test('LOCALHOST is localhost', async () => {
   expect((await sandbox.get('/_sandbox/health')).status).toBe(200);
 });
 
-test('neither a webhook nor an own model may address the sandbox itself', async () => {
-  const sandbox = await startTestSandbox();
+test('neither a webhook nor an own model may address the sandbox itself', async ({ sandbox }) => {
   const { port } = sandbox;
   for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]', '127.1.2.3', '2130706433']) {
     const url = `http://${host}:${port}/_sandbox/reset`;
-    const webhook = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret: 'a-secret-of-the-test' });
+    const webhook = await sandbox.post('/_sandbox/webhooks', { url, secret: 'a-secret-of-the-test' });
     expect([url, webhook.status, webhook.body.detail?.[0]?.msg]).toEqual([url, 422, 'Must not be an address of the sandbox itself.']);
   }
   const agentId = await createModelAgent(sandbox, `${sandbox.url}/_sandbox/reset?`, {

@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
-import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { expect } from 'vitest';
+import { noon, plainNumbers, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 import type { BatchPointInfo } from '../../../src/sandbox/core/gates.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;
 const number = '+12125550150';
 
 function course(sandbox: TestSandbox, callId: string | undefined, body: Json): Promise<{ status: number; body: Json }> {
-  return sandbox.request('POST', `/_sandbox/calls/${callId}/course`, body);
+  return sandbox.post(`/_sandbox/calls/${callId}/course`, body);
 }
 
 test('calls are listed by state, number and batch, the newest so many', async () => {
@@ -14,7 +14,7 @@ test('calls are listed by state, number and batch, the newest so many', async ()
   await sandbox.batch(['+12125550101', '+12125550100', '+12125550102']);
   const { body: second } = await sandbox.batch(['+12125550100']);
   const list = async (query: string): Promise<string[]> =>
-    (await sandbox.get(`/_sandbox/calls${query}`)).body.calls.map((call: Json) => `${call.to.slice(-4)} ${call.nth} ${call.state}`);
+    (await sandbox.read(`/_sandbox/calls${query}`)).calls.map((call: Json) => `${call.to.slice(-4)} ${call.nth} ${call.state}`);
   const everything = ['0101 1 dialing', '0100 1 dialing', '0102 1 queued', '0100 2 queued'];
   expect(await list('')).toEqual(everything);
   expect(await list('?state=queued')).toEqual(everything.slice(2));
@@ -22,10 +22,10 @@ test('calls are listed by state, number and batch, the newest so many', async ()
   expect(await list(`?batch=${second.batch_id}`)).toEqual(everything.slice(3));
   expect(await list('?limit=1')).toEqual(everything.slice(3));
   expect((await sandbox.get('/_sandbox/calls?state=lost')).status).toBe(422);
-  await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
+  await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
   expect(await list('?direction=inbound')).toEqual([]);
   await sandbox.advance(3_600_000);
-  await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
+  await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
   expect(await list('?direction=inbound')).toEqual(['0150 1 in_progress']);
   expect(await list('?direction=any')).toHaveLength(5);
 });
@@ -73,9 +73,9 @@ test('a call that rings takes its new course at once', async () => {
   expect(sandbox.calls()[0]?.state).toBe('in_progress');
   await sandbox.advance(600_000);
   expect(sandbox.calls()[0]).toMatchObject({ state: 'done', result: 'answered' });
-  const record = (await sandbox.get(`/v1/convai/conversations/${ringing?.conversationId}`)).body;
+  const record = await sandbox.read(`/v1/convai/conversations/${ringing?.conversationId}`);
   expect(record.metadata.duration).toBeGreaterThanOrEqual(120);
-  expect((await sandbox.get('/_sandbox/info')).body.counts.lines_in_use).toBe(0);
+  expect((await sandbox.read('/_sandbox/info')).counts.lines_in_use).toBe(0);
 });
 
 test('a call in progress can be hung up; what was said until then stays', async () => {
@@ -87,7 +87,7 @@ test('a call in progress can be hung up; what was said until then stays', async 
   // Its line is free for the next.
   expect(sandbox.calls()[1]?.dialedAt).toBe(noon + 60_000);
   await sandbox.advance(60_000);
-  const record = (await sandbox.get(`/v1/convai/conversations/${body.conversationId}`)).body;
+  const record = await sandbox.read(`/v1/convai/conversations/${body.conversationId}`);
   expect(record).toMatchObject({ status: 'done', termination_reason: 'The call was hung up.' });
   expect(record.transcript.length).toBeGreaterThan(0);
   expect(record.transcript.every((turn: Json) => Date.parse(turn.timestamp) < noon + 60_000)).toBe(true);
@@ -131,7 +131,7 @@ test.each<[Json]>([
 
 test('the next calls to a number take the courses that were ordered, in their order', async () => {
   const sandbox = await startTestSandbox(onHold);
-  const order = (result: string) => sandbox.request('POST', '/_sandbox/numbers/next-course', { to: '+12125550100', result });
+  const order = (result: string) => sandbox.post('/_sandbox/numbers/next-course', { to: '+12125550100', result });
   expect((await order('busy')).body).toEqual({ to: '+12125550100', ordered: 1 });
   expect((await order('no_answer')).body.ordered).toBe(2);
   for (let nth = 0; nth < 3; nth += 1) {
@@ -150,10 +150,10 @@ const scripted = {
 };
 
 test.each<[string, (sandbox: TestSandbox) => Promise<unknown>, (sandbox: TestSandbox) => Promise<unknown>]>([
-  ['people', (sandbox) => sandbox.request('PUT', '/_sandbox/world', { people: [{ number, analysis: scripted }] }), async () => {}],
+  ['people', (sandbox) => sandbox.put('/_sandbox/world', { people: [{ number, analysis: scripted }] }), async () => {}],
   [
     'a next course',
-    (sandbox) => sandbox.request('POST', '/_sandbox/numbers/next-course', { to: number, result: 'answered', analysis: scripted }),
+    (sandbox) => sandbox.post('/_sandbox/numbers/next-course', { to: number, result: 'answered', analysis: scripted }),
     async () => {},
   ],
   ['a course', async () => {}, (sandbox) => course(sandbox, sandbox.calls()[0]?.callId, { result: 'voicemail', analysis: scripted })],
@@ -173,8 +173,8 @@ test.each<[string, (sandbox: TestSandbox) => Promise<unknown>, (sandbox: TestSan
   await move(sandbox, first);
   const readAt = async (ms: number): Promise<Json> => {
     const until = new Date((call?.endedAt ?? 0) + ms).toISOString();
-    expect((await first.request('POST', '/_sandbox/clock/advance', { until })).status).toBe(200);
-    return (await first.get(`/v1/convai/conversations/${call?.conversationId}`)).body;
+    expect((await first.post('/_sandbox/clock/advance', { until })).status).toBe(200);
+    return await first.read(`/v1/convai/conversations/${call?.conversationId}`);
   };
   expect(await readAt(1_799_999)).toMatchObject({ status: 'processing', analysis: null, collected_data: {}, evaluation_results: {} });
   const found = await readAt(1_800_000);
@@ -184,7 +184,7 @@ test.each<[string, (sandbox: TestSandbox) => Promise<unknown>, (sandbox: TestSan
     evaluation_results: { goal_reached: { result: 'failure', score: 0 } },
     analysis: { call_successful: 'failure', transcript_summary: expect.stringContaining('appointment: ["monday",{"at":9}]') },
   });
-  expect((await first.get(`/?view=call&id=${call?.callId}`)).body).toContain('<strong>unasked</strong>');
+  expect(await first.read(`/?view=call&id=${call?.callId}`)).toContain('<strong>unasked</strong>');
   expect(await readAt(3_599_999)).toEqual(expect.objectContaining({ analysis: found.analysis }));
   expect(await readAt(3_600_000)).toMatchObject({
     collected_data: { appointment: { value: 'declined' }, unasked: { value: null } },
@@ -212,7 +212,7 @@ test('a forced course is the same for the same seed', async () => {
     await sandbox.batch(plainNumbers(3));
     await course(sandbox, sandbox.calls()[2]?.callId, { result: 'answered' });
     await sandbox.advance(3_600_000);
-    const record = (await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[2]?.conversationId}`)).body;
+    const record = await sandbox.read(`/v1/convai/conversations/${sandbox.calls()[2]?.conversationId}`);
     return { ...record, audio: null };
   };
   const first = await run();
@@ -246,12 +246,11 @@ test('hooks are awaited as received, work done and replied, with what is known a
   ]);
 });
 
-test.each([
+test.for([
   ['batch_received', 0],
   ['batch_work_done', 1],
-] as const)('a gate at %s holds the request there until released', async (point, accepted) => {
-  const sandbox = await startTestSandbox();
-  const gate = await sandbox.request('POST', '/_sandbox/gates', { point });
+] as const)('a gate at %s holds the request there until released', async ([point, accepted], { sandbox }) => {
+  const gate = await sandbox.post('/_sandbox/gates', { point });
   let answered = false;
   const pending = sandbox.batch([number], {}, 'b1/1').then((answer) => {
     answered = true;
@@ -260,30 +259,28 @@ test.each([
   const reached = await sandbox.get(`/_sandbox/gates/wait?point=${point}&nth=1`);
   expect(reached.body).toMatchObject({ id: gate.body.id, reached: true, request: { requestId: 'b1/1' } });
   expect([answered, sandbox.calls().length]).toEqual([false, accepted]);
-  expect((await sandbox.request('POST', '/_sandbox/gates/release', {})).body.released).toBe(1);
+  expect((await sandbox.post('/_sandbox/gates/release', {})).body.released).toBe(1);
   expect((await pending).status).toBe(200);
   expect(sandbox.calls()).toHaveLength(1);
 });
 
-test('a gate lets pass until its nth request', async () => {
-  const sandbox = await startTestSandbox();
+test('a gate lets pass until its nth request', async ({ sandbox }) => {
   await sandbox.batch([number]);
-  await sandbox.request('POST', '/_sandbox/gates', { point: 'batch_received', nth: 2 });
+  await sandbox.post('/_sandbox/gates', { point: 'batch_received', nth: 2 });
   await sandbox.batch(['+12125550151']);
-  expect((await sandbox.get('/_sandbox/gates/wait?point=batch_received&timeout_ms=0')).body.reached).toBe(false);
+  expect((await sandbox.read('/_sandbox/gates/wait?point=batch_received&timeout_ms=0')).reached).toBe(false);
   const held = sandbox.batch(['+12125550152']);
-  expect((await sandbox.get('/_sandbox/gates/wait?point=batch_received&nth=2')).body.reached).toBe(true);
+  expect((await sandbox.read('/_sandbox/gates/wait?point=batch_received&nth=2')).reached).toBe(true);
   sandbox.gates.release();
   await held;
 });
 
-test('a request whose caller is gone is still worked on when released', async () => {
-  const sandbox = await startTestSandbox();
-  await sandbox.request('POST', '/_sandbox/gates', { point: 'batch_received' });
+test('a request whose caller is gone is still worked on when released', async ({ sandbox }) => {
+  await sandbox.post('/_sandbox/gates', { point: 'batch_received' });
   const caller = new AbortController();
   const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
   const path = '/v1/convai/phone-numbers/batch-calls';
-  const lost = expect(sandbox.request('POST', path, body, { signal: caller.signal })).rejects.toThrow();
+  const lost = expect(sandbox.post(path, body, { signal: caller.signal })).rejects.toThrow();
   await sandbox.get('/_sandbox/gates/wait?point=batch_received');
   caller.abort();
   await lost;
@@ -292,16 +289,14 @@ test('a request whose caller is gone is still worked on when released', async ()
   await expect.poll(() => sandbox.calls().length).toBe(1);
 });
 
-test('a gate at batch_replied tells that the reply went out', async () => {
-  const sandbox = await startTestSandbox();
-  await sandbox.request('POST', '/_sandbox/gates', { point: 'batch_replied' });
+test('a gate at batch_replied tells that the reply went out', async ({ sandbox }) => {
+  await sandbox.post('/_sandbox/gates', { point: 'batch_replied' });
   const waiting = sandbox.get('/_sandbox/gates/wait?point=batch_replied');
   await sandbox.batch([number]);
   expect((await waiting).body.reached).toBe(true);
 });
 
-test('closing lets go what waits at a gate', async () => {
-  const sandbox = await startTestSandbox();
+test('closing lets go what waits at a gate', async ({ sandbox }) => {
   const id = sandbox.gates.set('batch_received');
   const lost = sandbox.batch([number]).then(
     () => 'answered',
@@ -312,9 +307,8 @@ test('closing lets go what waits at a gate', async () => {
   expect(['cut', 'answered']).toContain(await lost);
 });
 
-test('a gate that is not there is 404, one at an unknown point 422', async () => {
-  const sandbox = await startTestSandbox();
+test('a gate that is not there is 404, one at an unknown point 422', async ({ sandbox }) => {
   expect((await sandbox.get('/_sandbox/gates/wait?point=batch_received')).status).toBe(404);
-  expect((await sandbox.request('POST', '/_sandbox/gates/release', { id: 'gate_9' })).status).toBe(404);
-  expect((await sandbox.request('POST', '/_sandbox/gates', { point: 'nowhere' })).status).toBe(422);
+  expect((await sandbox.post('/_sandbox/gates/release', { id: 'gate_9' })).status).toBe(404);
+  expect((await sandbox.post('/_sandbox/gates', { point: 'nowhere' })).status).toBe(422);
 });

@@ -1,10 +1,11 @@
 import { createConnection } from 'node:net';
 import { fetch } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { ServiceEvents } from '../../../src/sandbox/core/clock/service-events.ts';
-import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { noon, plainNumbers, testWith, type Json, type TestSandbox } from '../harness.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;
+const test = testWith(onHold);
 
 interface Told {
   id: number;
@@ -41,8 +42,7 @@ function calls(told: Told[]): string[] {
   return told.filter(({ type }) => type === 'call').map(({ data }) => `${data.change} ${data.result} ${data.at}`);
 }
 
-test('the life of a call is told as it happens, each step at its instant', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('the life of a call is told as it happens, each step at its instant', async ({ sandbox }) => {
   const told = await follow(sandbox);
   await sandbox.batch(['+12125550101']);
   await sandbox.advance(60_000);
@@ -57,16 +57,15 @@ test('the life of a call is told as it happens, each step at its instant', async
   expect(told.find(({ type }) => type === 'batch')?.data).toMatchObject({ change: 'accepted', agent_id: 'agent_reminders' });
 });
 
-test('requests, changes of agents, numbers and trunks, faults, clock and state are told', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('requests, changes of agents, numbers and trunks, faults, clock and state are told', async ({ sandbox }) => {
   const told = await follow(sandbox);
-  await sandbox.request('POST', '/_sandbox/faults', { id: 'lost', operation: 14, effect: { type: 'delete_agent', when: 'after' } });
-  const { body: agent } = await sandbox.request('POST', '/v1/convai/agents', { name: 'New' });
-  await sandbox.request('PATCH', `/v1/convai/agents/${agent.agent_id}`, { conversation_config: { agent: { first_message: 'Hi.' } } });
-  await sandbox.request('POST', '/_sandbox/numbers/pn_main/unverify');
+  await sandbox.post('/_sandbox/faults', { id: 'lost', operation: 14, effect: { type: 'delete_agent', when: 'after' } });
+  const { body: agent } = await sandbox.post('/v1/convai/agents', { name: 'New' });
+  await sandbox.patch(`/v1/convai/agents/${agent.agent_id}`, { conversation_config: { agent: { first_message: 'Hi.' } } });
+  await sandbox.post('/_sandbox/numbers/pn_main/unverify');
   await sandbox.batch(['+12125550101'], { agent_id: 'agent_survey' });
-  await sandbox.request('PUT', '/_sandbox/clock', { mode: 'manual' });
-  await sandbox.request('POST', '/_sandbox/reset');
+  await sandbox.put('/_sandbox/clock', { mode: 'manual' });
+  await sandbox.post('/_sandbox/reset');
   await expect.poll(() => told.some(({ type }) => type === 'state')).toBe(true);
   const of = (wanted: string): Json[] => told.filter(({ type }) => type === wanted).map(({ data }) => data);
   expect(of('agent').map(({ change, agent_id: id }) => [change, id])).toEqual([
@@ -89,10 +88,9 @@ test('requests, changes of agents, numbers and trunks, faults, clock and state a
   expect(told.map(({ id }) => id)).toEqual(told.map((_, index) => (told[0]?.id ?? 0) + index));
 });
 
-test('a request that a fault cut off, or that was refused, is told too', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('a request that a fault cut off, or that was refused, is told too', async ({ sandbox }) => {
   const told = await follow(sandbox);
-  await sandbox.request('POST', '/_sandbox/faults', { operation: 2, nth: 1, effect: { type: 'reset', when: 'before' } });
+  await sandbox.post('/_sandbox/faults', { operation: 2, nth: 1, effect: { type: 'reset', when: 'before' } });
   await sandbox.get('/v1/convai/agents').catch(() => {});
   await sandbox.request('GET', '/v1/convai/agents', undefined, { headers: { 'x-api-key': 'wrong' } });
   const requests = (): Json[] => told.filter(({ type }) => type === 'request').map(({ data }) => data);
@@ -103,8 +101,7 @@ test('a request that a fault cut off, or that was refused, is told too', async (
   ]);
 });
 
-test('a reader that comes back goes on where it was', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('a reader that comes back goes on where it was', async ({ sandbox }) => {
   const first = await follow(sandbox);
   await sandbox.batch(['+12125550101']);
   await expect.poll(() => first.filter(({ type }) => type === 'request').length).toBe(1);
@@ -132,14 +129,13 @@ test('what is kept no more is said to be missed', async () => {
   expect(events.since(12_000)).toEqual({ events: [], missed: 0 });
 });
 
-test('a reader that does not read is dropped, and costs the others nothing', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('a reader that does not read is dropped, and costs the others nothing', async ({ sandbox }) => {
   const reading = await follow(sandbox);
   const socket = createConnection({ host: '127.0.0.1', port: sandbox.port });
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => {});
   socket.write('GET /_sandbox/events HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
-  const listeners = async (): Promise<number> => (await sandbox.get('/_sandbox/info')).body.counts.listeners;
+  const listeners = async (): Promise<number> => (await sandbox.read('/_sandbox/info')).counts.listeners;
   await expect.poll(listeners).toBe(2);
   // Never read from: what the kernel does not take piles up in the sandbox.
   socket.pause();
@@ -153,11 +149,10 @@ test('a reader that does not read is dropped, and costs the others nothing', asy
   await expect.poll(() => calls(reading).length).toBeGreaterThan(1_000);
 });
 
-test('a reader that leaves is forgotten', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('a reader that leaves is forgotten', async ({ sandbox }) => {
   const stopping = new AbortController();
   const response = await fetch(`${sandbox.url}/_sandbox/events`, { signal: stopping.signal });
-  const listeners = async (): Promise<number> => (await sandbox.get('/_sandbox/info')).body.counts.listeners;
+  const listeners = async (): Promise<number> => (await sandbox.read('/_sandbox/info')).counts.listeners;
   expect(await listeners()).toBe(1);
   stopping.abort();
   await response.text().catch(() => {});

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
-import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { noon, plainNumbers, startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;
+const test = testWith(onHold);
 const quiet = {
   calls_queued: 0,
   calls_dialing: 0,
@@ -18,7 +19,7 @@ const quiet = {
 };
 
 async function untilIdle(sandbox: TestSandbox): Promise<Json> {
-  return (await sandbox.request('POST', '/_sandbox/clock/advance', { until: 'idle' })).body;
+  return (await sandbox.post('/_sandbox/clock/advance', { until: 'idle' })).body;
 }
 
 /** Answers each delivery with the next of these statuses, and then with 200. */
@@ -40,7 +41,7 @@ test('until idle goes to the last thing of the last call, and no further', async
   const sandbox = await startTestSandbox({ ...onHold, concurrency: 3 });
   expect(await untilIdle(sandbox)).toMatchObject({ idle: true, advanced_ms: 0, now_ms: noon, under_way: quiet });
   await sandbox.batch(plainNumbers(10));
-  expect((await sandbox.get('/_sandbox/idle')).body).toMatchObject({
+  expect(await sandbox.read('/_sandbox/idle')).toMatchObject({
     idle: false,
     under_way: { ...quiet, calls_queued: 7, calls_dialing: 3 },
     next_due_at: expect.stringContaining('2030-01-15T12:0'),
@@ -51,42 +52,39 @@ test('until idle goes to the last thing of the last call, and no further', async
   expect(sandbox.calls().map(({ state }) => state)).not.toContain('processing');
   const twin = await startTestSandbox({ ...onHold, concurrency: 3 });
   await twin.batch(plainNumbers(10));
-  await twin.request('POST', '/_sandbox/clock/advance', { ms: body.advanced_ms - 1 });
+  await twin.post('/_sandbox/clock/advance', { ms: body.advanced_ms - 1 });
   expect((await twin.get('/_sandbox/idle')).body).toMatchObject({ idle: false, next_due_at: body.now });
 });
 
-test('what would have been due of a call that took another course is not waited for', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('what would have been due of a call that took another course is not waited for', async ({ sandbox }) => {
   await sandbox.batch(['+12125550109']);
   const [call] = sandbox.calls();
-  const before = (await sandbox.get('/_sandbox/idle')).body.next_due_at as string;
-  await sandbox.request('POST', `/_sandbox/calls/${call?.callId}/course`, { result: 'failed' });
+  const before = (await sandbox.read('/_sandbox/idle')).next_due_at as string;
+  await sandbox.post(`/_sandbox/calls/${call?.callId}/course`, { result: 'failed' });
   const body = await untilIdle(sandbox);
   expect(body).toMatchObject({ idle: true, under_way: quiet });
   expect(body.now < before).toBe(true);
 });
 
-test('an analysis that is scripted is waited for, but not one that never comes', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('an analysis that is scripted is waited for, but not one that never comes', async ({ sandbox }) => {
   const analyses = ['never', 90].map((after) => ({ after_minutes: after, collected: { appointment: 'confirmed' } }));
   const numbers = plainNumbers(2);
   const people = numbers.map((number, index) => ({ number, analysis: analyses[index] }));
-  expect((await sandbox.request('PUT', '/_sandbox/world', { people })).status).toBe(200);
+  expect((await sandbox.put('/_sandbox/world', { people })).status).toBe(200);
   await sandbox.batch(numbers);
   const over = { idle: true, under_way: quiet, next_due_at: null, bound_reached: false };
   expect(await untilIdle(sandbox)).toMatchObject({ ...over, now_ms: (sandbox.calls()[1]?.endedAt ?? 0) + 5_400_000 });
   const again = await startTestSandbox(onHold);
-  await again.request('POST', '/_sandbox/import', (await sandbox.get('/_sandbox/export')).body);
+  await again.post('/_sandbox/import', await sandbox.read('/_sandbox/export'));
   expect(await untilIdle(again)).toMatchObject({ ...over, advanced_ms: 0 });
   await again.advance(7 * 86_400_000);
-  const record = (await again.get(`/v1/convai/conversations/${again.calls()[0]?.conversationId}`)).body;
+  const record = await again.read(`/v1/convai/conversations/${again.calls()[0]?.conversationId}`);
   expect(record).toMatchObject({ status: 'processing', analysis: null, collected_data: {} });
   expect(again.calls().map(({ state }) => state)).toEqual(['processing', 'done']);
 });
 
-test('a batch for later is waited for', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  await sandbox.request('POST', '/v1/convai/batch-calling/submit', {
+test('a batch for later is waited for', async ({ sandbox }) => {
+  await sandbox.post('/v1/convai/batch-calling/submit', {
     call_name: 'later',
     agent_id: 'agent_reminders',
     agent_phone_number_id: 'pn_main',
@@ -98,9 +96,8 @@ test('a batch for later is waited for', async () => {
   expect(body.advanced_ms).toBeGreaterThan(86_400_000);
 });
 
-test('what is due after thirty days is not gone for, and the bound is told', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  await sandbox.request('POST', '/v1/convai/batch-calling/submit', {
+test('what is due after thirty days is not gone for, and the bound is told', async ({ sandbox }) => {
+  await sandbox.post('/v1/convai/batch-calling/submit', {
     call_name: 'much later',
     agent_id: 'agent_reminders',
     agent_phone_number_id: 'pn_main',
@@ -126,22 +123,20 @@ test('a delivery that is to be tried again is waited for', async () => {
   expect(received).toHaveLength(3);
 });
 
-test('a conversation over a socket waits for its client, not for time', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('a conversation over a socket waits for its client, not for time', async ({ sandbox }) => {
   const path = '/v1/convai/conversation/get-signed-url?agent_id=agent_reminders';
-  const socket = new WebSocket((await sandbox.get(path)).body.signed_url as string);
+  const socket = new WebSocket((await sandbox.read(path)).signed_url as string);
   await once(socket, 'open');
-  const { body } = await sandbox.get('/_sandbox/idle');
+  const body = await sandbox.read('/_sandbox/idle');
   expect(body).toMatchObject({ idle: false, under_way: { ...quiet, sockets: 1 } });
   socket.close();
   await once(socket, 'close');
-  expect((await sandbox.get('/_sandbox/idle?wait=30')).body).toMatchObject({ idle: true, under_way: quiet });
+  expect(await sandbox.read('/_sandbox/idle?wait=30')).toMatchObject({ idle: true, under_way: quiet });
   expect(await untilIdle(sandbox)).toMatchObject({ idle: true });
 });
 
-test('a batch that is held at a gate is under way, and no moving of the clock ends it', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  await sandbox.request('POST', '/_sandbox/gates', { point: 'batch_received' });
+test('a batch that is held at a gate is under way, and no moving of the clock ends it', async ({ sandbox }) => {
+  await sandbox.post('/_sandbox/gates', { point: 'batch_received' });
   const held = sandbox.batch(['+12125550150']);
   await sandbox.get('/_sandbox/gates/wait?point=batch_received');
   expect(await untilIdle(sandbox)).toMatchObject({
@@ -158,21 +153,19 @@ test('a batch that is held at a gate is under way, and no moving of the clock en
 test('idle?wait= answers as soon as the last call is over on a running clock', async () => {
   const sandbox = await startTestSandbox({ clock: undefined as never, speed: 1_000 });
   await sandbox.batch(plainNumbers(3));
-  expect((await sandbox.get('/_sandbox/idle')).body.idle).toBe(false);
-  expect((await sandbox.get('/_sandbox/idle?wait=60')).body).toMatchObject({ idle: true, under_way: quiet });
+  expect((await sandbox.read('/_sandbox/idle')).idle).toBe(false);
+  expect(await sandbox.read('/_sandbox/idle?wait=60')).toMatchObject({ idle: true, under_way: quiet });
 });
 
-test('idle?wait= gives up after its real seconds and tells what is under way', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('idle?wait= gives up after its real seconds and tells what is under way', async ({ sandbox }) => {
   await sandbox.batch(['+12125550150']);
-  expect((await sandbox.get('/_sandbox/idle?wait=0.05')).body).toMatchObject({ idle: false, under_way: { ...quiet, calls_dialing: 1 } });
+  expect(await sandbox.read('/_sandbox/idle?wait=0.05')).toMatchObject({ idle: false, under_way: { ...quiet, calls_dialing: 1 } });
   for (const wait of ['301', '-1', 'long']) expect([wait, (await sandbox.get(`/_sandbox/idle?wait=${wait}`)).status]).toEqual([wait, 422]);
 });
 
-test('until takes a time or the word idle, and says so', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  const { status, body } = await sandbox.request('POST', '/_sandbox/clock/advance', { until: 'quiet' });
+test('until takes a time or the word idle, and says so', async ({ sandbox }) => {
+  const { status, body } = await sandbox.post('/_sandbox/clock/advance', { until: 'quiet' });
   expect([status, body.detail[0].msg]).toEqual([422, 'Must be a time such as "2030-01-15T12:00:00Z", or "idle".']);
-  const both = await sandbox.request('POST', '/_sandbox/clock/advance', { until: 'idle', seconds: 1 });
+  const both = await sandbox.post('/_sandbox/clock/advance', { until: 'idle', seconds: 1 });
   expect(both.status).toBe(422);
 });

@@ -1,18 +1,23 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { FaultBook } from '../../../src/sandbox/faults/book.ts';
 import type { FaultedRequest } from '../../../src/sandbox/faults/match.ts';
 import { readFaultRules, type FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
-import { noon, startTestSandbox, type TestSandbox } from '../harness.ts';
+import { noon, plainNumbers, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 
 const number = '+12125550150';
 
 async function outcomeOf(sandbox: TestSandbox): Promise<string> {
   return sandbox.batch([number]).then(
     ({ status }) => String(status),
-    (error: Error) => (error.cause as { code?: string } | undefined)?.code ?? error.message,
+    ({ cause, message }: Error) => {
+      const { code = message } = cause as { code?: string };
+      return ['ECONNRESET', 'UND_ERR_SOCKET'].includes(code) ? 'cut off' : code;
+    },
   );
 }
 
+// What makes a caller dial a person twice, produced exactly, and told by truth, journal and conduct report. That a campaign survives it:
+// test/e2e/kills.test.ts, test/e2e/bad-world.test.ts and the mixes of test/activities/mixes/draw-mix.ts.
 test.each<[string, FaultRuleInput['effect'], string, number]>([
   ['429', { type: 'rate_limited' }, '429', 0],
   ['500 before the work', { type: 'error', when: 'before' }, '500', 0],
@@ -20,22 +25,34 @@ test.each<[string, FaultRuleInput['effect'], string, number]>([
   ['503 before the work', { type: 'error', status: 503 }, '503', 0],
   ['a gateway page before the work', { type: 'html', when: 'before' }, '502', 0],
   ['a gateway page after the work', { type: 'html', when: 'after' }, '502', 1],
-])('%s', async (_what, effect, outcome, accepted) => {
-  const sandbox = await startTestSandbox({ faults: [{ id: 'f', operation: 14, nth: 1, effect }] });
+  ['a connection reset before the work', { type: 'reset', when: 'before' }, 'cut off', 0],
+  ['a connection reset after the work', { type: 'reset', when: 'after' }, 'cut off', 1],
+  ['an answer that is cut off', { type: 'truncate' }, '200', 1],
+])('%s: the call is placed or not as it says, and who repeats dials a second time if it was', async (_what, effect, outcome, accepted) => {
+  const sandbox = await startTestSandbox({ faults: [{ id: 'f', operation: 'batch_calls', nth: 1, effect }] });
   expect(await outcomeOf(sandbox)).toBe(outcome);
   expect(sandbox.calls()).toHaveLength(accepted);
-  expect(sandbox.journal()[0]).toMatchObject({ faults: ['f'], status: Number(outcome), ending: 'sent' });
+  await expect.poll(() => sandbox.journal()[0]?.ending).not.toBe('in_progress');
+  const entry = { faults: ['f'], ending: outcome === 'cut off' ? 'aborted' : 'sent' };
+  expect(sandbox.journal()[0]).toMatchObject(outcome === 'cut off' ? entry : { ...entry, status: Number(outcome) });
+  expect(sandbox.violations('double_dial')).toEqual([]);
   expect(await outcomeOf(sandbox)).toBe('200');
+  expect(sandbox.calls()).toHaveLength(accepted + 1);
+  expect(sandbox.violations('double_dial')).toHaveLength(accepted);
 });
 
-test.each([
-  ['before', 0],
-  ['after', 1],
-] as const)('a connection reset %s the work', async (when, accepted) => {
-  const sandbox = await startTestSandbox({ faults: [{ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when } }] });
-  expect(['ECONNRESET', 'UND_ERR_SOCKET']).toContain(await outcomeOf(sandbox));
-  expect(sandbox.calls()).toHaveLength(accepted);
+test('a caller that is killed between acceptance and its own record: the calls can be found by its request id', async ({ sandbox }) => {
+  await sandbox.post('/_sandbox/gates', { point: 'batch_work_done' });
+  const killed = new AbortController();
+  const pending = sandbox.batch(plainNumbers(3), {}, 'batch-7/1', { signal: killed.signal });
+  await sandbox.get('/_sandbox/gates/wait?point=batch_work_done');
+  killed.abort();
+  await expect(pending).rejects.toThrow(/abort/i);
+  await sandbox.post('/_sandbox/gates/release', {});
   await expect.poll(() => sandbox.journal()[0]?.ending).toBe('aborted');
+  expect(sandbox.calls().map(({ to, requestId }) => [to, requestId])).toEqual(plainNumbers(3).map((to) => [to, 'batch-7/1']));
+  sandbox.clock.advance(3_600_000);
+  expect((await sandbox.read('/v1/convai/conversations')).conversations).toHaveLength(3);
 });
 
 test.each([
@@ -61,21 +78,11 @@ test.each([
   expect(answer.body?.detail).toEqual(detail);
 });
 
-test('a truncated reply is a success that cannot be read, and its work is done', async () => {
-  const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect: { type: 'truncate' } }] });
-  const answer = await sandbox.batch([number]);
-  expect(answer.status).toBe(200);
-  expect(answer.body).toMatch(/^\{"batch_id":"/);
-  expect(sandbox.calls()).toHaveLength(1);
-});
-
 test.each(['first', 'last'] as const)('a reply that comes too late, with the work done %s, is work done all the same', async (work) => {
   const sandbox = await startTestSandbox({ faults: [{ id: 'late', operation: 14, nth: 1, effect: { type: 'delay', ms: 2_000, work } }] });
   const giveUp = new AbortController();
-  const path = '/v1/convai/phone-numbers/batch-calls';
-  const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: number }] };
   const askedAt = performance.now();
-  const answer = sandbox.request('POST', path, body, { signal: giveUp.signal });
+  const answer = sandbox.batch([number], {}, undefined, { signal: giveUp.signal });
   await expect.poll(() => sandbox.journal()[0]?.faults).toEqual(['late']);
   giveUp.abort();
   await expect(answer).rejects.toThrow(/abort/i);
@@ -97,7 +104,7 @@ test('new records can stay out of the list for a while, then stand where they be
   sandbox.clock.advance(1_000);
   await sandbox.batch(['+12125550151']);
   const listed = async (): Promise<unknown[]> =>
-    (await sandbox.get('/v1/convai/conversations')).body.conversations.map((c: { conversation_id: string }) => c.conversation_id);
+    (await sandbox.read('/v1/convai/conversations')).conversations.map((c: { conversation_id: string }) => c.conversation_id);
   const [hidden, plain] = sandbox.calls();
   expect([hidden?.visible, plain?.visible]).toEqual([false, true]);
   expect(await listed()).toEqual([plain?.conversationId]);
@@ -105,18 +112,16 @@ test('new records can stay out of the list for a while, then stand where they be
   expect(await listed()).toEqual([plain?.conversationId, hidden?.conversationId]);
 });
 
-test('a reading of the list can lag behind', async () => {
-  const sandbox = await startTestSandbox({ faults: [{ operation: 7, nth: 1, effect: { type: 'hide', ms: 5_000 } }] });
+test('a reading of the list can lag behind, and a record that is listed can be missing when it is read', async () => {
+  const faults: FaultRuleInput[] = [
+    { operation: 7, nth: 1, effect: { type: 'hide', ms: 5_000 } },
+    { operation: 'get_conversation', nth: 1, effect: { type: 'missing' } },
+  ];
+  const sandbox = await startTestSandbox({ faults });
   await sandbox.batch([number]);
-  expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toHaveLength(0);
-  expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toHaveLength(1);
-});
-
-test('a record that is listed can be missing when it is read', async () => {
-  const sandbox = await startTestSandbox({ faults: [{ operation: 'get_conversation', nth: 1, effect: { type: 'missing' } }] });
-  await sandbox.batch([number]);
-  const path = `/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`;
-  expect([(await sandbox.get(path)).status, (await sandbox.get(path)).status]).toEqual([404, 200]);
+  const listed = async (): Promise<number> => (await sandbox.read('/v1/convai/conversations')).conversations.length;
+  expect([await listed(), await listed()]).toEqual([0, 1]);
+  expect([(await sandbox.record()).detail?.code, (await sandbox.record()).status]).toEqual(['record_not_found', 'initiated']);
 });
 
 test('two rules can hit one request', async () => {
@@ -159,27 +164,28 @@ test('probability is drawn from the seed', () => {
   expect(hitsOf(rule, 1000, 'other')).not.toEqual(hits);
 });
 
-test('rules are added, listed and removed while the sandbox runs', async () => {
-  const sandbox = await startTestSandbox();
-  const added = await sandbox.request('POST', '/_sandbox/faults', [
+test('rules are added, listed and removed while the sandbox runs', async ({ sandbox }) => {
+  const added = await sandbox.post('/_sandbox/faults', [
     { operation: 14, effect: { type: 'error' } },
     { id: 'mine', operation: 1, effect: { type: 'error' } },
   ]);
   const [first] = added.body.faults;
   expect(await outcomeOf(sandbox)).toBe('500');
-  const listed = (await sandbox.get('/_sandbox/faults')).body.faults;
+  const listed = (await sandbox.read('/_sandbox/faults')).faults;
   expect(listed.map((rule: { id: string; seen: number; hits: number }) => [rule.id, rule.seen, rule.hits])).toEqual([
     [first.id, 1, 1],
     ['mine', 0, 0],
   ]);
-  expect((await sandbox.request('DELETE', `/_sandbox/faults?id=${first.id}`)).body.faults).toHaveLength(1);
+  expect((await sandbox.delete(`/_sandbox/faults?id=${first.id}`)).body.faults).toHaveLength(1);
   expect(await outcomeOf(sandbox)).toBe('200');
-  expect((await sandbox.request('DELETE', '/_sandbox/faults?id=none')).status).toBe(404);
-  expect((await sandbox.request('POST', '/_sandbox/faults', { id: 'mine', operation: 1, effect: { type: 'reset' } })).status).toBe(422);
-  expect((await sandbox.request('DELETE', '/_sandbox/faults')).body.faults).toEqual([]);
+  expect((await sandbox.delete('/_sandbox/faults?id=none')).status).toBe(404);
+  expect((await sandbox.post('/_sandbox/faults', { id: 'mine', operation: 1, effect: { type: 'reset' } })).status).toBe(422);
+  expect((await sandbox.delete('/_sandbox/faults')).body.faults).toEqual([]);
 });
 
-test.each([
+const with14 = (part: Json): Json => ({ operation: 14, effect, ...part });
+
+test.each<[Json, string]>([
   [{ operation: 15, effect }, 'faults.operation: got 15.'],
   [{ operation: 'dial', effect }, 'faults.operation: got "dial". Must be an operation'],
   [{ operation: 1, nth: 0, effect }, 'faults.nth: got 0. Requests are counted from 1.'],
@@ -190,12 +196,20 @@ test.each([
   [{ operation: 1, nth: 1, every: 2, effect }, 'only one of nth, every and probability'],
   [[{ operation: 1, effect }, { operation: 1 }], 'faults[1].effect: got nothing.'],
   ['nonsense', 'faults: got "nonsense".'],
+  [with14({ header: { name: 'x-api-key' } }), 'faults.header.name: got "x-api-key". This header carries a secret'],
+  [with14({ header: { name: 'a', equals: 'b', pattern: 'c' } }), 'Give only one of equals and pattern.'],
+  [with14({ header: { name: 'a', pattern: '(' } }), 'faults.header.pattern: got "(". Must be a regular expression'],
+  [with14({ period: { from: 'tomorrow' } }), 'faults.period.from: got "tomorrow". Must be a time such as'],
+  [with14({ effect: { type: 'delay', ms: { distribution: 'uniform', from: 5, to: 1 } } }), 'faults.effect.ms'],
+  [with14({ effect: { type: 'reorder' } }), 'is for list_agents and list_conversations and list_phone_numbers and'],
+  [with14({ effect: { type: 'missing_field', field: 'a b' } }), 'faults.effect.field: got "a b". Must be a field'],
+  [with14({ enabled: 'no' }), 'faults.enabled: got "no".'],
 ])('the rule %j is refused with path, value and fix', (rule, message) => {
   expect(() => readFaultRules(rule)).toThrow(message);
 });
 
 test('requests without a valid key do not count', async () => {
   const sandbox = await startTestSandbox({ faults: [{ operation: 14, nth: 1, effect: { type: 'error' } }] });
-  await sandbox.request('POST', '/v1/convai/phone-numbers/batch-calls', {}, { headers: { 'x-api-key': 'no' } });
+  await sandbox.post('/v1/convai/phone-numbers/batch-calls', {}, { headers: { 'x-api-key': 'no' } });
   expect(await outcomeOf(sandbox)).toBe('500');
 });

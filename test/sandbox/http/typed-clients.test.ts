@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { z } from 'zod';
-import { startTestSandbox } from '../harness.ts';
+import { startTestSandbox, test } from '../harness.ts';
 
 /*
  * What clients with generated types require (gaps A.3 to A.5): such a client fails on the whole answer where a required field is missing or
@@ -70,35 +70,34 @@ const batch = z.object({
   telephony_call_config: z.looseObject({}),
 });
 
-test('answers of the extended dialect have what clients with generated types require', async () => {
-  const sandbox = await startTestSandbox();
-  const bare = await sandbox.request('POST', '/v1/convai/agents', { name: 'Bare' });
-  const steps = await sandbox.request('POST', '/v1/convai/agents', { name: 'Steps', workflow: { nodes: { a: {} } } });
-  const agents = (await sandbox.get('/v1/convai/agents')).body.agents;
+test('answers of the extended dialect have what clients with generated types require', async ({ sandbox }) => {
+  const bare = await sandbox.post('/v1/convai/agents', { name: 'Bare' });
+  const steps = await sandbox.post('/v1/convai/agents', { name: 'Steps', workflow: { nodes: { a: {} } } });
+  const agents = (await sandbox.read('/v1/convai/agents')).agents;
   expect(z.array(summary).parse(agents)).toHaveLength(5);
-  const read = async (id: string) => agent.parse((await sandbox.get(`/v1/convai/agents/${id}`)).body);
+  const read = async (id: string) => agent.parse(await sandbox.read(`/v1/convai/agents/${id}`));
   expect((await read(bare.body.agent_id)).workflow).toBeUndefined();
   expect((await read(steps.body.agent_id)).workflow).toEqual({ edges: {}, nodes: { a: {} }, prevent_subagent_loops: false });
 
-  const submitted = await sandbox.request('POST', '/v1/convai/batch-calling/submit', {
+  const submitted = await sandbox.post('/v1/convai/batch-calling/submit', {
     call_name: 'Typed',
     agent_id: 'agent_reminders',
     agent_phone_number_id: 'pn_main',
     recipients: [{ phone_number: '+12125550100' }, { phone_number: '+12125550102' }],
   });
   batch.parse(submitted.body);
-  await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
+  await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
   sandbox.clock.advance(3_600_000);
-  const listed = z.array(entry).parse((await sandbox.get('/v1/convai/conversations')).body.conversations);
+  const listed = z.array(entry).parse((await sandbox.read('/v1/convai/conversations')).conversations);
   expect(listed).toHaveLength(3);
-  for (const { conversation_id: id } of listed) record.parse((await sandbox.get(`/v1/convai/conversations/${id}`)).body);
+  for (const { conversation_id: id } of listed) record.parse(await sandbox.read(`/v1/convai/conversations/${id}`));
 
-  const issued = (await sandbox.get('/v1/convai/conversation/token?agent_id=agent_reminders')).body;
+  const issued = await sandbox.read('/v1/convai/conversation/token?agent_id=agent_reminders');
   expect(token.parse(issued).conversation_id).toMatch(/^conv_/);
 });
 
 test('the spec dialect has none of it', async () => {
   const sandbox = await startTestSandbox({ dialect: 'spec' });
-  const issued = (await sandbox.get('/v1/convai/conversation/token?agent_id=agent_reminders')).body;
+  const issued = await sandbox.read('/v1/convai/conversation/token?agent_id=agent_reminders');
   expect(Object.keys(issued)).toEqual(['token']);
 });

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { ConductReport } from '../../../src/sandbox/judge/conduct-report.ts';
 import { toJUnit } from '../../../src/sandbox/judge/junit.ts';
-import { noon, plainNumbers, startTestSandbox } from '../harness.ts';
+import { noon, startTestSandbox, test } from '../harness.ts';
 
 const hour = 3_600_000;
 
@@ -15,16 +15,15 @@ test('a caller that waits, dials once and reads in peace has nothing to answer f
   sandbox.clock.advance(2_000);
   await sandbox.batch(['+12125550101'], {}, 'b1/2');
   sandbox.clock.advance(hour);
-  await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`);
+  await sandbox.record();
   await sandbox.batch(['+12125550101'], {}, 'b2/1');
   sandbox.clock.advance(hour);
-  const report = (await sandbox.get('/_sandbox/conduct')).body as ConductReport;
-  expect([report.ok, failed(report)]).toEqual([true, []]);
+  const report = (await sandbox.read('/_sandbox/conduct')) as ConductReport;
+  expect([report.ok, failed(report), checkOf(report, 'calling_hours')]).toEqual([true, [], undefined]);
   expect(report.checks.find((check) => check.name === 'double_dial')?.observed).toBe(2);
 });
 
-test('dialling a number whose call is still open is a double dial, in one batch or in two', async () => {
-  const sandbox = await startTestSandbox();
+test('dialling a number whose call is still open is a double dial, in one batch or in two', async ({ sandbox }) => {
   await sandbox.batch(['+12125550150', '+12125550150']);
   await sandbox.batch(['+12125550151']);
   sandbox.clock.advance(1_000);
@@ -55,7 +54,7 @@ test('hammering without a pause is noticed, however often it is told to wait', a
 test('who was taken back before the telephone rang may be called', async () => {
   const sandbox = await startTestSandbox({ conduct: { maxDialsPerDay: 1 } });
   const submit = (call_name: string, more = {}) =>
-    sandbox.request('POST', '/v1/convai/batch-calling/submit', {
+    sandbox.post('/v1/convai/batch-calling/submit', {
       call_name,
       agent_id: 'agent_reminders',
       agent_phone_number_id: 'pn_main',
@@ -63,25 +62,19 @@ test('who was taken back before the telephone rang may be called', async () => {
       ...more,
     });
   const { id } = (await submit('Later', { scheduled_time_unix: noon / 1000 + 60 })).body;
-  await sandbox.request('POST', `/v1/convai/batch-calling/${id}/cancel`);
+  await sandbox.post(`/v1/convai/batch-calling/${id}/cancel`);
   sandbox.clock.advance(1_000);
   await submit('Now');
   expect([sandbox.calls().length, failed(sandbox.conduct())]).toEqual([2, []]);
 });
 
-test('dialling again right after the call ended is too soon', async () => {
-  const sandbox = await startTestSandbox();
-  await sandbox.batch(['+12125550101']);
+test('dialling again right after the call ended, and the same x-request-id accepted twice, are noticed', async ({ sandbox }) => {
+  await sandbox.batch(['+12125550101'], {}, 'b1/1');
   sandbox.clock.advance(30_000);
-  await sandbox.batch(['+12125550101']);
+  await sandbox.batch(['+12125550101'], {}, 'b1/2');
   expect(failed(sandbox.conduct())).toEqual(['redial_too_soon']);
-});
-
-test('the same x-request-id accepted twice is noticed', async () => {
-  const sandbox = await startTestSandbox();
-  await sandbox.batch(['+12125550150'], {}, 'b1/1');
   await sandbox.batch(['+12125550151'], {}, 'b1/1');
-  expect(failed(sandbox.conduct())).toEqual(['request_id_reuse']);
+  expect(failed(sandbox.conduct()).toSorted()).toEqual(['redial_too_soon', 'request_id_reuse']);
 });
 
 test.each([
@@ -118,11 +111,10 @@ test('a key in an address is noticed, and kept nowhere', async () => {
   expect(JSON.stringify([sandbox.journal(), sandbox.conduct()])).not.toContain('planted-key-9f');
 });
 
-test('asking for deleted things is noticed, for unknown ones not', async () => {
-  const sandbox = await startTestSandbox();
+test('asking for deleted things is noticed, for unknown ones not', async ({ sandbox }) => {
   await sandbox.get('/v1/convai/agents/agent_none');
   expect(failed(sandbox.conduct())).toEqual([]);
-  await sandbox.request('DELETE', '/v1/convai/agents/agent_survey');
+  await sandbox.delete('/v1/convai/agents/agent_survey');
   await sandbox.get('/v1/convai/agents/agent_survey');
   expect(failed(sandbox.conduct())).toEqual(['deleted_use']);
 });
@@ -157,40 +149,12 @@ test('a number dialled too often within a day is noticed', async () => {
   expect(failed(sandbox.conduct())).toEqual(['dials_per_number']);
 });
 
-test('the report for people names the rules and what broke them', async () => {
-  const sandbox = await startTestSandbox();
+test('the report for people names the rules and what broke them', async ({ sandbox }) => {
   await sandbox.batch(['+12125550150', '+12125550150']);
-  const { body } = await sandbox.get('/_sandbox/conduct?format=text');
+  const body = await sandbox.read('/_sandbox/conduct?format=text');
   expect(body).toMatch(/^conduct: VIOLATIONS\n/);
   expect(body).toContain('FAIL  no number is dialled while a call to it is open (observed 2, violated 1 times)');
   expect(body).toContain('a number was dialled while a call to it was still open');
-});
-
-test('the journal tells every request of the service once, from where it is asked', async () => {
-  const sandbox = await startTestSandbox();
-  const { body } = await sandbox.batch(plainNumbers(2), {}, 'b1/1');
-  await sandbox.get('/v1/convai/agents');
-  await sandbox.get('/_sandbox/calls');
-  const all = (await sandbox.get('/_sandbox/journal')).body;
-  expect(all.entries).toMatchObject([
-    {
-      sequence: 1,
-      method: 'POST',
-      operation: 'batch_calls',
-      requestId: 'b1/1',
-      apiKey: '[redacted]',
-      batchId: body.batch_id,
-      callsAccepted: 2,
-      status: 200,
-      parallel: 1,
-      ending: 'sent',
-      at: sandbox.clock.now(),
-    },
-    { sequence: 2, method: 'GET', path: '/v1/convai/agents', operation: 'list_agents', requestId: null },
-  ]);
-  expect((await sandbox.get('/_sandbox/journal?since=1')).body.entries.map((entry: { sequence: number }) => entry.sequence)).toEqual([2]);
-  expect((await sandbox.get(`/_sandbox/journal?since=${all.next}`)).body).toEqual({ entries: [], next: all.next });
-  expect(JSON.stringify(all)).not.toContain('sk_sandbox_ok');
 });
 
 const newYork = '+12125550101';
@@ -201,23 +165,25 @@ function checkOf(report: ConductReport, name: string) {
 }
 
 /** 15 January 2030, noon in London, 7:00 in New York, 6:00 in Chicago, 2:00 in Honolulu. */
-test.each<[string, string, string, number]>([
-  ['08:00', '21:00', london, 0],
-  ['08:00', '21:00', newYork, 1],
-  ['07:00', '21:00', newYork, 0],
-  ['07:01', '21:00', newYork, 1],
-  ['00:00', '12:00', london, 1],
-  ['00:00', '12:01', london, 0],
-  ['00:00', '24:00', '+18085550101', 0],
-  // An area with two zones: both have to be within the hours.
-  ['07:00', '21:00', '+18505550101', 1],
-  ['06:00', '21:00', '+18505550101', 0],
-])('with calling hours from %s to %s a call to %s is %i violations', async (start, end, to, violations) => {
-  const sandbox = await startTestSandbox({ conduct: { callingHours: { start, end } } });
-  await sandbox.batch([to]);
-  const check = checkOf(sandbox.conduct(), 'calling_hours');
-  expect([check?.observed, check?.violationCount]).toEqual([1, violations]);
-  expect(JSON.stringify(check)).not.toContain(to);
+test('a call outside the calling hours of its place is a violation', async () => {
+  for (const [start, end, to, violations] of [
+    ['08:00', '21:00', london, 0],
+    ['08:00', '21:00', newYork, 1],
+    ['07:00', '21:00', newYork, 0],
+    ['07:01', '21:00', newYork, 1],
+    ['00:00', '12:00', london, 1],
+    ['00:00', '12:01', london, 0],
+    ['00:00', '24:00', '+18085550101', 0],
+    // An area with two zones: both have to be within the hours.
+    ['07:00', '21:00', '+18505550101', 1],
+    ['06:00', '21:00', '+18505550101', 0],
+  ] as const) {
+    const sandbox = await startTestSandbox({ conduct: { callingHours: { start, end } } });
+    await sandbox.batch([to]);
+    const check = checkOf(sandbox.conduct(), 'calling_hours');
+    expect([start, end, to, check?.observed, check?.violationCount]).toEqual([start, end, to, 1, violations]);
+    expect(JSON.stringify(check)).not.toContain(to);
+  }
 });
 
 test('it is the moment of dialling that counts, not that of the batch', async () => {
@@ -244,13 +210,7 @@ test('a number whose zone nobody knows is not judged, and counted as such', asyn
   const sandbox = await startTestSandbox({ conduct: { callingHours: { start: '08:00', end: '09:00' } } });
   await sandbox.batch(['+99955501001']);
   expect(checkOf(sandbox.conduct(), 'calling_hours')).toMatchObject({ ok: true, observed: 0, notJudged: 1 });
-  expect((await sandbox.get('/_sandbox/conduct?format=text')).body).toContain('(observed 0, not judged 1)');
-});
-
-test('without calling hours there is no such rule in the report', async () => {
-  const sandbox = await startTestSandbox();
-  await sandbox.batch([newYork]);
-  expect(checkOf(sandbox.conduct(), 'calling_hours')).toBeUndefined();
+  expect(await sandbox.read('/_sandbox/conduct?format=text')).toContain('(observed 0, not judged 1)');
 });
 
 test.each([
@@ -274,9 +234,8 @@ test('a revoked key that is used on is noticed; learning of it is not', async ()
   expect(failed(sandbox.conduct())).toEqual(['revoked_key']);
 });
 
-test('the report for build servers is JUnit, one case per rule, whatever stands in it', async () => {
-  const sandbox = await startTestSandbox();
-  await sandbox.request('DELETE', '/v1/convai/agents/agent_survey');
+test('the report for build servers is JUnit, one case per rule, whatever stands in it', async ({ sandbox }) => {
+  await sandbox.delete('/v1/convai/agents/agent_survey');
   await sandbox.batch(['+12125550150', '+12125550150'], {}, 'a<b>&"');
   const answer = await sandbox.get('/_sandbox/conduct?format=junit');
   const report = sandbox.conduct();

@@ -1,15 +1,16 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { speakingMs } from '../../../src/sandbox/core/state/talk.ts';
 import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
-import { startTestSandbox, type Json, type ManualClock, type TestSandbox } from '../harness.ts';
+import { startTestSandbox, testWith, type Json, type ManualClock, type TestSandbox } from '../harness.ts';
 import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
 const quick = { sockets: { pacing: 'fast' } } as const;
+const test = testWith(quick);
 const greeting = 'Good day, what is your name?';
 const textOnly = { conversation: { text_only: true }, agent: { first_message: greeting } };
 
 async function record(sandbox: TestSandbox, conversationId: string): Promise<Json> {
-  return (await sandbox.get(`/v1/convai/conversations/${conversationId}`)).body;
+  return await sandbox.read(`/v1/convai/conversations/${conversationId}`);
 }
 
 /** Lets the agent finish, the analysis come, and reads the record. */
@@ -23,8 +24,7 @@ async function say(client: SocketClient, text: string): Promise<string> {
   return (await client.next('agent_response')).agent_response_event.agent_response;
 }
 
-test('a conversation over a signed address begins with metadata and the first message, in text and sound', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a conversation over a signed address begins with metadata and the first message, in text and sound', async ({ sandbox }) => {
   const client = await connect(await signedUrl(sandbox, 'agent_reminders'));
   expect(client.socket.protocol).toBe('convai');
   client.send({ type: 'conversation_initiation_client_data' });
@@ -45,14 +45,12 @@ test('a conversation over a signed address begins with metadata and the first me
   expect(Buffer.from(audio.audio_event.audio_base_64, 'base64')).toHaveLength(8_000);
 });
 
-test('no subprotocol is chosen for a client that offers none or another', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('no subprotocol is chosen for a client that offers none or another', async ({ sandbox }) => {
   const plain = await connect(await signedUrl(sandbox, 'agent_reminders'), { protocols: [] });
   expect(plain.socket.protocol).toBe('');
 });
 
-test('the pieces of sound make up the whole sentence, and the alignment tells every character once', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('the pieces of sound make up the whole sentence, and the alignment tells every character once', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, {
     tts: { voice_id: 'voice_one', agent_output_audio_format: 'ulaw_8000' },
     agent: { first_message: greeting },
@@ -125,12 +123,11 @@ test('a conversation becomes a record like any other: in progress while it is he
   ]);
   const audio = await sandbox.get(new URL(done.audio).pathname);
   expect(audio.status).toBe(200);
-  expect((await sandbox.request('DELETE', `/v1/convai/conversations/${client.conversationId}`)).status).toBe(200);
+  expect((await sandbox.delete(`/v1/convai/conversations/${client.conversationId}`)).status).toBe(200);
   expect((await sandbox.get(`/v1/convai/conversations/${client.conversationId}`)).status).toBe(404);
 });
 
-test('initiation data set variables and override settings for this conversation alone', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('initiation data set variables and override settings for this conversation alone', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello {{name}}.', prompt: { prompt: 'You know {{name}}.' } } });
   const client = await converse(sandbox, agentId, {
     dynamic_variables: { name: 'Robin', secret__pin: '4711' },
@@ -144,12 +141,11 @@ test('initiation data set variables and override settings for this conversation 
     dynamic_variables: { name: 'Robin', secret__pin: '[redacted]' },
     conversation_config_override: { agent: { first_message: 'Welcome back, {{name}}!' } },
   });
-  const { body: agent } = await sandbox.get(`/v1/convai/agents/${agentId}`);
+  const agent = await sandbox.read(`/v1/convai/agents/${agentId}`);
   expect(agent.conversation_config.agent.first_message).toBe('Hello {{name}}.');
 });
 
-test('a variable that the agent needs and nobody gave ends the conversation with 1008', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a variable that the agent needs and nobody gave ends the conversation with 1008', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello {{name}}.' } });
   const client = await connect(await signedUrl(sandbox, agentId));
   client.send({ type: 'conversation_initiation_client_data', dynamic_variables: { other: 1 } });
@@ -159,7 +155,7 @@ test('a variable that the agent needs and nobody gave ends the conversation with
     message: 'The agent needs name: send them as dynamic_variables.',
   });
   expect(await client.closed).toEqual({ code: 1008, reason: 'missing_dynamic_variable' });
-  const [entry] = (await sandbox.get(`/v1/convai/conversations?agent_id=${agentId}`)).body.conversations;
+  const [entry] = (await sandbox.read(`/v1/convai/conversations?agent_id=${agentId}`)).conversations;
   expect((await finished(sandbox, entry.conversation_id)).status).toBe('failed');
 });
 
@@ -205,8 +201,7 @@ test('a first message that came while the sandbox was busy is not too late', asy
   expect((await client.next('agent_response')).agent_response_event.agent_response).toBe('Hello Robin.');
 });
 
-test('a client that begins with something else gets its conversation at once, and may not initiate it later', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a client that begins with something else gets its conversation at once, and may not initiate it later', async ({ sandbox }) => {
   const client = await connect(await signedUrl(sandbox, 'agent_reminders'));
   client.send({ type: 'user_activity' });
   await client.next('conversation_initiation_metadata');
@@ -231,8 +226,7 @@ test('in a conversation by text there is no sound, words come in parts, and it e
   expect(done.metadata.text_only).toBe(true);
 });
 
-test("an agent's list of client events says which are sent", async () => {
-  const sandbox = await startTestSandbox(quick);
+test("an agent's list of client events says which are sent", async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, { agent: { first_message: greeting }, conversation: { client_events: ['agent_response'] } });
   const client = await converse(sandbox, agentId);
   await say(client, 'Robin');
@@ -265,8 +259,7 @@ test('who speaks while the agent does interrupts it: the rest is not sent, and w
   ]);
 });
 
-test('a message when the agent has finished interrupts nothing', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a message when the agent has finished interrupts nothing', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders');
   await client.next('audio');
   await pass(sandbox, 4_000);
@@ -276,8 +269,7 @@ test('a message when the agent has finished interrupts nothing', async () => {
   expect(client.events.some(({ type }) => type === 'interruption')).toBe(false);
 });
 
-test('the agent asks again whenever nobody answers within the turn timeout, but not who is active', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('the agent asks again whenever nobody answers within the turn timeout, but not who is active', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders');
   await client.next('audio');
   // The agent speaks for a little more than three seconds.
@@ -306,8 +298,7 @@ test('the agent asks again whenever nobody answers within the turn timeout, but 
   expect(said().at(-1)).toContain('This is');
 });
 
-test('an agent with a limit to silence ends the conversation, however often it has asked', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('an agent with a limit to silence ends the conversation, however often it has asked', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, {
     agent: { first_message: 'Hello.' },
     turn: { turn_timeout: 5, silence_end_call_timeout: 15 },
@@ -318,8 +309,7 @@ test('an agent with a limit to silence ends the conversation, however often it h
   expect(await client.closed).toEqual({ code: 1000, reason: 'Nobody spoke.' });
 });
 
-test('a conversation ends after its longest duration', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a conversation ends after its longest duration', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, { conversation: { max_duration_seconds: 20 } });
   const client = await converse(sandbox, agentId);
   await pass(sandbox, 20_000, 5_000);
@@ -339,8 +329,7 @@ test('a client that leaves ends the conversation, and its line is free again', a
   await converse(sandbox, 'agent_reminders');
 });
 
-test('pings tell how long the last answer took', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('pings tell how long the last answer took', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders', {}, { answersPings: false });
   await pass(sandbox, 10_000);
   const first = await client.next('ping');
@@ -352,8 +341,7 @@ test('pings tell how long the last answer took', async () => {
   expect((await client.next('ping')).ping_event.ping_ms).toBe(120);
 });
 
-test('what a client tells beside the conversation is kept with its record', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('what a client tells beside the conversation is kept with its record', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders');
   client.send({ type: 'contextual_update', text: 'The page shows invoices.', context_id: 'page' });
   client.send({ type: 'feedback', event_id: 1, score: 'like' });
@@ -380,22 +368,20 @@ test('words that come while the agent thinks are answered together', async () =>
   expect(transcript.map((turn: Json) => turn.speaker)).toEqual(['agent', 'user', 'user', 'agent']);
 });
 
-test('a reset ends the conversations that are held', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a reset ends the conversations that are held', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders');
-  await sandbox.request('POST', '/_sandbox/reset');
+  await sandbox.post('/_sandbox/reset');
   expect(await client.closed).toEqual({ code: 1001, reason: 'The sandbox was reset.' });
 });
 
-test('a call that is hung up from outside closes its socket, and what was said stays', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a call that is hung up from outside closes its socket, and what was said stays', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders');
   await client.next('agent_response');
   await pass(sandbox, 4_000);
   await say(client, 'Who is this?');
   await pass(sandbox, 100);
-  const [call] = (await sandbox.get('/_sandbox/calls?direction=inbound')).body.calls;
-  await sandbox.request('POST', `/_sandbox/calls/${call.callId}/course`, { hang_up: 'now' });
+  const [call] = (await sandbox.read('/_sandbox/calls?direction=inbound')).calls;
+  await sandbox.post(`/_sandbox/calls/${call.callId}/course`, { hang_up: 'now' });
   expect((await client.closed).code).toBe(1000);
   const { transcript } = await finished(sandbox, client.conversationId);
   expect(transcript.map((turn: Json) => [turn.speaker, turn.interrupted])).toEqual([
@@ -405,13 +391,12 @@ test('a call that is hung up from outside closes its socket, and what was said s
   ]);
 });
 
-test('a restored state has no sockets: conversations that were held in it have ended, with what was said', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a restored state has no sockets: conversations that were held in it have ended, with what was said', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders');
   await pass(sandbox, 4_000);
   await say(client, 'Who is this?');
-  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots', {});
-  await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  const { body: snapshot } = await sandbox.post('/_sandbox/snapshots', {});
+  await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
   expect((await client.closed).code).toBe(1001);
   const kept = await finished(sandbox, client.conversationId);
   expect(kept).toMatchObject({ status: 'done', termination_reason: 'The connection was lost.' });

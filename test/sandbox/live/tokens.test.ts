@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
-import { expect, test, afterEach, vi } from 'vitest';
-import { noon, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { expect, afterEach, vi } from 'vitest';
+import { noon, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 import { connect, pass, turnedAway } from './socket-client.ts';
 import { spawn } from 'node:child_process';
 import { Command } from 'commander';
@@ -11,11 +11,11 @@ const livekit = { apiKey: 'APIlocal', apiSecret: 'a-secret-of-32-characters-or-m
 const quick = { sockets: { pacing: 'fast' } } as const;
 
 async function issue(sandbox: TestSandbox, agentId = 'agent_reminders'): Promise<string> {
-  return (await sandbox.get(`/v1/convai/conversation/token?agent_id=${agentId}`)).body.token;
+  return (await sandbox.read(`/v1/convai/conversation/token?agent_id=${agentId}`)).token;
 }
 
 async function verify(sandbox: TestSandbox, token: string, query = ''): Promise<Json> {
-  return (await sandbox.request('POST', `/_sandbox/rtc/verify${query}`, { token })).body;
+  return (await sandbox.post(`/_sandbox/rtc/verify${query}`, { token })).body;
 }
 
 function joinUrl(sandbox: TestSandbox, token: string): string {
@@ -45,22 +45,17 @@ test('a token is a JWT that a LiveKit server with the same key and secret accept
   expect(JSON.parse(String(payload.metadata))).toEqual({ agent_id: 'agent_reminders', conversation_id: (payload.video as Json).room });
 });
 
-test('every request gives a token of its own, for a room of its own', async () => {
-  const sandbox = await startTestSandbox();
-  const [one, two] = [decodeJwt(await issue(sandbox)), decodeJwt(await issue(sandbox))];
+test('every request gives a token of its own for a room of its own, signed with a secret of this sandbox', async ({ sandbox }) => {
+  const token = await issue(sandbox);
+  const [one, two] = [decodeJwt(token), decodeJwt(await issue(sandbox))];
   expect(one.jti).not.toBe(two.jti);
   expect((one.video as Json).room).not.toBe((two.video as Json).room);
+  expect(await verify(sandbox, token)).toMatchObject({ valid: true });
+  const foreign = await verify(await startTestSandbox(), token);
+  expect(foreign).toMatchObject({ valid: false, reason: 'wrong_signature', issued_here: false });
 });
 
-test('without keys from the settings, every sandbox signs with a secret of its own', async () => {
-  const [one, two] = [await startTestSandbox(), await startTestSandbox()];
-  const token = await issue(one);
-  expect(await verify(one, token)).toMatchObject({ valid: true });
-  expect(await verify(two, token)).toMatchObject({ valid: false, reason: 'wrong_signature', issued_here: false });
-});
-
-test('verifying a token does not use it up, unless it is asked to', async () => {
-  const sandbox = await startTestSandbox();
+test('verifying a token does not use it up, unless it is asked to', async ({ sandbox }) => {
   const token = await issue(sandbox);
   const { room } = decodeJwt(token).video as Json;
   const open = {
@@ -79,8 +74,7 @@ test('verifying a token does not use it up, unless it is asked to', async () => 
   expect(await verify(sandbox, token, '?consume=true')).toMatchObject({ valid: false, consumed: false });
 });
 
-test('a token holds for ten minutes of service time', async () => {
-  const sandbox = await startTestSandbox();
+test('a token holds for ten minutes of service time', async ({ sandbox }) => {
   const token = await issue(sandbox);
   sandbox.clock.advance(599_999);
   expect(await verify(sandbox, token)).toMatchObject({ valid: true });
@@ -139,12 +133,12 @@ test('a token joins its conversation once, and the reuse is noted', async () => 
   expect(metadata.conversation_id).toBe((decodeJwt(token).video as Json).room);
   expect(await turnedAway(joinUrl(sandbox, token))).toMatchObject({ code: 1008, reason: 'token_used' });
   expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'used' });
-  const { checks } = (await sandbox.get('/_sandbox/conduct')).body;
+  const { checks } = await sandbox.read('/_sandbox/conduct');
   expect(checks.find(({ name }: Json) => name === 'credential_reuse').violations).toHaveLength(1);
   client.socket.close(1000);
   await client.closed;
   await pass(sandbox, 10_000);
-  const { body } = await sandbox.get(`/v1/convai/conversations/${metadata.conversation_id}`);
+  const body = await sandbox.read(`/v1/convai/conversations/${metadata.conversation_id}`);
   expect(body).toMatchObject({
     status: 'done',
     metadata: { authorization_method: 'livekit_token', conversation_initiation_source: 'webrtc' },
@@ -165,7 +159,7 @@ test('a token opens no signed address, nor a signature a room', async () => {
 
 test('what is told about the keys holds no secret', async () => {
   const sandbox = await startTestSandbox({ livekit });
-  const { body } = await sandbox.get('/_sandbox/rtc');
+  const body = await sandbox.read('/_sandbox/rtc');
   expect(body).toEqual({
     api_key: 'APIlocal',
     secret: 'configured',
@@ -185,14 +179,13 @@ test('what is told about the keys holds no secret', async () => {
 test('credentials are redeemed once by hand, and do not open a socket afterwards', async () => {
   const sandbox = await startTestSandbox(quick);
   const token = await issue(sandbox);
-  const redeem = async (): Promise<Json> => (await sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: token })).body;
+  const redeem = async (): Promise<Json> => (await sandbox.post('/_sandbox/credentials/redeem', { credential: token })).body;
   expect(await redeem()).toEqual({ accepted: true, kind: 'token', agent_id: 'agent_reminders' });
   expect(await redeem()).toEqual({ accepted: false, kind: null, agent_id: null });
   expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);
 });
 
-test('behind a server that does the TLS the signed address is wss in either dialect', async () => {
-  const sandbox = await startTestSandbox();
+test('behind a server that does the TLS the signed address is wss in either dialect', async ({ sandbox }) => {
   const headers = { 'x-forwarded-proto': 'https' };
   const path = '/v1/convai/conversation/get-signed-url?agent_id=agent_reminders';
   const { body } = await sandbox.request('GET', path, undefined, { headers });
@@ -227,8 +220,7 @@ test.each([{ pacing: 'slow' as 'fast' }, { pingEveryMs: 0 }, { maxFrameBytes: 1.
   },
 );
 
-test('the example client holds a conversation in a terminal', async () => {
-  const sandbox = await startTestSandbox();
+test('the example client holds a conversation in a terminal', async ({ sandbox }) => {
   const child = spawn(process.execPath, ['examples/socket-client/client.mjs', sandbox.url, 'agent_reminders']);
   let text = '';
   child.stdout.on('data', (chunk) => (text += String(chunk)));

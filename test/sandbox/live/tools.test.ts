@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { startTestSandbox, type Json } from '../harness.ts';
+import { expect } from 'vitest';
+import { test, type Json } from '../harness.ts';
 import { createModelAgent, interviewer, startModelServer, stream } from '../llm/model-server.ts';
 import { converse, createAgent, pass } from './socket-client.ts';
 
@@ -16,8 +16,7 @@ async function toolAgent(sandbox: Parameters<typeof createAgent>[0], tool: Json 
   return createAgent(sandbox, { agent: { first_message: 'Hello.', prompt: { tools: [tool] } } }, collects);
 }
 
-test("who names a client's tool has it used: the client is asked, and its result becomes part of the answer", async () => {
-  const sandbox = await startTestSandbox();
+test("who names a client's tool has it used: the client is asked, and its result becomes part of the answer", async ({ sandbox }) => {
   const client = await converse(sandbox, await toolAgent(sandbox), textOnly);
   await client.next('agent_response');
   client.send({ type: 'user_message', text: 'Please open invoice 12 for me.' });
@@ -31,7 +30,7 @@ test("who names a client's tool has it used: the client is asked, and its result
   client.send({ type: 'client_tool_result', tool_call_id: call.tool_call_id, result: 'Invoice 12 is open' });
   const { agent_response_event: said } = await client.next('agent_response');
   expect(said.agent_response).toMatch(/^Invoice 12 is open\. .*How do you feel today\?/);
-  const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
   expect(body.transcript[2]).toMatchObject({
     tool_calls: [{ tool_name: 'open_invoice', params_as_json: '{"number":12}' }],
     tool_results: [{ result_value: 'Invoice 12 is open', is_error: false }],
@@ -40,14 +39,13 @@ test("who names a client's tool has it used: the client is asked, and its result
 
 const text = { type: 'string' };
 
-test.each<[string, string, Json, Json]>([
+test.for<[string, string, Json, Json]>([
   ['What is the weather in Berlin?', 'weather', { city: text }, { city: 'Berlin' }],
   ['Please show product Aurora lamp for me.', 'show_product', { product: text }, { product: 'Aurora lamp' }],
   ['Show the page about “Terms of use” now.', 'show_page', { page: text }, { page: 'Terms of use' }],
   ['Save my name, the name is Robin Sample.', 'save_name', { name: text }, { name: 'Robin Sample' }],
   ['Open the page, please.', 'open_page', { page: text }, {}],
-])('a tool of the client gets the value that was said, not the sentence: "%s"', async (said, name, properties, values) => {
-  const sandbox = await startTestSandbox();
+])('a tool of the client gets the value that was said, not the sentence: "%s"', async ([said, name, properties, values], { sandbox }) => {
   const tool = { type: 'client', name, description: '', parameters: { type: 'object', properties } };
   const client = await converse(sandbox, await toolAgent(sandbox, tool), textOnly);
   await client.next('agent_response');
@@ -56,8 +54,7 @@ test.each<[string, string, Json, Json]>([
   expect(call.parameters).toEqual(values);
 });
 
-test('a tool that is not named is not used', async () => {
-  const sandbox = await startTestSandbox();
+test('a tool that is not named is not used', async ({ sandbox }) => {
   const client = await converse(sandbox, await toolAgent(sandbox), textOnly);
   client.send({ type: 'user_message', text: 'Good morning.' });
   await client.next('agent_response');
@@ -65,8 +62,7 @@ test('a tool that is not named is not used', async () => {
   expect(client.events.some(({ type }) => type === 'client_tool_call')).toBe(false);
 });
 
-test('a client that reports an error, or nothing in time, is not waited for', async () => {
-  const sandbox = await startTestSandbox();
+test('a client that reports an error, or nothing in time, is not waited for', async ({ sandbox }) => {
   const client = await converse(sandbox, await toolAgent(sandbox, { ...openInvoice, response_timeout_secs: 5 }), textOnly);
   await client.next('agent_response');
   client.send({ type: 'user_message', text: 'Open invoice 12.' });
@@ -80,23 +76,21 @@ test('a client that reports an error, or nothing in time, is not waited for', as
   expect(client.events.filter(({ type }) => type === 'agent_response')).toHaveLength(2);
   await pass(sandbox, 1);
   expect((await client.next('agent_response')).agent_response_event.agent_response).toContain('that did not work');
-  const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
   expect(body.transcript.at(-1).tool_results[0]).toMatchObject({
     is_error: true,
     result_value: 'open_invoice gave no result within 5 seconds.',
   });
 });
 
-test('results that nobody waits for change nothing', async () => {
-  const sandbox = await startTestSandbox();
+test('results that nobody waits for change nothing', async ({ sandbox }) => {
   const client = await converse(sandbox, await toolAgent(sandbox), textOnly);
   client.send({ type: 'client_tool_result', tool_call_id: 'never-asked', result: { a: 1 } });
   await client.settle();
   expect(client.socket.readyState).toBe(client.socket.OPEN);
 });
 
-test("the model behind an agent's own address speaks at a socket and ends the conversation", async () => {
-  const sandbox = await startTestSandbox();
+test("the model behind an agent's own address speaks at a socket and ends the conversation", async ({ sandbox }) => {
   const model = await startModelServer((response, request, nth) => {
     if (nth === 1) stream(response, 'There it is.');
     else interviewer(response, { ...request, body: { messages: [1, 2, 3].map(() => ({ role: 'user' })) } }, nth);
@@ -123,8 +117,7 @@ test("the model behind an agent's own address speaks at a socket and ends the co
   expect(second?.body.messages.at(-1)).toEqual({ role: 'user', content: 'Thank you.' });
 });
 
-test('a model that fails without a backup ends the conversation with 1002, and the record says so', async () => {
-  const sandbox = await startTestSandbox();
+test('a model that fails without a backup ends the conversation with 1002, and the record says so', async ({ sandbox }) => {
   const model = await startModelServer((response) => response.writeHead(500).end('{}'));
   const agentId = await createModelAgent(sandbox, model.url, { llm: { backup_llm_config: { preference: 'disabled' } } });
   const client = await converse(sandbox, agentId, { ...textOnly, dynamic_variables: { name: 'Robin', secret__code: 'x' } });
@@ -133,12 +126,11 @@ test('a model that fails without a backup ends the conversation with 1002, and t
   expect((await client.next('error')).error_event).toMatchObject({ code: 1002, error_type: 'custom_llm_error' });
   expect(await client.closed).toEqual({ code: 1002, reason: 'custom_llm_error' });
   await pass(sandbox, 10_000);
-  const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
   expect(body).toMatchObject({ status: 'failed', termination_reason: expect.stringContaining('custom_llm_error') });
 });
 
-test('what is said while a tool is waited for is answered together with it', async () => {
-  const sandbox = await startTestSandbox();
+test('what is said while a tool is waited for is answered together with it', async ({ sandbox }) => {
   const client = await converse(sandbox, await toolAgent(sandbox), textOnly);
   await client.next('agent_response');
   client.send({ type: 'user_message', text: 'Open invoice 12.' });
@@ -149,6 +141,6 @@ test('what is said while a tool is waited for is answered together with it', asy
   client.send({ type: 'client_tool_result', tool_call_id: second.tool_call_id, result: 'Open' });
   await client.next('agent_response');
   await client.settle();
-  const { body } = await sandbox.get(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
   expect(body.transcript.map((turn: Json) => turn.speaker)).toEqual(['agent', 'user', 'user', 'agent']);
 });

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
-import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { expect } from 'vitest';
+import { startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
 import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
 const quick = { sockets: { pacing: 'fast' } } as const;
+const test = testWith(quick);
 
 /** Little-endian 16-bit samples of a tone, or of silence at level 0. */
 function tone(ms: number, { level = 8_000, rate = 16_000 } = {}): Buffer {
@@ -18,7 +19,7 @@ function sendAudio(client: SocketClient, audio: Buffer, pieceBytes = 3_200): voi
 }
 
 async function transcript(sandbox: TestSandbox, client: { conversationId: string }): Promise<Json[]> {
-  return (await sandbox.get(`/v1/convai/conversations/${client.conversationId}`)).body.transcript;
+  return (await sandbox.read(`/v1/convai/conversations/${client.conversationId}`)).transcript;
 }
 
 /** A conversation whose agent has finished its first message. */
@@ -29,8 +30,7 @@ async function listening(sandbox: TestSandbox, agentId = 'agent_reminders', init
   return client;
 }
 
-test('speech is heard as a turn of its own when it is over, and answered, but not understood', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('speech is heard as a turn of its own when it is over, and answered, but not understood', async ({ sandbox }) => {
   const client = await listening(sandbox);
   sendAudio(client, tone(1_000));
   sendAudio(client, tone(600, { level: 0 }));
@@ -54,16 +54,14 @@ test.each([37, 320, 640, 16_000])('what is heard does not depend on pieces of %i
   expect(client.events.filter(({ type }) => type === 'user_transcript')).toHaveLength(2);
 });
 
-test('a click and a whisper are not speech', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('a click and a whisper are not speech', async ({ sandbox }) => {
   const client = await listening(sandbox);
   sendAudio(client, Buffer.concat([tone(40), tone(900, { level: 0 }), tone(2_000, { level: 400 }), tone(900, { level: 0 })]));
   await client.settle();
   expect(client.events.some(({ type }) => type === 'user_transcript')).toBe(false);
 });
 
-test('who mutes the microphone has finished too', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('who mutes the microphone has finished too', async ({ sandbox }) => {
   const client = await listening(sandbox);
   sendAudio(client, tone(500));
   await client.settle();
@@ -84,13 +82,12 @@ test('who begins to speak while the agent does interrupts it', async () => {
   expect((await transcript(sandbox, client))[0]).toMatchObject({ interrupted: true });
 });
 
-test.each([
+test.for<[string, Buffer, Buffer]>([
   ['pcm_8000', tone(1_000, { rate: 8_000 }), tone(800, { rate: 8_000, level: 0 })],
   ['pcm_44100', tone(1_000, { rate: 44_100 }), tone(800, { rate: 44_100, level: 0 })],
   // µ-law: 0x00 and 0x80 are the loudest samples, 0xff is silence.
   ['ulaw_8000', Buffer.alloc(8_000, Buffer.from([0x00, 0x80])), Buffer.alloc(6_400, 0xff)],
-])('sound comes as %s where the agent says so', async (format, speech, silence) => {
-  const sandbox = await startTestSandbox(quick);
+])('sound comes as %s where the agent says so', async ([format, speech, silence], { sandbox }) => {
   const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello.' }, asr: { user_input_audio_format: format } });
   const client = await connect(await signedUrl(sandbox, agentId));
   client.send({ type: 'user_activity' });
@@ -102,8 +99,7 @@ test.each([
   await client.next('user_transcript');
 });
 
-test('how much of a piece is speech is told to those who want to know', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('how much of a piece is speech is told to those who want to know', async ({ sandbox }) => {
   const client = await listening(sandbox, 'agent_reminders', {
     conversation_config_override: { conversation: { client_events: ['vad_score', 'audio'] } },
   });
@@ -116,8 +112,7 @@ test('how much of a piece is speech is told to those who want to know', async ()
   expect(await scores(Buffer.concat([tone(100), tone(100, { level: 0 })]))).toBe(0.5);
 });
 
-test('in a conversation by text sound is not listened to', async () => {
-  const sandbox = await startTestSandbox(quick);
+test('in a conversation by text sound is not listened to', async ({ sandbox }) => {
   const client = await converse(sandbox, 'agent_reminders', { conversation_config_override: { conversation: { text_only: true } } });
   sendAudio(client, Buffer.concat([tone(1_000), tone(900, { level: 0 })]));
   await client.settle();

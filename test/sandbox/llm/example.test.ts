@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { Command } from 'commander';
-import { startTestSandbox, type Json } from '../harness.ts';
+import { test, type Json } from '../harness.ts';
 import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../src/interfaces/cli/sandbox/flags.ts';
 import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
 import { createModelAgent, holdConversation } from './model-server.ts';
@@ -20,8 +20,7 @@ async function startExample(): Promise<string> {
   throw new Error('the example printed no address');
 }
 
-test('the example model server holds a whole conversation', async () => {
-  const sandbox = await startTestSandbox();
+test('the example model server holds a whole conversation', async ({ sandbox }) => {
   const url = await startExample();
   const custom_llm = { url, extra_headers: { authorization: `Bearer ${key}` } };
   const llm = { custom_llm, backup_llm_config: { preference: 'disabled' } };
@@ -37,8 +36,7 @@ test('the example model server holds a whole conversation', async () => {
   ]);
 });
 
-test('the example model server refuses a wrong key, and the conversation fails without a backup', async () => {
-  const sandbox = await startTestSandbox();
+test('the example model server refuses a wrong key, and the conversation fails without a backup', async ({ sandbox }) => {
   const url = await startExample();
   const llm = { backup_llm_config: { preference: 'disabled' } };
   const record = await holdConversation(sandbox, await createModelAgent(sandbox, url, { llm, prompt: { prompt } }));

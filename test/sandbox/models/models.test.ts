@@ -1,15 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { catalogue, defaultModelId, findModel, priceUsage } from '../../../src/sandbox/models/catalogue.ts';
 import { effectiveLlm } from '../../../src/sandbox/core/conversation/effective-llm.ts';
 import { replyLatencyMs, thinkingLevelOf } from '../../../src/sandbox/models/llm-labels.ts';
-import { startTestSandbox, type Json } from '../harness.ts';
+import { startTestSandbox, test, type Json } from '../harness.ts';
 
 const agents = '/v1/convai/agents';
 
 async function createWith(llm: Json, options: Json = {}): Promise<{ status: number; body: Json; read: Json }> {
   const sandbox = await startTestSandbox(options);
-  const { status, body } = await sandbox.request('POST', agents, { name: 'A', conversation_config: { agent: { llm } } });
-  const read = status === 200 ? (await sandbox.get(`${agents}/${body.agent_id}`)).body : null;
+  const { status, body } = await sandbox.post(agents, { name: 'A', conversation_config: { agent: { llm } } });
+  const read = status === 200 ? await sandbox.read(`${agents}/${body.agent_id}`) : null;
   return { status, body, read: read?.conversation_config.agent.llm };
 }
 
@@ -28,8 +28,7 @@ test('the catalogue has the four groups of the contract', () => {
   }
 });
 
-test('the catalogue is there to be read, without a key', async () => {
-  const sandbox = await startTestSandbox();
+test('the catalogue is there to be read, without a key', async ({ sandbox }) => {
   const { status, body } = await sandbox.request('GET', '/_sandbox/models', undefined, { headers: { 'x-api-key': '' } });
   expect({ status, count: body.models.length }).toEqual({ status: 200, count: 25 });
   expect(body.models[0]).toEqual({
@@ -108,8 +107,7 @@ test('the refusal of an unknown model lists those there are; a loose sandbox tak
   expect((await createWith({ model_id: 'nobody_knows' }, { loose: true })).status).toBe(200);
 });
 
-test('an override of one call is held to the same list', async () => {
-  const sandbox = await startTestSandbox();
+test('an override of one call is held to the same list', async ({ sandbox }) => {
   const calls = [{ to_phone_number: '+12125550150', conversation_config_override: { agent: { llm: { model_id: 'nobody' } } } }];
   expect((await sandbox.batch([], { calls })).status).toBe(422);
   expect(sandbox.calls()).toEqual([]);
@@ -131,21 +129,19 @@ test.each<[Json, Json]>([
   expect((await createWith({ backup_llm_config: given })).read.backup_llm_config).toEqual(kept);
 });
 
-test('another choice of backups leaves nothing of the one before', async () => {
-  const sandbox = await startTestSandbox();
+test('another choice of backups leaves nothing of the one before', async ({ sandbox }) => {
   const path = `${agents}/agent_survey`;
   const choose = async (choice: Json): Promise<Json> => {
     const change = { conversation_config: { agent: { llm: { backup_llm_config: choice } } } };
-    return (await sandbox.request('PATCH', path, change)).body.conversation_config.agent.llm.backup_llm_config;
+    return (await sandbox.patch(path, change)).body.conversation_config.agent.llm.backup_llm_config;
   };
   await choose({ preference: 'override', order: ['lab_two_swift', 'svc_open_large'] });
   expect(await choose({ preference: 'custom', model_id: 'svc_open_small' })).toEqual({ preference: 'override', order: ['svc_open_small'] });
   expect(await choose({ preference: 'disabled' })).toEqual({ preference: 'disabled' });
 });
 
-test('a step of a workflow may reason only where it does not talk', async () => {
-  const sandbox = await startTestSandbox();
-  const create = (nodes: Json) => sandbox.request('POST', agents, { name: 'A', workflow: { nodes } });
+test('a step of a workflow may reason only where it does not talk', async ({ sandbox }) => {
+  const create = (nodes: Json) => sandbox.post(agents, { name: 'A', workflow: { nodes } });
   const talking = await create({ greet: { type: 'talk', reasoning_effort: 'Low' } });
   expect(talking.body.detail).toEqual([
     expect.objectContaining({ loc: ['body', 'workflow', 'nodes', 'greet', 'reasoning_effort'], input: 'Low' }),
@@ -155,8 +151,8 @@ test('a step of a workflow may reason only where it does not talk', async () => 
   expect(created.status).toBe(200);
   const path = `${agents}/${created.body.agent_id}`;
   const change = { workflow: { nodes: { sum_up: { real_time: true } } } };
-  expect((await sandbox.request('PATCH', path, change)).status).toBe(422);
-  expect((await sandbox.get(path)).body.workflow.nodes.sum_up.real_time).toBe(false);
+  expect((await sandbox.patch(path, change)).status).toBe(422);
+  expect((await sandbox.read(path)).workflow.nodes.sum_up.real_time).toBe(false);
   expect((await create({ x: { type: 't', real_time: false, reasoning_effort: 'enormous' } })).status).toBe(422);
 });
 

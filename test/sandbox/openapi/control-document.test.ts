@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createServer } from '../../../src/sandbox/server.ts';
 import type { OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
 import { Service } from '../../../src/sandbox/core/service/service.ts';
 import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
-import { createManualClock, startTestSandbox, type Json } from '../harness.ts';
+import { createManualClock, startTestSandbox, test, type Json } from '../harness.ts';
 import { createValidator, faultsOf, operationsOf, type Schema } from './checks.ts';
 
 const controlToken = 'a-token-of-the-control-plane';
@@ -100,7 +100,7 @@ test.each([
   ['POST', '/_sandbox/gates', { point: 'batch_received' }, { point: 'never' }],
 ] as const)('%s %s takes and refuses what its schema does', async (method, path, good, bad) => {
   const sandbox = await startTestSandbox({ clock: 'manual' });
-  const { body: document } = await sandbox.get('/_sandbox/openapi.json');
+  const document = await sandbox.read('/_sandbox/openapi.json');
   const operation: Json = document.paths[path][method.toLowerCase()];
   const ref = operation.requestBody.content['application/json'].schema.$ref as string;
   const validate = createValidator(document)(ref);
@@ -124,11 +124,10 @@ test('queries are described: what a parameter takes, and which must be given', a
   expect(idle).toMatchObject([{ name: 'wait', required: false, schema: { minimum: 0, maximum: 300 } }]);
 });
 
-test('a browser gets the index as lines of text', async () => {
-  const sandbox = await startTestSandbox();
+test('a browser gets the index as lines of text', async ({ sandbox }) => {
   const accept = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
   const { headers, body } = await sandbox.request('GET', '/_sandbox', undefined, { headers: { accept } });
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
   expect(body).toMatch(/^GET {4}\/_sandbox\/calls +Lists the calls as they really are\.$/m);
-  expect((await sandbox.get('/_sandbox')).body).toMatchObject({ sandbox: true, openapi: '/_sandbox/openapi.json' });
+  expect(await sandbox.read('/_sandbox')).toMatchObject({ sandbox: true, openapi: '/_sandbox/openapi.json' });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
-import { noon, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { noon, startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
 
 export const campaigns = '/v1/convai/outbound-campaigns/campaigns';
 export const inThirtyDays = noon / 1000 + 30 * 86_400;
@@ -18,7 +18,7 @@ export function submission(numbers: readonly string[], more: Json = {}): Json {
 }
 
 export async function submit(sandbox: TestSandbox, numbers: readonly string[], more: Json = {}): Promise<Json> {
-  const { status, body } = await sandbox.request('POST', `${campaigns}/submit`, submission(numbers, more));
+  const { status, body } = await sandbox.post(`${campaigns}/submit`, submission(numbers, more));
   expect(status, JSON.stringify(body)).toBe(body.created ? 201 : 200);
   return body;
 }
@@ -31,3 +31,5 @@ export async function read(sandbox: TestSandbox, path: string): Promise<Json> {
 
 export const start = async (settings: SandboxOptions['campaigns'] = {}, more: SandboxOptions = {}): Promise<TestSandbox> =>
   startTestSandbox({ campaigns: settings, ...more });
+
+export const test = testWith({ campaigns: {} });

@@ -1,9 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Json } from '../harness.ts';
-import { answers, campaigns, inThirtyDays, isAbsent, isBusy, other, read, start, submission, submit } from './caller.ts';
+import { answers, campaigns, inThirtyDays, isAbsent, isBusy, other, read, start, submission, submit, test } from './caller.ts';
 
-test('each recipient is called once, and calls, leads and progress say how it went', async () => {
-  const sandbox = await start();
+test('each recipient is called once, and calls, leads and progress say how it went', async ({ sandbox }) => {
   const { campaign, created, within_calling_window: within } = await submit(sandbox, [answers, isBusy, isAbsent]);
   expect({ created, within, status: campaign.status }).toEqual({ created: true, within: true, status: 'active' });
   const id = campaign.campaign_id;
@@ -22,7 +21,7 @@ test('each recipient is called once, and calls, leads and progress say how it we
     [leads[1].lead_id, 'completed', 'failed', 'busy'],
     [leads[2].lead_id, 'completed', 'completed', 'answered'],
   ]);
-  const record = (await sandbox.get(`/v1/convai/conversations/${calls[2].conversation_id}`)).body;
+  const record = await sandbox.read(`/v1/convai/conversations/${calls[2].conversation_id}`);
   expect(record.metadata.batch_call).toEqual({
     batch_call_id: sandbox.calls()[0]?.batchId,
     batch_call_recipient_id: calls[2].intent_id,
@@ -44,11 +43,10 @@ test('each recipient is called once, and calls, leads and progress say how it we
   expect(sandbox.calls()).toHaveLength(3);
 });
 
-test('lists are read by pages and filters, newest first', async () => {
-  const sandbox = await start();
+test('lists are read by pages and filters, newest first', async ({ sandbox }) => {
   const first = (await submit(sandbox, [answers, isBusy, isAbsent], { call_name: 'First round' })).campaign.campaign_id;
   const second = (await submit(sandbox, [other], { call_name: 'Second round', agent_id: 'agent_survey' })).campaign.campaign_id;
-  const listed = async (query: string): Promise<Json> => (await sandbox.get(`${campaigns}?${query}`)).body;
+  const listed = async (query: string): Promise<Json> => await sandbox.read(`${campaigns}?${query}`);
   const named = async (query: string): Promise<string[]> => (await listed(query)).campaigns.map((each: Json) => each.campaign_id);
   expect(await named('')).toEqual([second, first]);
   expect(await named('search=FIRST')).toEqual([first]);
@@ -62,8 +60,7 @@ test('lists are read by pages and filters, newest first', async () => {
   expect((await sandbox.get(`${campaigns}?page_size=1&search=round&cursor=${next}`)).status).toBe(422);
 });
 
-test('calls and leads are read by pages and filters too', async () => {
-  const sandbox = await start();
+test('calls and leads are read by pages and filters too', async ({ sandbox }) => {
   const id = (await submit(sandbox, [answers, isBusy, isAbsent, other])).campaign.campaign_id;
   sandbox.clock.advance(3_600_000);
   const numbersIn = async (of: string, query: string): Promise<string[]> =>
@@ -79,16 +76,15 @@ test('calls and leads are read by pages and filters too', async () => {
   const lead = page.leads[2];
   expect(await read(sandbox, `${id}/leads/${lead.lead_id}`)).toEqual(lead);
   expect(await numbersIn('calls', `lead_id=${lead.lead_id}`)).toEqual([isBusy]);
-  expect((await sandbox.get(`${campaigns}/camp_none/leads`)).body.detail.code).toBe('campaign_not_found');
-  expect((await sandbox.get(`${campaigns}/${id}/leads/lead_none`)).body.detail.code).toBe('lead_not_found');
+  expect((await sandbox.read(`${campaigns}/camp_none/leads`)).detail.code).toBe('campaign_not_found');
+  expect((await sandbox.read(`${campaigns}/${id}/leads/lead_none`)).detail.code).toBe('lead_not_found');
 });
 
-test('a campaign that is paused dials nobody until it is resumed, and a stopped one nobody any more', async () => {
-  const sandbox = await start();
+test('a campaign that is paused dials nobody until it is resumed, and a stopped one nobody any more', async ({ sandbox }) => {
   const { campaign } = await submit(sandbox, [answers, other, isBusy, isAbsent], { target_concurrency_limit: 1 });
   const [id, dialled] = [campaign.campaign_id, () => sandbox.calls().filter(({ dialedAt }) => dialedAt !== null).length];
   const order = async (what: string): Promise<[number, string]> => {
-    const { status, body } = await sandbox.request('POST', `${campaigns}/${id}/${what}`);
+    const { status, body } = await sandbox.post(`${campaigns}/${id}/${what}`);
     return [status, body.status ?? body.detail.code];
   };
   expect(await order('pause')).toEqual([200, 'paused']);
@@ -112,27 +108,25 @@ test('a campaign that is paused dials nobody until it is resumed, and a stopped 
   expect(dialled()).toBe(2);
 });
 
-test('all campaigns are paused, and stopped, by one request', async () => {
-  const sandbox = await start();
+test('all campaigns are paused, and stopped, by one request', async ({ sandbox }) => {
   const first = (await submit(sandbox, [answers])).campaign.campaign_id;
   sandbox.clock.advance(3_600_000);
   const [now, later] = [
     (await submit(sandbox, [other], { call_name: 'Now' })).campaign.campaign_id,
     (await submit(sandbox, [other], { scheduled_time_unix: inThirtyDays })).campaign.campaign_id,
   ];
-  expect((await sandbox.request('POST', `${campaigns}/pause-all`)).body).toEqual({ paused_campaign_ids: [now, later] });
-  const stopped = await sandbox.request('POST', `${campaigns}/stop-all`);
+  expect((await sandbox.post(`${campaigns}/pause-all`)).body).toEqual({ paused_campaign_ids: [now, later] });
+  const stopped = await sandbox.post(`${campaigns}/stop-all`);
   expect([stopped.status, stopped.body]).toEqual([202, { stopped_campaign_ids: [later], stopping_campaign_ids: [now] }]);
   expect((await read(sandbox, first)).status).toBe('completed');
 });
 
-test('a removed lead is not called, unless its call is under way', async () => {
-  const sandbox = await start();
+test('a removed lead is not called, unless its call is under way', async ({ sandbox }) => {
   const { campaign } = await submit(sandbox, [answers, other], { target_concurrency_limit: 1 });
   const id = campaign.campaign_id;
   const { leads } = await read(sandbox, `${id}/leads`);
   const remove = async (lead: Json): Promise<[number, Json]> => {
-    const { status, body } = await sandbox.request('DELETE', `${campaigns}/${id}/leads/${lead.lead_id}`);
+    const { status, body } = await sandbox.delete(`${campaigns}/${id}/leads/${lead.lead_id}`);
     expect(body).toMatchObject({ campaign_id: id, lead_id: lead.lead_id });
     return [status, body.has_calls_in_flight];
   };
@@ -147,8 +141,7 @@ test('a removed lead is not called, unless its call is under way', async () => {
   expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(1);
 });
 
-test('what was sent along for a recipient is heard, and told with its secrets redacted', async () => {
-  const sandbox = await start();
+test('what was sent along for a recipient is heard, and told with its secrets redacted', async ({ sandbox }) => {
   const data = {
     user_id: 'person 7',
     dynamic_variables: { name: 'Robin', secret__code: 'open sesame' },
@@ -181,15 +174,14 @@ test.each<[string, Json, (string | number)[]]>([
   ['a field that is not known', { retries: 3 }, ['retries']],
 ])('%s is refused, and named', async (_what, more, place) => {
   const sandbox = await start();
-  const { status, body } = await sandbox.request('POST', `${campaigns}/submit`, submission([answers], more));
+  const { status, body } = await sandbox.post(`${campaigns}/submit`, submission([answers], more));
   expect([status, body.detail[0]?.loc]).toEqual([422, ['body', ...place]]);
   expect(sandbox.calls()).toEqual([]);
 });
 
-test('what is wrong with a campaign is said before the key is looked at', async () => {
-  const sandbox = await start();
+test('what is wrong with a campaign is said before the key is looked at', async ({ sandbox }) => {
   const asked = [submission([answers], { retries: 3 }), submission([answers])].map(async (body) => {
-    const answer = await sandbox.request('POST', `${campaigns}/submit`, body, { headers: { 'x-api-key': 'sk_of_nobody' } });
+    const answer = await sandbox.post(`${campaigns}/submit`, body, { headers: { 'x-api-key': 'sk_of_nobody' } });
     return answer.status;
   });
   expect(await Promise.all(asked)).toEqual([422, 401]);
@@ -207,11 +199,10 @@ test.each([
 
 test('the contract has no campaigns', async () => {
   const sandbox = await start({}, { dialect: 'spec' });
-  expect((await sandbox.get(campaigns)).body.detail.code).toBe('route_not_found');
+  expect((await sandbox.read(campaigns)).detail.code).toBe('route_not_found');
 });
 
-test('lists, reports and orders fail and lag on request, and what an order did is seen afterwards', async () => {
-  const sandbox = await start();
+test('lists, reports and orders fail and lag on request, and what an order did is seen afterwards', async ({ sandbox }) => {
   const id = (await submit(sandbox, [answers, other, isBusy], { target_concurrency_limit: 1 })).campaign.campaign_id;
   sandbox.addFaults([
     { operation: 'list_campaigns', nth: 1, effect: { type: 'hide', ms: 60_000 } },
@@ -231,11 +222,11 @@ test('lists, reports and orders fail and lag on request, and what an order did i
   const next = `${campaigns}/${id}/leads?page_size=2&cursor=${leads.next_cursor}`;
   expect([(await sandbox.get(next)).status, (await sandbox.get(next)).status]).toEqual([200, 422]);
   expect([(await sandbox.get(`${campaigns}/${id}`)).status, (await sandbox.get(`${campaigns}/${id}`)).status]).toEqual([404, 200]);
-  expect((await sandbox.request('DELETE', `${campaigns}/${id}/leads/${leads.leads[0].lead_id}`)).status).toBe(503);
+  expect((await sandbox.delete(`${campaigns}/${id}/leads/${leads.leads[0].lead_id}`)).status).toBe(503);
   const dispositions = async (): Promise<string[]> =>
     (await read(sandbox, `${id}/leads`)).leads.map((lead: Json) => lead.terminal_disposition);
   expect(await dispositions()).toEqual([null, null, null]);
-  expect((await sandbox.request('POST', `${campaigns}/${id}/stop`)).status).toBe(503);
+  expect((await sandbox.post(`${campaigns}/${id}/stop`)).status).toBe(503);
   expect(await dispositions()).toEqual(['campaign_ended', 'campaign_ended', null]);
 });
 
@@ -251,9 +242,8 @@ test('a campaign without a limit of its own has half of the lines, and rings no 
   expect([absent?.result, (absent?.endedAt ?? 0) - (absent?.dialedAt ?? 0)]).toEqual(['no_answer', 10_000]);
 });
 
-test('the document of the sandbox says by which statuses campaigns are answered', async () => {
-  const sandbox = await start();
-  const { paths } = (await sandbox.get('/openapi.json')).body;
+test('the document of the sandbox says by which statuses campaigns are answered', async ({ sandbox }) => {
+  const { paths } = await sandbox.read('/openapi.json');
   const successes = (path: string, method = 'post'): string[] =>
     Object.keys(paths[campaigns + path][method].responses).filter((status) => status.startsWith('2'));
   const ofLead = successes('/{campaign_id}/leads/{lead_id}', 'delete');

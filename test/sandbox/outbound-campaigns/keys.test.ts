@@ -1,13 +1,12 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { noon, type Json } from '../harness.ts';
-import { answers, campaigns, inThirtyDays, isAbsent, isBusy, other, read, start, submission, submit } from './caller.ts';
+import { answers, campaigns, inThirtyDays, isAbsent, isBusy, other, read, start, submission, submit, test } from './caller.ts';
 
-test('a repeat with the same key returns the campaign that it made, and dials nobody', async () => {
-  const sandbox = await start();
+test('a repeat with the same key returns the campaign that it made, and dials nobody', async ({ sandbox }) => {
   const first = await submit(sandbox, [answers], { idempotency_key: 'one' });
   const again = await submit(sandbox, [answers], { idempotency_key: 'one' });
   expect([again.created, again.campaign.campaign_id]).toEqual([false, first.campaign.campaign_id]);
@@ -19,7 +18,7 @@ test.each(['existing', 'conflict'] as const)('a key that comes with another body
   const sandbox = await start({ otherBody });
   const { campaign } = await submit(sandbox, [answers], { idempotency_key: 'one' });
   const more = { idempotency_key: 'one', scheduled_time_unix: inThirtyDays };
-  const { status, body } = await sandbox.request('POST', `${campaigns}/submit`, submission([answers], more));
+  const { status, body } = await sandbox.post(`${campaigns}/submit`, submission([answers], more));
   if (otherBody === 'conflict') {
     expect([status, body.detail.code]).toEqual([409, 'idempotency_key_reused']);
     expect(body.detail.message).toContain(campaign.campaign_id);
@@ -28,8 +27,7 @@ test.each(['existing', 'conflict'] as const)('a key that comes with another body
   expect(sandbox.calls()).toHaveLength(1);
 });
 
-test('without a key a repeat is known by its body', async () => {
-  const sandbox = await start();
+test('without a key a repeat is known by its body', async ({ sandbox }) => {
   const { campaign } = await submit(sandbox, [answers]);
   expect(await submit(sandbox, [answers])).toMatchObject({ created: false, campaign: { campaign_id: campaign.campaign_id } });
   expect((await submit(sandbox, [answers], { call_name: 'Others' })).created).toBe(true);
@@ -65,7 +63,7 @@ test.each([
 ] as const)('what a request that was %s made is told by a repeat with its key', async (_what, fault, created) => {
   const sandbox = await start({}, { faults: [fault] });
   const once = submission([answers], { idempotency_key: 'one' });
-  const first = await sandbox.request('POST', `${campaigns}/submit`, once).catch(() => null);
+  const first = await sandbox.post(`${campaigns}/submit`, once).catch(() => null);
   expect([null, 429, 503]).toContain(first?.status ?? null);
   const fence = await submit(sandbox, [answers], { idempotency_key: 'one', scheduled_time_unix: inThirtyDays });
   expect([fence.created, fence.campaign.scheduled_time_unix]).toEqual([created, created ? inThirtyDays : null]);
@@ -75,7 +73,7 @@ test('a fault finds a campaign by its agent, its caller number, and who is calle
   const effect = { type: 'error', status: 503 } as const;
   const hit = async (match: { agent?: string; number?: string }): Promise<number> => {
     const sandbox = await start({}, { faults: [{ operation: 14, ...match, effect }] });
-    return (await sandbox.request('POST', `${campaigns}/submit`, submission([answers]))).status;
+    return (await sandbox.post(`${campaigns}/submit`, submission([answers]))).status;
   };
   const matches = [
     { agent: 'agent_reminders' },
@@ -101,14 +99,13 @@ test('the same seed makes the same campaigns, and the journal names what they ac
   expect(await told('a')).not.toBe(await told('b'));
 });
 
-test('a request that hangs and is carried out when its key is taken creates nothing', async () => {
-  const sandbox = await start();
-  await sandbox.request('POST', '/_sandbox/gates', { point: 'batch_received' });
-  const hanging = sandbox.request('POST', `${campaigns}/submit`, submission([answers], { idempotency_key: 'one' }));
+test('a request that hangs and is carried out when its key is taken creates nothing', async ({ sandbox }) => {
+  await sandbox.post('/_sandbox/gates', { point: 'batch_received' });
+  const hanging = sandbox.post(`${campaigns}/submit`, submission([answers], { idempotency_key: 'one' }));
   await sandbox.get('/_sandbox/gates/wait?point=batch_received');
   const fence = await submit(sandbox, [answers], { idempotency_key: 'one', scheduled_time_unix: inThirtyDays });
   const id = fence.campaign.campaign_id;
-  expect((await sandbox.request('POST', `${campaigns}/${id}/stop`)).body.status).toBe('stopped');
+  expect((await sandbox.post(`${campaigns}/${id}/stop`)).body.status).toBe('stopped');
   sandbox.gates.release();
   expect((await hanging).body).toMatchObject({ created: false, campaign: { campaign_id: id, status: 'stopped' } });
   sandbox.clock.advance(40 * 86_400_000);
@@ -123,7 +120,7 @@ test.each([
   const sandbox = await start({ stopOfScheduled });
   const { campaign, within_calling_window: within } = await submit(sandbox, [answers], { scheduled_time_unix: inThirtyDays });
   expect(within).toBe(false);
-  const stopped = await sandbox.request('POST', `${campaigns}/${campaign.campaign_id}/stop`);
+  const stopped = await sandbox.post(`${campaigns}/${campaign.campaign_id}/stop`);
   expect([stopped.status, stopped.body.status]).toEqual([status === 'stopped' ? 200 : 202, status]);
   sandbox.clock.advance(31 * 86_400_000);
   await sandbox.get(campaigns);
@@ -144,7 +141,7 @@ test('the list and the reports lag as is set', async () => {
   const sandbox = await start({ listLagMs: 60_000, reportLagMs: 30_000 });
   const { campaign } = await submit(sandbox, [isBusy, other], { target_concurrency_limit: 1 });
   const id = campaign.campaign_id;
-  const listed = async (): Promise<number> => (await sandbox.get(campaigns)).body.campaigns.length;
+  const listed = async (): Promise<number> => (await sandbox.read(campaigns)).campaigns.length;
   const statuses = async (): Promise<string[]> => (await read(sandbox, `${id}/calls`)).calls.map((call: Json) => call.status);
   const total = async (): Promise<number> => (await read(sandbox, `${id}/progress`)).leads.total;
   expect([await listed(), await statuses(), await total()]).toEqual([0, [], 0]);
@@ -164,7 +161,7 @@ test.each([
   const sandbox = await start({ recipientIds });
   const { campaign } = await submit(sandbox, [answers]);
   expect((await read(sandbox, `${campaign.campaign_id}/leads`)).leads[0].recipient_id).toBe(ofLead);
-  const record = (await sandbox.get(`/v1/convai/conversations/${sandbox.calls()[0]?.conversationId}`)).body;
+  const record = await sandbox.record(0);
   expect(record.metadata.batch_call.batch_call_recipient_id).toMatch(inRecord);
 });
 
@@ -175,14 +172,14 @@ test('campaigns and their keys outlast the process, however sudden its end, and 
   const killed = await start({}, options('a'));
   const once = { idempotency_key: 'one', target_concurrency_limit: 1 };
   const id = (await submit(killed, [answers, other, isBusy], once)).campaign.campaign_id;
-  await killed.request('POST', `${campaigns}/${id}/pause`);
+  await killed.post(`${campaigns}/${id}/pause`);
   const { leads } = await read(killed, `${id}/leads`);
-  await killed.request('DELETE', `${campaigns}/${id}/leads/${leads[0].lead_id}`);
+  await killed.delete(`${campaigns}/${id}/leads/${leads[0].lead_id}`);
   // As the file is the moment after the last answer.
   await copyFile(join(folder, 'a'), join(folder, 'b'));
   const [again, imported] = [await start({}, options('b')), await start()];
-  const exported = (await killed.get('/_sandbox/export')).body;
-  expect((await imported.request('POST', '/_sandbox/import', exported)).status).toBe(200);
+  const exported = await killed.read('/_sandbox/export');
+  expect((await imported.post('/_sandbox/import', exported)).status).toBe(200);
   for (const sandbox of [again, imported]) {
     const repeat = await submit(sandbox, [answers, other, isBusy], once);
     expect([repeat.created, repeat.campaign.campaign_id, repeat.campaign.status]).toEqual([false, id, 'paused']);
@@ -191,7 +188,7 @@ test('campaigns and their keys outlast the process, however sudden its end, and 
       { recipient_id: 'row_1', terminal_disposition: null },
       { recipient_id: 'row_0', attempt_count: 1 },
     ]);
-    await sandbox.request('POST', '/_sandbox/clock/advance', { ms: 3_600_000 });
+    await sandbox.post('/_sandbox/clock/advance', { ms: 3_600_000 });
     expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(1);
   }
   const next = await submit(again, [isAbsent]);

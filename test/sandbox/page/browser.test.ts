@@ -7,8 +7,7 @@ const slow = { timeout: 240_000, interval: 50 };
 const liveLink = '.live[data-link="on"]:visible';
 const controlToken = 'token-of-the-page-test-0123';
 
-browserTest('a call appears, is picked up and ends on a page that is never loaded again', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a call appears, is picked up and ends on a page that is never loaded again', async ({ sandbox }) => {
   const { page } = await look(sandbox);
   await page.locator(liveLink).waitFor();
   await page.getByText('No one is on the line').waitFor();
@@ -25,8 +24,7 @@ browserTest('a call appears, is picked up and ends on a page that is never loade
   expect(await page.evaluate('window.loadedOnce')).toBe(true);
 });
 
-browserTest('a call that lasts is counted on by the page while its clock runs', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a call that lasts is counted on by the page while its clock runs', async ({ sandbox }) => {
   await sandbox.batch('+12125550109');
   await sandbox.advance(12);
   await sandbox.ask('PUT', '/_sandbox/clock', { mode: 'scaled', speed: 3 });
@@ -38,8 +36,7 @@ browserTest('a call that lasts is counted on by the page while its clock runs', 
   await vi.waitFor(async () => expect(await page.locator('#clock-now').textContent()).not.toBe(clock), slow);
 });
 
-browserTest('a conversation has its transcript, and a recording that plays', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a conversation has its transcript, and a recording that plays', async ({ sandbox }) => {
   await sandbox.batch('+12125550100');
   await sandbox.advance(3600);
   const { page } = await look(sandbox);
@@ -64,8 +61,7 @@ browserTest('a conversation has its transcript, and a recording that plays', asy
   await vi.waitFor(async () => expect(await audio('currentTime')).toBeGreaterThan(heard), slow);
 });
 
-browserTest('the transcript grows while the call is held', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('the transcript grows while the call is held', async ({ sandbox }) => {
   await sandbox.batch('+12125550100');
   await sandbox.advance(12);
   const { page } = await look(sandbox, `/?view=call&id=${sandbox.calls()[0]?.callId}`);
@@ -75,8 +71,7 @@ browserTest('the transcript grows while the call is held', async () => {
   await vi.waitFor(async () => expect(await turns.count()).toBeGreaterThan(early), slow);
 });
 
-browserTest('a fault that is switched on hits the next request, and off none', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a fault that is switched on hits the next request, and off none', async ({ sandbox }) => {
   const { page } = await look(sandbox, '/?view=faults');
   const gateway = page.getByRole('switch', { name: 'A page of the gateway' });
   expect(await gateway.getAttribute('aria-checked')).toBe('false');
@@ -89,8 +84,7 @@ browserTest('a fault that is switched on hits the next request, and off none', a
   expect((await sandbox.ask('GET', '/v1/convai/agents')).status).toBe(200);
 });
 
-browserTest('a rule of your own is added, and a broken one is refused in words', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a rule of your own is added, and a broken one is refused in words', async ({ sandbox }) => {
   const { page } = await look(sandbox, '/?view=faults');
   const notice = page.locator('#notice');
   await page.locator('#rule').fill('{ nonsense');
@@ -102,8 +96,7 @@ browserTest('a rule of your own is added, and a broken one is refused in words',
   expect((await sandbox.ask('POST', '/v1/convai/agents', { name: 'Any' })).status).toBe(503);
 });
 
-browserTest('a clock that stands is moved on by the page, and made to run', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a clock that stands is moved on by the page, and made to run', async ({ sandbox }) => {
   const { page } = await look(sandbox, '/?view=control');
   const start = sandbox.clock.now();
   await page.locator('#clock-steps').getByRole('button', { name: '+10 min' }).click();
@@ -119,8 +112,7 @@ browserTest('a clock that stands is moved on by the page, and made to run', asyn
   expect(sandbox.clock.speed).toBe(50);
 });
 
-browserTest('a call is hung up, somebody calls in, and a number is verified', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a call is hung up, somebody calls in, and a number is verified', async ({ sandbox }) => {
   await sandbox.batch('+12125550109');
   await sandbox.advance(12);
   const { page } = await look(sandbox);
@@ -140,8 +132,7 @@ browserTest('a call is hung up, somebody calls in, and a number is verified', as
   await page.locator('#views .count.is-live', { hasText: '1' }).waitFor();
 });
 
-browserTest('a click waits for the script that sends it', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a click waits for the script that sends it', async ({ sandbox }) => {
   const { page } = await look(sandbox);
   const held = new Promise<Route>((resolve) => void page.route('**/page.js', resolve));
   await page.goto(`${sandbox.url}/?view=numbers`, { waitUntil: 'commit' });
@@ -155,8 +146,7 @@ browserTest('a click waits for the script that sends it', async () => {
   await page.getByRole('button', { name: 'Unverify +14155550197' }).waitFor();
 });
 
-browserTest('a request is found in the journal as it comes', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a request is found in the journal as it comes', async ({ sandbox }) => {
   const { page } = await look(sandbox, '/?view=journal');
   await page.locator(liveLink).waitFor();
   await sandbox.ask('POST', '/v1/convai/agents', { name: 'Seen in the journal' });
@@ -164,8 +154,7 @@ browserTest('a request is found in the journal as it comes', async () => {
   await page.locator('dl', { hasText: 'create_agent' }).waitFor();
 });
 
-browserTest('what is open, typed and focused stays so while the page follows', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('what is open, typed and focused stays so while the page follows', async ({ sandbox }) => {
   await sandbox.ask('POST', '/_sandbox/faults', { id: 'own', operation: 3, effect: { type: 'error', status: 503 } });
   const { page } = await look(sandbox, '/?view=faults');
   await page.locator(liveLink).waitFor();
@@ -276,8 +265,7 @@ browserTest('what arrives after the control token was forgotten is not shown', a
   complaints.length = 0;
 });
 
-browserTest('a page whose sandbox is gone says so', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('a page whose sandbox is gone says so', async ({ sandbox }) => {
   const { page, complaints } = await look(sandbox);
   await page.locator(liveLink).waitFor();
   await sandbox.close();
@@ -286,8 +274,7 @@ browserTest('a page whose sandbox is gone says so', async () => {
   complaints.length = 0;
 });
 
-browserTest('neither a view nor what it loads holds an API key', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('neither a view nor what it loads holds an API key', async ({ sandbox }) => {
   const views = await fillSandbox(sandbox);
   const { page } = await look(sandbox);
   const asked = new Set<string>();

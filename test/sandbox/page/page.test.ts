@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { html } from '../../../src/presentation/html/html.ts';
-import { apiKey, fillSandbox, ownKey, startPageSandbox, type PageSandbox, browserTest, look } from './window.ts';
+import { apiKey, browserTest, fillSandbox, look, ownKey, startPageSandbox, test, type PageSandbox } from './window.ts';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fillForPictures } from './pictured-sandbox.ts';
@@ -25,8 +25,7 @@ test('every value in markup is escaped, in text and in attributes, and markup is
   );
 });
 
-test('every view is a page of its own, and says so in its status when what it is asked for is not there', async () => {
-  const sandbox = await startPageSandbox();
+test('every view is a page of its own, and says so in its status when what it is asked for is not there', async ({ sandbox }) => {
   for (const path of await fillSandbox(sandbox)) {
     const { status, headers, text } = await read(sandbox, path);
     expect([path, status]).toEqual([path, path.endsWith('nothing') ? 404 : 200]);
@@ -39,8 +38,7 @@ test('every view is a page of its own, and says so in its status when what it is
   expect((await read(sandbox, '/?view=toString')).status).toBe(404);
 });
 
-test('the page allows nothing from elsewhere, nothing inline and no frame around it', async () => {
-  const sandbox = await startPageSandbox();
+test('the page allows nothing from elsewhere, nothing inline and no frame around it', async ({ sandbox }) => {
   const views = await fillSandbox(sandbox);
   for (const path of [...views, ...assets]) {
     const { headers, text } = await read(sandbox, path);
@@ -54,8 +52,7 @@ test('the page allows nothing from elsewhere, nothing inline and no frame around
   }
 });
 
-test('every script of the page is served as it stands in its file', async () => {
-  const sandbox = await startPageSandbox();
+test('every script of the page is served as it stands in its file', async ({ sandbox }) => {
   expect(scripts).toContain('page.js');
   for (const name of scripts) {
     const { status, headers, text } = await read(sandbox, `/_page/${name}`);
@@ -64,8 +61,7 @@ test('every script of the page is served as it stands in its file', async () => 
   }
 });
 
-test('no API key is in the page, its script or its data, not even where a request or a fault named one', async () => {
-  const sandbox = await startPageSandbox();
+test('no API key is in the page, its script or its data, not even where a request or a fault named one', async ({ sandbox }) => {
   const views = await fillSandbox(sandbox);
   await sandbox.ask('GET', `/v1/convai/agents?api_key=${ownKey}`);
   await sandbox.ask('POST', '/v1/convai/agents', { name: `The key is ${apiKey}`, note: ownKey });
@@ -76,8 +72,7 @@ test('no API key is in the page, its script or its data, not even where a reques
   }
 });
 
-test('secrets of an agent and of a number are not shown', async () => {
-  const sandbox = await startPageSandbox();
+test('secrets of an agent and of a number are not shown', async ({ sandbox }) => {
   const secret = 'not-to-be-shown-anywhere';
   const { body } = await sandbox.ask('POST', '/v1/convai/agents', {
     name: 'With a model of its own',
@@ -113,8 +108,7 @@ test('with a control token the page is empty, and its data is given for the toke
   for (const path of assets) expect((await read(sandbox, path)).status).toBe(200);
 });
 
-test('looking at the page stands in no journal and is nothing that the caller did', async () => {
-  const sandbox = await startPageSandbox();
+test('looking at the page stands in no journal and is nothing that the caller did', async ({ sandbox }) => {
   const views = await fillSandbox(sandbox);
   const before = sandbox.journal().length;
   const { checks } = sandbox.conduct();
@@ -135,8 +129,7 @@ test('a recording opens for its signed address only', async () => {
   expect((await read(sandbox, `/_page/recordings/${call?.conversationId}?expires=99999999999&signature=AAAA`)).status).toBe(403);
 });
 
-test('what was said is not shown before it is said, nor after the record was deleted', async () => {
-  const sandbox = await startPageSandbox();
+test('what was said is not shown before it is said, nor after the record was deleted', async ({ sandbox }) => {
   await sandbox.batch('+12125550100');
   const view = async () => (await read(sandbox, `/?view=call&id=${sandbox.calls()[0]?.callId}`)).text;
   const turns = async () => (await view()).match(/class="said"/g)?.length ?? 0;
@@ -226,8 +219,7 @@ browserTest('whoever unfolds the waiting calls still sees them when the next one
   expect(await page.locator('#waiting tbody tr').count()).toBe(2);
 });
 
-test('columns have plain names', async () => {
-  const sandbox = await startPageSandbox();
+test('columns have plain names', async ({ sandbox }) => {
   await sandbox.batch('+12125550101', '+12125550109');
   await sandbox.advance(60);
   const page = await readPage(sandbox, '/');
@@ -250,8 +242,7 @@ async function startReceiver(answers: number[]): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 }
 
-test('deliveries to webhooks are shown with each attempt, its answer, and when the next one is', async () => {
-  const sandbox = await startPageSandbox();
+test('deliveries to webhooks are shown with each attempt, its answer, and when the next one is', async ({ sandbox }) => {
   const url = await startReceiver([503]);
   const secret = 'not-to-be-shown-anywhere';
   const { body } = await sandbox.ask('POST', '/_sandbox/webhooks', { url, secret, retries: true });
@@ -280,8 +271,7 @@ test('deliveries to webhooks are shown with each attempt, its answer, and when t
   expect(own).toContain(body.webhook_id);
 });
 
-browserTest('the answer of a webhook appears on a page whose clock stands', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('the answer of a webhook appears on a page whose clock stands', async ({ sandbox }) => {
   const url = await startReceiver([]);
   await sandbox.ask('POST', '/_sandbox/webhooks', { url, secret: 'not-to-be-shown-anywhere' });
   const { page } = await look(sandbox, '/?view=webhooks');

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { browserTest, fillSandbox, look, startPageSandbox } from './window.ts';
+import { browserTest, fillSandbox, look } from './window.ts';
 
 const liveLink = '.live[data-link="on"]:visible';
 
@@ -41,8 +41,7 @@ const worstContrast = `(() => {
   return worst;
 })()`;
 
-browserTest('text has a contrast of at least 4.5 in both schemes, which differ', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('text has a contrast of at least 4.5 in both schemes, which differ', async ({ sandbox }) => {
   const views = await fillSandbox(sandbox);
   const { page, complaints } = await look(sandbox);
   const ground = 'Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])';
@@ -92,8 +91,7 @@ const overflow = `(() => {
   return [scrollWidth, clientWidth, right];
 })()`;
 
-browserTest('at no width is a view wider than the window, or an id or a number broken over lines', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('at no width is a view wider than the window, or an id or a number broken over lines', async ({ sandbox }) => {
   const long = 'A_name_without_any_place_to_break_it_that_goes_on_and_on_'.repeat(6);
   await sandbox.ask('POST', '/v1/convai/agents', { name: long, tags: [long] });
   await sandbox.ask('GET', `/v1/convai/${long}`);
@@ -123,8 +121,7 @@ browserTest('at no width is a view wider than the window, or an id or a number b
   expect(complaints.splice(0).every((text) => text.includes('404'))).toBe(true);
 });
 
-browserTest('everything can be reached and done with the keyboard alone', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('everything can be reached and done with the keyboard alone', async ({ sandbox }) => {
   const { page } = await look(sandbox);
   await page.locator(liveLink).waitFor();
   const focused = 'document.activeElement.textContent.trim() || document.activeElement.getAttribute("aria-label")';
@@ -163,8 +160,7 @@ const focusedPlace = `(() => {
 const visiblePlaces = `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, audio, [tabindex="0"]')]
   .filter((element) => element.checkVisibility({ contentVisibilityAuto: true }) && element.closest('details:not([open]) > :not(summary)') === null).length`;
 
-browserTest('the tab key comes through every view and out of it again', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('the tab key comes through every view and out of it again', async ({ sandbox }) => {
   const views = await fillSandbox(sandbox);
   const { page, complaints } = await look(sandbox);
   for (const path of views) {
@@ -184,8 +180,7 @@ browserTest('the tab key comes through every view and out of it again', async ()
   complaints.length = 0;
 });
 
-browserTest('nothing moves by itself for whoever wants less motion', async () => {
-  const sandbox = await startPageSandbox();
+browserTest('nothing moves by itself for whoever wants less motion', async ({ sandbox }) => {
   await sandbox.batch('+12125550109');
   await sandbox.advance(12);
   const { page } = await look(sandbox, '/', { reducedMotion: 'no-preference' });

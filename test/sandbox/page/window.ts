@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test as plainTest } from 'vitest';
 import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
@@ -8,6 +8,7 @@ import { noon, type Json } from '../harness.ts';
 const missing = browserMissing();
 if (missing !== null) console.warn(missing);
 
+export const test = plainTest.extend('sandbox', () => startPageSandbox());
 /** A test in a real browser; skipped where there is none, unless one is required. */
 export const browserTest = test.skipIf(missing !== null && !mustHaveBrowser);
 

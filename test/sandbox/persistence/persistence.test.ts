@@ -23,11 +23,11 @@ async function open(data: string, options: SandboxOptions = {}): Promise<TestSan
 }
 
 async function readAll(sandbox: TestSandbox): Promise<Json> {
-  const { body } = await sandbox.get('/_sandbox/export');
-  const { conversations } = (await sandbox.get('/v1/convai/conversations?page_size=100')).body;
+  const body = await sandbox.read('/_sandbox/export');
+  const { conversations } = await sandbox.read('/v1/convai/conversations?page_size=100');
   const records = [];
   for (const { conversation_id: id } of conversations) {
-    const record = (await sandbox.get(`/v1/convai/conversations/${id}`)).body;
+    const record = await sandbox.read(`/v1/convai/conversations/${id}`);
     records.push({ ...record, audio: record.audio !== null });
   }
   return { ...body, records, calls: sandbox.calls() };
@@ -35,26 +35,26 @@ async function readAll(sandbox: TestSandbox): Promise<Json> {
 
 async function fill(sandbox: TestSandbox): Promise<void> {
   await sandbox.batch(['+12125550100', '+12125550101', '+12125550103', '+12125550108', ...plainNumbers(20)]);
-  await sandbox.request('POST', '/v1/convai/agents', { name: 'Kept' });
-  await sandbox.request('DELETE', '/v1/convai/agents/agent_survey');
-  await sandbox.request('POST', '/v1/convai/phone-numbers', {
+  await sandbox.post('/v1/convai/agents', { name: 'Kept' });
+  await sandbox.delete('/v1/convai/agents/agent_survey');
+  await sandbox.post('/v1/convai/phone-numbers', {
     label: 'Line',
     phone_number: '+13135550101',
     telephony_account_sid: 'account',
     telephony_auth_token: 'provider-token-in-clear',
   });
-  await sandbox.request('POST', '/v1/convai/batch-calling/submit', {
+  await sandbox.post('/v1/convai/batch-calling/submit', {
     call_name: 'Later',
     agent_id: 'agent_reminders',
     agent_phone_number_id: 'pn_main',
     scheduled_time_unix: noon / 1000 + 1_800,
     recipients: plainNumbers(3).map((number) => ({ phone_number: number })),
   });
-  await sandbox.request('POST', '/_sandbox/numbers/next-course', { to: '+12125550102', result: 'answered' });
-  await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
+  await sandbox.post('/_sandbox/numbers/next-course', { to: '+12125550102', result: 'answered' });
+  await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
   await sandbox.advance(20_000);
-  const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
-  await sandbox.request('DELETE', `/v1/convai/conversations/${conversations[0].conversation_id}`);
+  const { conversations } = await sandbox.read('/v1/convai/conversations');
+  await sandbox.delete(`/v1/convai/conversations/${conversations[0].conversation_id}`);
 }
 
 test('a sandbox that is stopped and started again goes on where it was', async () => {
@@ -79,8 +79,8 @@ test('a reset and a restored snapshot are kept too', async () => {
   const path = await dataPath();
   const first = await open(path);
   await first.batch(['+12125550100']);
-  const { body: snapshot } = await first.request('POST', '/_sandbox/snapshots');
-  await first.request('POST', '/_sandbox/reset');
+  const { body: snapshot } = await first.post('/_sandbox/snapshots');
+  await first.post('/_sandbox/reset');
   await first.close();
   const second = await open(path);
   expect(second.calls()).toEqual([]);
@@ -129,7 +129,7 @@ test('what was answered is kept, even if the process is killed the moment after'
     await once(child, 'exit');
   }
   const sandbox = await startTestSandbox({ clock: 'manual', data: path, seed: 'killed' });
-  const { agents } = (await sandbox.get('/v1/convai/agents?page_size=100')).body;
+  const { agents } = await sandbox.read('/v1/convai/agents?page_size=100');
   const kept: string[] = agents.map(({ name }: Json) => name).toReversed();
   expect(kept.filter((name) => name.startsWith('Agent'))).toEqual(names);
   expect(kept).toEqual(expect.arrayContaining(raced));
@@ -165,7 +165,7 @@ test('time that passes by itself is not gone back behind after a sudden end', as
   await writeFile(`${copy}.lock`, '');
   await utimes(`${copy}.lock`, notedAt / 1000, notedAt / 1000);
   const again = await open(copy);
-  expect((await again.get('/_sandbox/clock')).body.now_ms).toBeGreaterThan(stored.now + (notedAt - stored.written_at) * speed);
+  expect((await again.read('/_sandbox/clock')).now_ms).toBeGreaterThan(stored.now + (notedAt - stored.written_at) * speed);
 });
 
 test('the file is for its owner alone, and holds no token of a provider', async () => {

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { expect } from 'vitest';
+import { noon, plainNumbers, startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
 
 const campaigns = '/v1/convai/outbound-campaigns/campaigns';
 const onHold = { clock: 'manual', epochMs: noon } as const;
+const test = testWith(onHold);
 
 type Step = { do: string; pick: number; value: number };
 
@@ -146,7 +147,7 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
 async function readAll(sandbox: TestSandbox): Promise<string[]> {
   const read: string[] = [];
   const note = async (path: string): Promise<Json> => {
-    const { body } = await sandbox.get(path);
+    const body = await sandbox.read(path);
     read.push(`${path} ${normalise(body)}`);
     return body;
   };
@@ -173,9 +174,9 @@ test('what follows a restored snapshot is what followed it the first time', asyn
   const sandbox = await startTestSandbox({ ...onHold, concurrency: 4 });
   await fc.assert(
     fc.asyncProperty(steps, steps, fc.boolean(), async (before, after, viaDocument) => {
-      await sandbox.request('POST', '/_sandbox/reset');
-      for (const { snapshot_id: id } of (await sandbox.get('/_sandbox/snapshots')).body.snapshots)
-        await sandbox.request('DELETE', `/_sandbox/snapshots/${id}`);
+      await sandbox.post('/_sandbox/reset');
+      for (const { snapshot_id: id } of (await sandbox.read('/_sandbox/snapshots')).snapshots)
+        await sandbox.delete(`/_sandbox/snapshots/${id}`);
       const follow = async (): Promise<string[]> => {
         const told: string[] = [];
         for (const step of after) told.push(await take(sandbox, step));
@@ -183,12 +184,12 @@ test('what follows a restored snapshot is what followed it the first time', asyn
         return [...told, ...(await readAll(sandbox))];
       };
       for (const step of before) await take(sandbox, step);
-      const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
-      const { body: document } = await sandbox.get('/_sandbox/export');
+      const { body: snapshot } = await sandbox.post('/_sandbox/snapshots');
+      const document = await sandbox.read('/_sandbox/export');
       const first = await follow();
       const restored = viaDocument
-        ? await sandbox.request('POST', '/_sandbox/import', document)
-        : await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+        ? await sandbox.post('/_sandbox/import', document)
+        : await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
       expect(restored.status).toBe(200);
       expect(await follow()).toEqual(first);
     }),
@@ -196,78 +197,73 @@ test('what follows a restored snapshot is what followed it the first time', asyn
   );
 });
 
-test('a snapshot has a name, is listed, can be restored again and again, and outlives a reset', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('a snapshot has a name, is listed, can be restored again and again, and outlives a reset', async ({ sandbox }) => {
   await sandbox.batch(['+12125550100', '+12125550101']);
   await sandbox.advance(2_000);
-  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots', { name: 'two calls' });
+  const { body: snapshot } = await sandbox.post('/_sandbox/snapshots', { name: 'two calls' });
   expect(snapshot).toMatchObject({ name: 'two calls', calls: 2, taken_at: '2030-01-15T12:00:02.000Z' });
   const seen = sandbox.calls();
   await sandbox.advance(600_000);
-  await sandbox.request('POST', '/_sandbox/reset');
-  expect((await sandbox.get('/_sandbox/snapshots')).body.snapshots).toEqual([snapshot]);
+  await sandbox.post('/_sandbox/reset');
+  expect((await sandbox.read('/_sandbox/snapshots')).snapshots).toEqual([snapshot]);
   for (let time = 0; time < 2; time += 1) {
-    const { body } = await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+    const { body } = await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
     expect(body).toMatchObject({ restored: true, now: '2030-01-15T12:00:02.000Z' });
     expect(sandbox.calls()).toEqual(seen);
     await sandbox.advance(600_000);
     expect(sandbox.calls().every(({ endedAt }) => endedAt !== null)).toBe(true);
   }
-  expect((await sandbox.request('DELETE', `/_sandbox/snapshots/${snapshot.snapshot_id}`)).status).toBe(200);
-  expect((await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`)).status).toBe(404);
+  expect((await sandbox.delete(`/_sandbox/snapshots/${snapshot.snapshot_id}`)).status).toBe(200);
+  expect((await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`)).status).toBe(404);
 });
 
-test('on a running clock time goes on, and what was due meanwhile happens at its own instants', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('on a running clock time goes on, and what was due meanwhile happens at its own instants', async ({ sandbox }) => {
   await sandbox.batch(plainNumbers(5));
-  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
+  const { body: snapshot } = await sandbox.post('/_sandbox/snapshots');
   await sandbox.advance(3_600_000);
   const endings = sandbox.calls().map(({ endedAt }) => endedAt);
-  await sandbox.request('PUT', '/_sandbox/clock', { mode: 'realtime' });
-  const { body } = await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  await sandbox.put('/_sandbox/clock', { mode: 'realtime' });
+  const { body } = await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
   expect(Date.parse(body.now)).toBeGreaterThanOrEqual(noon + 3_600_000);
   expect(sandbox.calls().map(({ endedAt }) => endedAt)).toEqual(endings);
 });
 
-test('a signed URL that was open at the snapshot is open again after it', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  const { body } = await sandbox.get('/v1/convai/conversation/token?agent_id=agent_survey');
-  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
-  const redeem = () => sandbox.request('POST', '/_sandbox/credentials/redeem', { credential: body.token });
+test('a signed URL that was open at the snapshot is open again after it', async ({ sandbox }) => {
+  const body = await sandbox.read('/v1/convai/conversation/token?agent_id=agent_survey');
+  const { body: snapshot } = await sandbox.post('/_sandbox/snapshots');
+  const redeem = () => sandbox.post('/_sandbox/credentials/redeem', { credential: body.token });
   expect((await redeem()).body.accepted).toBe(true);
   expect((await redeem()).body.accepted).toBe(false);
-  await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
   expect((await redeem()).body.accepted).toBe(true);
 });
 
-test('the conduct report begins anew with a restore, and still knows the calls of the restored past', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('the conduct report begins anew with a restore, and still knows the calls of the restored past', async ({ sandbox }) => {
   const broken = () =>
     sandbox
       .conduct()
       .checks.flatMap(({ ok, name }) => (ok ? [] : [name]))
       .sort();
   await sandbox.batch(['+12125550102'], {}, 'request-1');
-  const { body: snapshot } = await sandbox.request('POST', '/_sandbox/snapshots');
+  const { body: snapshot } = await sandbox.post('/_sandbox/snapshots');
   await sandbox.batch(['+12125550102']);
   expect(broken()).toEqual(['double_dial']);
-  await sandbox.request('POST', `/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
   expect(broken()).toEqual([]);
   await sandbox.batch(['+12125550102'], {}, 'request-1');
   expect(broken()).toEqual(['double_dial', 'request_id_reuse']);
 });
 
-test('there are at most twenty snapshots', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  for (let nth = 0; nth < 20; nth += 1) await sandbox.request('POST', '/_sandbox/snapshots');
-  const { status, body } = await sandbox.request('POST', '/_sandbox/snapshots');
+test('there are at most twenty snapshots', async ({ sandbox }) => {
+  for (let nth = 0; nth < 20; nth += 1) await sandbox.post('/_sandbox/snapshots');
+  const { status, body } = await sandbox.post('/_sandbox/snapshots');
   expect([status, body.detail.code]).toEqual([409, 'too_many_snapshots']);
 });
 
 test('an export holds no secret', async () => {
   const sandbox = await startTestSandbox({ ...onHold, apiKeys: ['key-of-a-caller'] });
   const secrets = ['provider-token-1', 'header-value-2', 'override-value-3', 'cvtkn_', 'cvsig_', 'sk_sandbox_ok', 'key-of-a-caller'];
-  await sandbox.request('POST', '/v1/convai/phone-numbers', {
+  await sandbox.post('/v1/convai/phone-numbers', {
     label: 'Line',
     phone_number: '+13135550101',
     telephony_account_sid: 'account',
@@ -276,20 +272,20 @@ test('an export holds no secret', async () => {
   const llm = (value: string | undefined) => ({
     agent: { llm: { model_id: 'custom', custom_llm: { url: `http://127.0.0.1:9/v1?key=${value}`, extra_headers: { 'x-key': value } } } },
   });
-  const { body: agent } = await sandbox.request('POST', '/v1/convai/agents', { name: 'Own model', conversation_config: llm(secrets[1]) });
+  const { body: agent } = await sandbox.post('/v1/convai/agents', { name: 'Own model', conversation_config: llm(secrets[1]) });
   await sandbox.batch([], {
     agent_id: agent.agent_id,
     calls: [{ to_phone_number: '+12125550101', conversation_config_override: llm(secrets[2]) }],
   });
-  await sandbox.request('POST', '/_sandbox/faults', { operation: '*', nth: 1, effect: { type: 'revoke_key' } });
+  await sandbox.post('/_sandbox/faults', { operation: '*', nth: 1, effect: { type: 'revoke_key' } });
   await sandbox.get('/v1/convai/conversation/token?agent_id=agent_survey');
   await sandbox.advance(60_000);
-  const text = JSON.stringify((await sandbox.get('/_sandbox/export')).body);
+  const text = JSON.stringify(await sandbox.read('/_sandbox/export'));
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
   expect(text).toContain('Own model');
 });
 
-test.each<[string, (document: Json) => Json, number, string]>([
+test.for<[string, (document: Json) => Json, number, string]>([
   ['something else', () => ({ agents: [] }), 422, 'format'],
   ['a newer version', (document) => ({ ...document, version: 2 }), 409, 'version 2'],
   ['another seed', (document) => ({ ...document, seed: 'other' }), 409, 'other_seed'],
@@ -300,11 +296,10 @@ test.each<[string, (document: Json) => Json, number, string]>([
     422,
     'collected',
   ],
-])('%s is not imported, and changes nothing', async (_what, change, status, why) => {
-  const sandbox = await startTestSandbox(onHold);
+])('%s is not imported, and changes nothing', async ([_what, change, status, why], { sandbox }) => {
   await sandbox.batch(['+12125550101']);
-  const { body: document } = await sandbox.get('/_sandbox/export');
-  const refused = await sandbox.request('POST', '/_sandbox/import', change(document));
+  const document = await sandbox.read('/_sandbox/export');
+  const refused = await sandbox.post('/_sandbox/import', change(document));
   expect([refused.status, JSON.stringify(refused.body)]).toEqual([status, expect.stringContaining(why)]);
-  expect((await sandbox.get('/_sandbox/export')).body).toEqual(document);
+  expect(await sandbox.read('/_sandbox/export')).toEqual(document);
 });

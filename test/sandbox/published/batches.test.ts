@@ -1,11 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Json } from '../harness.ts';
-import { batches, batchOf, people, startPublished } from './caller.ts';
+import { batches, batchOf, people, startPublished, test } from './caller.ts';
 
 const hour = 3_600_000;
 
-test('a batch is told with the fields of its type, and its recipients with what was sent for them', async () => {
-  const sandbox = await startPublished();
+test('a batch is told with the fields of its type, and its recipients with what was sent for them', async ({ sandbox }) => {
   const data = {
     dynamic_variables: { name: 'Robin', due: 3, vip: true },
     conversation_config_override: { agent: { first_message: 'Hello {{name}}.' } },
@@ -53,7 +52,7 @@ test('a batch is told with the fields of its type, and its recipients with what 
     target_concurrency_limit: 1,
   };
   expect(batch).toEqual(told);
-  const { recipients, ...report } = (await sandbox.get(`${batches}/${batch.id}`)).body;
+  const { recipients, ...report } = await sandbox.read(`${batches}/${batch.id}`);
   expect(report).toEqual(told);
   const times = { created_at_unix: now, updated_at_unix: now };
   const { conversationId } = sandbox.calls()[0]!;
@@ -79,8 +78,7 @@ test('a batch is told with the fields of its type, and its recipients with what 
   ]);
 });
 
-test('a repeated request makes a second batch, with the same recipients', async () => {
-  const sandbox = await startPublished();
+test('a repeated request makes a second batch, with the same recipients', async ({ sandbox }) => {
   const ids = [await sandbox.submit(people('0130')), await sandbox.submit(people('0130'))].map(({ id }) => id);
   expect(new Set(ids).size).toBe(2);
   expect(sandbox.calls().map(({ to }) => to)).toEqual(['+12125550130', '+12125550130']);
@@ -125,7 +123,7 @@ async function cancelMidway(batchCalling: Json) {
   const { id } = await sandbox.submit(people('0100', '0102', '0130'), { target_concurrency_limit: 2 });
   sandbox.clock.advance(13_000);
   expect(await sandbox.statuses(id)).toEqual({ '0100': 'in_progress', '0102': 'initiated', '0130': 'pending' });
-  expect((await sandbox.request('POST', `${batches}/${id}/cancel`)).body.status).toBe('cancelled');
+  expect((await sandbox.post(`${batches}/${id}/cancel`)).body.status).toBe('cancelled');
   const open = sandbox.calls().map(({ dialedAt, endedAt }) => dialedAt !== null && endedAt === null);
   sandbox.clock.advance(hour);
   expect(sandbox.calls()[2]!.dialedAt).toBeNull();
@@ -168,7 +166,7 @@ test.each(['newest_first', 'oldest_first'] as const)(
       ids.push((await sandbox.submit(people(ending))).id);
       sandbox.clock.advance(20_000);
     }
-    const list = async (query = '') => (await sandbox.get(`${batches}/workspace?limit=2${query}`)).body;
+    const list = async (query = '') => await sandbox.read(`${batches}/workspace?limit=2${query}`);
     const inOrder = (some: string[]): string[] => (listOrder === 'newest_first' ? some.toReversed() : some);
     expect((await list()).batch_calls.map(({ id }: Json) => id)).toEqual(inOrder(ids.slice(0, 2)));
     sandbox.clock.advance(10_000);
@@ -176,7 +174,7 @@ test.each(['newest_first', 'oldest_first'] as const)(
     const second = await list(`&last_doc=${first.next_doc}`);
     expect([...first.batch_calls, ...second.batch_calls].map(({ id }: Json) => id)).toEqual(inOrder(ids));
     expect([first.has_more, second.has_more, second.next_doc]).toEqual([true, false, null]);
-    expect((await sandbox.get(`${batches}/workspace?limit=3`)).body.detail[0].loc).toEqual(['query', 'limit']);
+    expect((await sandbox.read(`${batches}/workspace?limit=3`)).detail[0].loc).toEqual(['query', 'limit']);
   },
 );
 
@@ -184,11 +182,11 @@ test('a report that lags shows calls and a cancellation as they were', async () 
   const sandbox = await startPublished({ batchCalling: { reportLagMs: 60_000 } });
   const { id } = await sandbox.submit(people('0101', '0130'), { target_concurrency_limit: 1 });
   sandbox.clock.advance(20_000);
-  await sandbox.request('POST', `${batches}/${id}/cancel`);
-  const [before] = [(await sandbox.get(`${batches}/${id}`)).body];
+  await sandbox.post(`${batches}/${id}/cancel`);
+  const [before] = [await sandbox.read(`${batches}/${id}`)];
   expect([before.status, before.total_calls_finished]).toEqual(['in_progress', 0]);
   sandbox.clock.advance(60_000);
-  const { body } = await sandbox.get(`${batches}/${id}`);
+  const body = await sandbox.read(`${batches}/${id}`);
   expect(body.status).toBe('cancelled');
 });
 
@@ -197,7 +195,7 @@ test('ids of recipients may be replaced, or have to differ', async () => {
   const plain = await startPublished();
   expect((await plain.submit(twice)).total_calls_scheduled).toBe(2);
   const strict = await startPublished({ batchCalling: { uniqueRecipientIds: true } });
-  const refused = await strict.request('POST', `${batches}/submit`, batchOf(twice));
+  const refused = await strict.post(`${batches}/submit`, batchOf(twice));
   expect(refused).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'recipients', 1, 'id'] }] } });
   const replaced = await startPublished({ batchCalling: { recipientIds: 'replaced' } });
   const { id } = await replaced.submit(people('0100'));
@@ -206,10 +204,10 @@ test('ids of recipients may be replaced, or have to differ', async () => {
 
 test('more recipients than allowed, and terms that are not accepted, refuse the whole batch', async () => {
   const small = await startPublished({ maxCallsPerBatch: 2 });
-  const many = await small.request('POST', `${batches}/submit`, batchOf(people('0130', '0131', '0132')));
+  const many = await small.post(`${batches}/submit`, batchOf(people('0130', '0131', '0132')));
   expect(many).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'recipients'] }] } });
   const unsigned = await startPublished({ batchCalling: { termsAccepted: false } });
-  const refused = await unsigned.request('POST', `${batches}/submit`, batchOf(people('0130')));
+  const refused = await unsigned.post(`${batches}/submit`, batchOf(people('0130')));
   expect(refused).toMatchObject({ status: 403, body: { detail: { code: 'batch_calling_terms_not_accepted' } } });
   expect([...small.calls(), ...unsigned.calls()]).toEqual([]);
 });

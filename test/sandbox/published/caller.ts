@@ -1,3 +1,4 @@
+import { test as plainTest } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
 
@@ -19,23 +20,18 @@ export interface PublishedSandbox extends TestSandbox {
 
 /** A sandbox of the published API alone, asked with its key header. */
 export async function startPublished(options: SandboxOptions = {}): Promise<PublishedSandbox> {
-  const sandbox = await startTestSandbox({ dialect: 'published', ...options });
-  const request: TestSandbox['request'] = (method, path, body, init = {}) =>
-    sandbox.request(method, path, body, {
-      ...init,
-      headers: { 'x-api-key': '', 'xi-api-key': 'sk_sandbox_ok', ...(init.headers as Record<string, string> | undefined) },
-    });
+  const sandbox = await startTestSandbox({ dialect: 'published', ...options }, 'xi-api-key');
   return {
     ...sandbox,
-    request,
-    get: (path) => request('GET', path),
-    submit: async (recipients, more = {}) => (await request('POST', `${batches}/submit`, batchOf(recipients, more))).body,
+    submit: async (recipients, more = {}) => (await sandbox.post(`${batches}/submit`, batchOf(recipients, more))).body,
     statuses: async (batchId) => {
-      const { body } = await request('GET', `${batches}/${batchId}`);
-      return Object.fromEntries(body.recipients.map(({ id, status }: Json) => [id, status]));
+      const { recipients } = await sandbox.read(`${batches}/${batchId}`);
+      return Object.fromEntries(recipients.map(({ id, status }: Json) => [id, status]));
     },
   };
 }
+
+export const test = plainTest.extend('sandbox', () => startPublished());
 
 export function batchOf(recipients: readonly Recipient[], more: Json = {}): Json {
   return { call_name: 'Spring round', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients, ...more };

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Json } from '../harness.ts';
-import { conversations, people, startPublished, type PublishedSandbox } from './caller.ts';
+import { conversations, people, startPublished, test, type PublishedSandbox } from './caller.ts';
 
 async function startWithCalls(): Promise<PublishedSandbox> {
   const sandbox = await startPublished();
@@ -17,7 +17,7 @@ async function startWithCalls(): Promise<PublishedSandbox> {
 
 /** The last four digits of who was called in the conversations that are listed. */
 async function listed(sandbox: PublishedSandbox, query: string): Promise<string[]> {
-  const { body } = await sandbox.get(`${conversations}?${query}`);
+  const body = await sandbox.read(`${conversations}?${query}`);
   expect(body).toHaveProperty('conversations');
   const numbers = new Map(sandbox.calls().map(({ conversationId, to }) => [conversationId, to.slice(-4)]));
   return body.conversations.map(({ conversation_id: id }: Json) => numbers.get(id));
@@ -54,14 +54,13 @@ test('conversations are filtered by what was sent with their calls, and by how t
 
 test('a text is searched for in what was said', async () => {
   const sandbox = await startWithCalls();
-  const { body } = await sandbox.get(`${conversations}/${sandbox.calls()[0]!.conversationId}`);
+  const body = await sandbox.read(`${conversations}/${sandbox.calls()[0]!.conversationId}`);
   const said = body.transcript.find(({ role }: Json) => role === 'user').message;
   expect(await listed(sandbox, `search=${encodeURIComponent(String(said).toUpperCase())}`)).toContain('0100');
   expect(await listed(sandbox, 'search=nobody+says+this')).toEqual([]);
 });
 
-test('a filter that cannot be read, or is not built, is refused', async () => {
-  const sandbox = await startPublished();
+test('a filter that cannot be read, or is not built, is refused', async ({ sandbox }) => {
   for (const query of [
     'dynamic_variable_params=a:like:b',
     'dynamic_variable_params=a',
@@ -77,7 +76,7 @@ test('a filter that cannot be read, or is not built, is refused', async () => {
 test('a filtered list is read page by page, and its cursor belongs to its filter', async () => {
   const sandbox = await startWithCalls();
   const query = 'dynamic_variable_params=tries:gte:0&page_size=2';
-  const { body: first } = await sandbox.get(`${conversations}?${query}`);
+  const first = await sandbox.read(`${conversations}?${query}`);
   expect([first.conversations.length, first.has_more]).toEqual([2, true]);
   expect(await listed(sandbox, `${query}&cursor=${first.next_cursor}`)).toEqual(['0100']);
   const other = await sandbox.get(`${conversations}?page_size=2&cursor=${first.next_cursor}`);
@@ -86,30 +85,29 @@ test('a filtered list is read page by page, and its cursor belongs to its filter
 
 test('an entry of the list carries no number, batch, recipient, user id or variables', async () => {
   const sandbox = await startWithCalls();
-  const { body } = await sandbox.get(conversations);
+  const body = await sandbox.read(conversations);
   for (const text of ['+1212', 'batch', 'recipient', 'user 1', 'ledger:summer']) expect(JSON.stringify(body)).not.toContain(text);
   expect(body.conversations[0]).not.toHaveProperty('transcript_summary');
   const summed = await sandbox.get(`${conversations}?summary_mode=include`);
   expect(summed.body.conversations[2]).toHaveProperty('transcript_summary');
 });
 
-test('a talk under way shows duration 0 and no words until it is over, and a failed dial its error', async () => {
-  const sandbox = await startPublished();
+test('a talk under way shows duration 0 and no words until it is over, and a failed dial its error', async ({ sandbox }) => {
   const { id } = await sandbox.submit(people('0100', '0104'));
   sandbox.clock.advance(20_000);
   const [talk, failed] = sandbox.calls().map(({ conversationId }) => `${conversations}/${conversationId}`);
-  const during = (await sandbox.get(talk!)).body;
+  const during = await sandbox.read(talk!);
   expect(during).toMatchObject({ status: 'in-progress', transcript: [], analysis: null, metadata: { call_duration_secs: 0, error: null } });
-  expect((await sandbox.get(conversations)).body.conversations[0]).toMatchObject({ call_duration_secs: 0, message_count: 0 });
-  const missed = (await sandbox.get(failed!)).body;
+  expect((await sandbox.read(conversations)).conversations[0]).toMatchObject({ call_duration_secs: 0, message_count: 0 });
+  const missed = await sandbox.read(failed!);
   expect(missed).toMatchObject({ status: 'failed', transcript: [], analysis: null, metadata: { call_duration_secs: 0 } });
   expect(missed.metadata).toMatchObject({
     error: { code: expect.any(Number), reason: expect.any(String) },
     phone_call: { call_result: 'failed' },
   });
   expect(missed.metadata.batch_call).toEqual({ batch_call_id: id, batch_call_recipient_id: '0104' });
-  while ((await sandbox.get(talk!)).body.status === 'in-progress') sandbox.clock.advance(1_000);
-  const over = (await sandbox.get(talk!)).body;
+  while ((await sandbox.read(talk!)).status === 'in-progress') sandbox.clock.advance(1_000);
+  const over = await sandbox.read(talk!);
   expect(over.status).toBe('processing');
   expect(over.metadata.call_duration_secs).toBeGreaterThan(0);
   expect(over.transcript[0]).toMatchObject({ role: 'agent', message: expect.any(String) });

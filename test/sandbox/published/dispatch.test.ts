@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { plainNumbers, type Json } from '../harness.ts';
-import { conversations, people, startPublished, type PublishedSandbox, type Recipient } from './caller.ts';
+import { conversations, people, startPublished, test, type PublishedSandbox, type Recipient } from './caller.ts';
 
 const many: Recipient[] = plainNumbers(12).map((phone_number) => ({ phone_number }));
 
@@ -28,7 +28,7 @@ test('batches without a limit share half of the lines', async () => {
 
 test('and of the lines of their agent 70 %', async () => {
   const sandbox = await startPublished({ concurrency: 20 });
-  await sandbox.request('PATCH', '/v1/convai/agents/agent_reminders', {
+  await sandbox.patch('/v1/convai/agents/agent_reminders', {
     platform_settings: { call_limits: { agent_concurrency_limit: 3 } },
   });
   await sandbox.submit(many);
@@ -53,8 +53,7 @@ test('what waits for capacity is dialled whatever the hour is', async () => {
   expect(dialled.length).toBeLessThan(900);
 });
 
-test('a call rings no longer than the batch says', async () => {
-  const sandbox = await startPublished();
+test('a call rings no longer than the batch says', async ({ sandbox }) => {
   await sandbox.submit(people('0102', '0103', '0101'), { telephony_call_config: { ringing_timeout_secs: 3 } });
   sandbox.clock.advance(60_000);
   await sandbox.get('/_sandbox/health');
@@ -85,7 +84,7 @@ test.each<[string, Json, Json, string | null]>([
   ['a variable for which the agent has a value', { name: 'you' }, greeting, null],
 ])('a conversation begins or fails by %s', async (_what, placeholders, data, field) => {
   const sandbox = await startPublished();
-  await sandbox.request('PATCH', '/v1/convai/agents/agent_reminders', {
+  await sandbox.patch('/v1/convai/agents/agent_reminders', {
     conversation_config: { agent: { dynamic_variables: { dynamic_variable_placeholders: placeholders } } },
   });
   await sandbox.submit(clientData(data));

@@ -1,7 +1,7 @@
 import { fetch } from 'undici';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
-import { batches, batchOf, people, startPublished } from './caller.ts';
+import { batches, batchOf, people, startPublished, test } from './caller.ts';
 
 async function trySubmit(effect: FaultRuleInput['effect']) {
   const sandbox = await startPublished();
@@ -10,7 +10,7 @@ async function trySubmit(effect: FaultRuleInput['effect']) {
     .request('POST', `${batches}/submit`, batchOf(people('0130')), { signal: AbortSignal.timeout(1_500) })
     .then((answer) => answer.status)
     .catch(() => null);
-  const listed = (await sandbox.get(`${batches}/workspace?agent_id=agent_reminders`)).body.batch_calls.length;
+  const listed = (await sandbox.read(`${batches}/workspace?agent_id=agent_reminders`)).batch_calls.length;
   const again = await sandbox.submit(people('0130'));
   expect(again.status).toBe('in_progress');
   return { status, listed, called: sandbox.calls().length - 1 };
@@ -29,8 +29,7 @@ test.each<[string, FaultRuleInput['effect'], number | null, number]>([
   expect(await trySubmit(effect)).toEqual({ status, listed: carriedOut, called: carriedOut });
 });
 
-test('lists, reports and cancellations fail and lag on request', async () => {
-  const sandbox = await startPublished();
+test('lists, reports and cancellations fail and lag on request', async ({ sandbox }) => {
   const { id } = await sandbox.submit(people('0130', '0131'), { target_concurrency_limit: 1 });
   sandbox.addFaults([
     { operation: 'list_batches', nth: 1, effect: { type: 'error', status: 503 } },
@@ -50,8 +49,7 @@ test('lists, reports and cancellations fail and lag on request', async () => {
   expect((await report()).body.status).toBe('cancelled');
 });
 
-test('a report may lack a recipient, have one twice, or say another number', async () => {
-  const sandbox = await startPublished();
+test('a report may lack a recipient, have one twice, or say another number', async ({ sandbox }) => {
   const { id } = await sandbox.submit(people('0130', '0131'));
   sandbox.addFaults([
     { operation: 'get_batch', nth: 1, effect: { type: 'leave_out' } },
@@ -59,7 +57,7 @@ test('a report may lack a recipient, have one twice, or say another number', asy
     { operation: 'get_batch', nth: 3, effect: { type: 'unknown_value', field: 'phone_number', value: '+12125550139' } },
   ]);
   const numbers = async (): Promise<string[]> =>
-    (await sandbox.get(`${batches}/${id}`)).body.recipients.map(({ phone_number: number }: { phone_number: string }) => number.slice(-4));
+    (await sandbox.read(`${batches}/${id}`)).recipients.map(({ phone_number: number }: { phone_number: string }) => number.slice(-4));
   expect(await numbers()).toHaveLength(1);
   const twice = await numbers();
   expect([twice.length, new Set(twice).size]).toEqual([3, 2]);
@@ -67,8 +65,7 @@ test('a report may lack a recipient, have one twice, or say another number', asy
   expect(await numbers()).toEqual(['0130', '0131']);
 });
 
-test('a batch accepted in part says how many calls it has', async () => {
-  const sandbox = await startPublished();
+test('a batch accepted in part says how many calls it has', async ({ sandbox }) => {
   sandbox.addFaults([
     { operation: 'batch_calls', effect: { type: 'partial', accept: 1 } },
     { operation: 'batch_calls', effect: { type: 'wrong_count' } },

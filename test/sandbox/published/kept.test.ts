@@ -14,9 +14,9 @@ for (const phone_number of plainNumbers(9)) many.push({ ...many[0]!, id: phone_n
 const shared = batchOf(many, { branch_id: 'branch_0', telephony_call_config: { ringing_timeout_secs: 4 } });
 
 async function readBatches(sandbox: PublishedSandbox): Promise<Json> {
-  const { batch_calls: listed } = (await sandbox.get(`${batches}/workspace`)).body;
+  const { batch_calls: listed } = await sandbox.read(`${batches}/workspace`);
   const reports = [];
-  for (const { id } of listed) reports.push((await sandbox.get(`${batches}/${id}`)).body);
+  for (const { id } of listed) reports.push(await sandbox.read(`${batches}/${id}`));
   return { listed, reports, calls: sandbox.calls().map(({ realAcceptedAt: _left, ...call }) => call) };
 }
 
@@ -56,17 +56,17 @@ test('batches, their limits and a cancellation are kept, even if the process is 
 test('a single call is placed outside any batch, and a repeated request places a second one', async () => {
   const sandbox = await startPublished({ concurrency: 1 });
   const order = { agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', to_number: '+12125550100' };
-  const ask = async (more: Json = {}) => sandbox.request('POST', '/v1/convai/twilio/outbound-call', { ...order, ...more });
+  const ask = async (more: Json = {}) => sandbox.post('/v1/convai/twilio/outbound-call', { ...order, ...more });
   const { body: placed } = await ask({ conversation_initiation_client_data: { dynamic_variables: { ref: 'one' } } });
   expect(placed).toEqual({ success: true, message: expect.any(String), conversation_id: expect.any(String), callSid: expect.any(String) });
   // No line is free: the call waits, and has no conversation yet.
   expect((await ask()).body).toMatchObject({ success: true, conversation_id: null });
   sandbox.clock.advance(3_600_000);
-  const { body } = await sandbox.get(`${conversations}/${placed.conversation_id}`);
+  const body = await sandbox.read(`${conversations}/${placed.conversation_id}`);
   expect(body.metadata).not.toHaveProperty('batch_call');
   expect(body.metadata.phone_call).toMatchObject({ external_number: '+12125550100', call_result: 'answered' });
   expect(sandbox.calls()).toHaveLength(2);
-  expect((await sandbox.get(`${batches}/workspace`)).body.batch_calls).toEqual([]);
+  expect((await sandbox.read(`${batches}/workspace`)).batch_calls).toEqual([]);
   const found = await sandbox.get(`${conversations}?dynamic_variable_params=ref:eq:one`);
   expect(found.body.conversations.map(({ conversation_id: id }: Json) => id)).toEqual([placed.conversation_id]);
   for (const [more, status] of [

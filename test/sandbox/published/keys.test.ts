@@ -1,11 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { startTestSandbox, type Json } from '../harness.ts';
-import { batches, conversations, batchOf, people, startPublished } from './caller.ts';
+import { batches, batchOf, conversations, people, startPublished, test } from './caller.ts';
 
 const operation14 = '/v1/convai/phone-numbers/batch-calls';
 
-test('the published API has no operation 14, whatever the key and the method', async () => {
-  const sandbox = await startPublished();
+test('the published API has no operation 14, whatever the key and the method', async ({ sandbox }) => {
   const calls = [{ to_phone_number: '+12125550100' }];
   for (const headers of [{}, { 'xi-api-key': 'sk_wrong' }]) {
     const answer = await sandbox.request(
@@ -17,7 +16,7 @@ test('the published API has no operation 14, whatever the key and the method', a
     expect(answer).toMatchObject({ status: 404, body: { detail: { code: 'route_not_found' } } });
   }
   expect(sandbox.calls()).toEqual([]);
-  expect((await sandbox.get('/openapi.json')).body.paths).not.toHaveProperty([operation14]);
+  expect((await sandbox.read('/openapi.json')).paths).not.toHaveProperty([operation14]);
 });
 
 test.each<[string, Record<string, string>, string | null]>([
@@ -35,11 +34,10 @@ test.each<[string, Record<string, string>, string | null]>([
   }
 });
 
-test('a key that was revoked has both codes too', async () => {
-  const sandbox = await startPublished();
+test('a key that was revoked has both codes too', async ({ sandbox }) => {
   sandbox.addFaults([{ operation: 7, effect: { type: 'revoke_key' } }]);
   await sandbox.get(conversations);
-  const { body } = await sandbox.get(`${batches}/workspace`);
+  const body = await sandbox.read(`${batches}/workspace`);
   expect(body.detail).toMatchObject({ status: 'invalid_api_key', code: 'unauthorized' });
 });
 

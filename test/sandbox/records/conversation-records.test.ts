@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { plainHabits } from '../../../src/sandbox/core/world/record-habits.ts';
 import { describeConversation, describeListEntry } from '../../../src/sandbox/convai/records/conversation-record.ts';
 import { ConversationStore } from '../../../src/sandbox/core/state/conversation-store.ts';
 import type { Call } from '../../../src/sandbox/core/state/call.ts';
-import { noon, plainNumbers, startTestSandbox, type Json } from '../harness.ts';
+import { noon, plainNumbers, startTestSandbox, test, type Json } from '../harness.ts';
 
 const hour = 3_600_000;
 const list = '/v1/convai/conversations';
@@ -13,10 +13,10 @@ test('the spec dialect serves nothing but what the contract names', async () => 
   const sandbox = await startTestSandbox({ dialect: 'spec' });
   await sandbox.batch(['+12125550100']);
   const path = `${list}/${sandbox.calls()[0]?.conversationId}`;
-  const unfinished = (await sandbox.get(path)).body;
+  const unfinished = await sandbox.read(path);
   expect(unfinished.metadata).toEqual({ start_time: new Date(noon).toISOString(), agent_id: 'agent_reminders' });
   sandbox.clock.advance(hour);
-  const record = (await sandbox.get(path)).body;
+  const record = await sandbox.read(path);
   expect(Object.keys(record).sort()).toEqual([
     'audio',
     'collected_data',
@@ -27,33 +27,32 @@ test('the spec dialect serves nothing but what the contract names', async () => 
   ]);
   expect(Object.keys(record.metadata).sort()).toEqual(['agent_id', 'duration', 'end_time', 'start_time']);
   for (const turn of record.transcript) expect(Object.keys(turn).sort()).toEqual(['speaker', 'text', 'timestamp']);
-  const page = (await sandbox.get(list)).body;
+  const page = await sandbox.read(list);
   expect(page).toEqual({
     conversations: [{ conversation_id: record.conversation_id, metadata: { start_time: record.metadata.start_time } }],
     has_more: false,
     next_cursor: null,
   });
-  const numbers = (await sandbox.get('/v1/convai/phone-numbers')).body;
+  const numbers = await sandbox.read('/v1/convai/phone-numbers');
   expect(Object.keys(numbers[2]).sort()).toEqual(['agent_id', 'label', 'phone_number', 'phone_number_id']);
-  const agent = (await sandbox.get('/v1/convai/agents/agent_survey')).body;
+  const agent = await sandbox.read('/v1/convai/agents/agent_survey');
   expect(agent).not.toHaveProperty('platform_settings');
 });
 
 test('the spec dialect knows no fields beyond the contract in requests either', async () => {
   const sandbox = await startTestSandbox({ dialect: 'spec' });
-  const rename = await sandbox.request('PATCH', '/v1/convai/agents/agent_survey', { name: 'N' });
+  const rename = await sandbox.patch('/v1/convai/agents/agent_survey', { name: 'N' });
   expect(rename.body.detail[0].loc).toEqual(['body', 'name']);
   const calls = [{ to_phone_number: '+12125550150', dynamic_variables: {} }];
   expect((await sandbox.batch([], { calls })).body.detail[0].loc).toEqual(['body', 'calls', 0, 'dynamic_variables']);
   expect((await sandbox.batch([], { calls: [{ to_phone_number: '+12125550150', variables: { a: 1 } }] })).status).toBe(200);
 });
 
-test('the extended dialect serves the contract’s names and the inner fields beside them', async () => {
-  const sandbox = await startTestSandbox();
+test('the extended dialect serves the contract’s names and the inner fields beside them', async ({ sandbox }) => {
   const answer = await sandbox.batch(['+12125550100']);
   sandbox.clock.advance(hour);
-  const entry = (await sandbox.get(list)).body.conversations[0];
-  const record = (await sandbox.get(`${list}/${entry.conversation_id}`)).body;
+  const entry = (await sandbox.read(list)).conversations[0];
+  const record = await sandbox.read(`${list}/${entry.conversation_id}`);
   expect(entry).toMatchObject({ agent_id: 'agent_reminders', status: 'done', direction: 'outbound', call_successful: 'success' });
   expect(entry.start_time_unix_secs).toBe(noon / 1000);
   expect(record.metadata).toMatchObject({
@@ -67,11 +66,10 @@ test('the extended dialect serves the contract’s names and the inner fields be
   expect(record.transcript[0]).toMatchObject({ role: 'agent', speaker: 'agent', time_in_call_secs: 0 });
 });
 
-test('turns in the extended dialect tell who made them up, from what, and whether they were cut off', async () => {
-  const sandbox = await startTestSandbox();
+test('turns in the extended dialect tell who made them up, from what, and whether they were cut off', async ({ sandbox }) => {
   await sandbox.batch(['+12125550107']);
   sandbox.clock.advance(hour);
-  const record = (await sandbox.get(`${list}/${sandbox.calls()[0]?.conversationId}`)).body;
+  const record = await sandbox.record(0);
   const [opening, greeting] = record.transcript;
   const question = record.transcript.find((turn: Json) => turn.producing_llm !== null);
   expect(opening).toMatchObject({ interrupted: true, producing_llm: null, llm_usage: null, tool_calls: [] });
@@ -156,13 +154,12 @@ test('the list can be turned round, and shows one agent’s conversations when a
   const ids = sandbox.calls().map((call) => call.conversationId);
   expect(await readAll(sandbox.get, `${list}?page_size=2`)).toEqual(ids);
   expect(await readAll(sandbox.get, `${list}?page_size=2&agent_id=agent_survey`)).toEqual(ids.slice(5));
-  expect((await sandbox.get(`${list}?agent_id=none`)).body.conversations).toEqual([]);
+  expect((await sandbox.read(`${list}?agent_id=none`)).conversations).toEqual([]);
 });
 
-test('a cursor of another filter, of before a reset, or of nothing is refused', async () => {
-  const sandbox = await startTestSandbox();
+test('a cursor of another filter, of before a reset, or of nothing is refused', async ({ sandbox }) => {
   await sandbox.batch(plainNumbers(3));
-  const { next_cursor: cursor } = (await sandbox.get(`${list}?page_size=1`)).body;
+  const { next_cursor: cursor } = await sandbox.read(`${list}?page_size=1`);
   expect((await sandbox.get(`${list}?page_size=1&cursor=${cursor}`)).status).toBe(200);
   for (const path of [`${list}?agent_id=agent_survey&cursor=${cursor}`, `/v1/convai/agents?cursor=${cursor}`, `${list}?cursor=abc`]) {
     const refused = await sandbox.get(path);

@@ -28,7 +28,7 @@ async function callAll(sandbox: TestSandbox, numbers: string[]): Promise<Json[]>
 
 async function readRecords(sandbox: TestSandbox): Promise<Json[]> {
   const ids = sandbox.calls().map(({ conversationId }) => conversationId);
-  return Promise.all(ids.map(async (id) => (await sandbox.get(`/v1/convai/conversations/${id}`)).body));
+  return Promise.all(ids.map(async (id) => await sandbox.read(`/v1/convai/conversations/${id}`)));
 }
 
 function firstLineOf(record: Json): string {
@@ -103,7 +103,7 @@ test('the record of a call that nobody answered is bare, or its duration counts 
     await sandbox.advance(hourMs);
     const [call] = sandbox.calls();
     expect(call?.result).toBe('no_answer');
-    return call?.conversationId == null ? null : (await sandbox.get(`/v1/convai/conversations/${call.conversationId}`)).body;
+    return call?.conversationId == null ? null : await sandbox.read(`/v1/convai/conversations/${call.conversationId}`);
   };
   expect(await unanswered('full')).toMatchObject({
     metadata: { duration: 0, phone_call: { call_result: 'no_answer' }, termination_reason: 'Nobody answered.' },
@@ -118,7 +118,7 @@ test('the record of a call that nobody answered is bare, or its duration counts 
 test('a record comes into the list late, in the place where it belongs, and can be read before', async () => {
   const sandbox = await start(worldWith({ listed_late: { share: 0.5, from_seconds: 7_200, to_seconds: 7_200 } }));
   const listed = async (): Promise<string[]> =>
-    (await sandbox.get('/v1/convai/conversations?page_size=100')).body.conversations.map((entry: Json) => entry.conversation_id);
+    (await sandbox.read('/v1/convai/conversations?page_size=100')).conversations.map((entry: Json) => entry.conversation_id);
   await callAll(sandbox, plainNumbers(20));
   const early = await listed();
   expect(early.length).toBeGreaterThan(3);
@@ -150,15 +150,15 @@ test('habits of records are checked, shown and replaced with the world', async (
     'from_seconds must not be above to_seconds',
   );
   const sandbox = await start(worldWith({ altered: 0.25 }));
-  expect((await sandbox.get('/_sandbox/info')).body.settings.records).toMatchObject({ altered: 0.25, number_shown: 1 });
-  await sandbox.request('PUT', '/_sandbox/world', { records: { number_shown: 0 } });
-  expect((await sandbox.get('/_sandbox/info')).body.settings.records).toMatchObject({ altered: 0, number_shown: 0 });
+  expect((await sandbox.read('/_sandbox/info')).settings.records).toMatchObject({ altered: 0.25, number_shown: 1 });
+  await sandbox.put('/_sandbox/world', { records: { number_shown: 0 } });
+  expect((await sandbox.read('/_sandbox/info')).settings.records).toMatchObject({ altered: 0, number_shown: 0 });
 });
 
 test('a step of the clock shows in Date and in what is recorded from then on; calls go on as they would have', async () => {
   const sandbox = await start(worldWith({}));
   const [before] = await callAll(sandbox, ['+12125550100']);
-  const { body } = await sandbox.request('POST', '/_sandbox/clock/step', { ms: -28 * 60_000 });
+  const { body } = await sandbox.post('/_sandbox/clock/step', { ms: -28 * 60_000 });
   expect(body).toMatchObject({ shown_offset_ms: -28 * 60_000, now_ms: noon + hourMs });
   const answer = await sandbox.batch(['+13125550100']);
   expect(Date.parse(answer.headers.get('date') ?? '')).toBe(noon + hourMs - 28 * 60_000);
@@ -167,10 +167,10 @@ test('a step of the clock shows in Date and in what is recorded from then on; ca
   expect(same).toEqual(before);
   expect(after.metadata.start_time).toBe(new Date(noon + hourMs - 28 * 60_000).toISOString());
   expect(sandbox.calls()[1]).toMatchObject({ acceptedAt: noon + hourMs, dialedAt: noon + hourMs });
-  await sandbox.request('POST', '/_sandbox/clock/step', { ms: 30 * 60_000 });
+  await sandbox.post('/_sandbox/clock/step', { ms: 30 * 60_000 });
   const { headers } = await sandbox.get('/v1/convai/agents');
   expect(Date.parse(headers.get('date') ?? '')).toBe(noon + hourMs + 3 * 60_000);
-  expect((await sandbox.request('POST', '/_sandbox/clock/step', { ms: 1.5 })).status).toBe(422);
+  expect((await sandbox.post('/_sandbox/clock/step', { ms: 1.5 })).status).toBe(422);
 });
 
 test('the Date header can be left out', async () => {
@@ -197,7 +197,7 @@ test('a batch is queued although the answer is that it was refused', async () =>
 test("a call of somebody else's leaves a record like any other, and is none of the caller's", async () => {
   const sandbox = await start({});
   await sandbox.batch(['+12125550101']);
-  const placed = await sandbox.request('POST', '/_sandbox/outbound', {
+  const placed = await sandbox.post('/_sandbox/outbound', {
     phone_number_id: 'pn_main',
     to: '+12125550101',
     first_message: line,

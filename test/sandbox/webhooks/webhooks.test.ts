@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { createServer as createSandboxServer } from '../../../src/sandbox/server.ts';
 import { Service } from '../../../src/sandbox/core/service/service.ts';
 import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
-import { createManualClock, noon, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { createManualClock, noon, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 import { patienceMs } from '../../support/until.ts';
 
 const hour = 3_600_000;
@@ -55,13 +55,13 @@ async function startReceiver(): Promise<Receiver> {
 }
 
 async function subscribe(sandbox: TestSandbox, url: string, more: Record<string, unknown> = {}): Promise<string> {
-  const { status, body } = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret, ...more });
+  const { status, body } = await sandbox.post('/_sandbox/webhooks', { url, secret, ...more });
   expect([status, body]).toEqual([200, expect.objectContaining({ url })]);
   return body.webhook_id;
 }
 
 async function deliveries(sandbox: TestSandbox, id: string): Promise<Json[]> {
-  return (await sandbox.get(`/_sandbox/webhooks/${id}/deliveries`)).body.deliveries;
+  return (await sandbox.read(`/_sandbox/webhooks/${id}/deliveries`)).deliveries;
 }
 
 /** Waits until nothing is on its way any more but what a later hour is to bring. */
@@ -102,8 +102,8 @@ test('a finished call is told with its record and its recording, signed over the
   const id = await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550100');
   expect((await settled(sandbox, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-  const [conversation] = (await sandbox.get(list)).body.conversations;
-  const record = (await sandbox.get(`${list}/${conversation.conversation_id}`)).body;
+  const [conversation] = (await sandbox.read(list)).conversations;
+  const record = await sandbox.read(`${list}/${conversation.conversation_id}`);
   const byType = Object.fromEntries(receiver.received.map(({ body }) => [body.type, body]));
   const { post_call_transcription: transcription, post_call_audio: audio } = byType;
   expect({ ...transcription.data, audio: null }).toEqual({ ...record, audio: null });
@@ -142,7 +142,7 @@ test('an event about a submitted batch names the recipient as it was submitted',
   const id = await subscribe(sandbox, receiver.url);
   const recipients = ['+12125550100', '+12125550101'].map((phone_number, nth) => ({ id: `row ${nth}`, phone_number }));
   const batch = { call_name: 'A', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients };
-  expect((await sandbox.request('POST', '/v1/convai/batch-calling/submit', batch)).status).toBe(200);
+  expect((await sandbox.post('/v1/convai/batch-calling/submit', batch)).status).toBe(200);
   sandbox.clock.advance(3_600_000);
   await settled(sandbox, id);
   const told = receiver.received.map(({ body: { type, data } }): string[] => [
@@ -170,7 +170,7 @@ test('webhooks given at start are there again after a reset, others are gone', a
   const sandbox = await startTestSandbox({ webhooks: [{ url: receiver.url, secret }] });
   await subscribe(sandbox, receiver.url);
   sandbox.reset();
-  const { webhooks } = (await sandbox.get('/_sandbox/webhooks')).body;
+  const { webhooks } = await sandbox.read('/_sandbox/webhooks');
   expect(webhooks).toHaveLength(1);
   await call(sandbox, '+12125550101');
   await settled(sandbox, webhooks[0].webhook_id);
@@ -179,9 +179,9 @@ test('webhooks given at start are there again after a reset, others are gone', a
 
 test('the secret goes in and never comes out', async () => {
   const { sandbox, receiver } = await startWith();
-  const made = await sandbox.request('POST', '/_sandbox/webhooks', { url: receiver.url, secret });
+  const made = await sandbox.post('/_sandbox/webhooks', { url: receiver.url, secret });
   const id = made.body.webhook_id;
-  const short = await sandbox.request('POST', '/_sandbox/webhooks', { url: receiver.url, secret: 'shorty' });
+  const short = await sandbox.post('/_sandbox/webhooks', { url: receiver.url, secret: 'shorty' });
   await call(sandbox, '+12125550101');
   const seen = [
     made,
@@ -210,7 +210,7 @@ test('only this machine is delivered to, unless a host was allowed in as many wo
     'not an address',
   ];
   for (const url of refused) {
-    const { status, body } = await sandbox.request('POST', '/_sandbox/webhooks', { url, secret });
+    const { status, body } = await sandbox.post('/_sandbox/webhooks', { url, secret });
     expect([url, status, body.detail[0]?.loc]).toEqual([url, 422, ['body', 'url']]);
   }
   for (const url of ['http://127.0.0.1:1/', 'http://[::1]:1/', 'http://localhost:1/', 'http://hooks.test/', 'http://other.test:8080/'])
@@ -229,7 +229,7 @@ test.each([
 
 test('the spec dialect has no webhooks', async () => {
   const sandbox = await startTestSandbox({ dialect: 'spec' });
-  const made = await sandbox.request('POST', '/_sandbox/webhooks', { url: 'http://127.0.0.1:1/', secret });
+  const made = await sandbox.post('/_sandbox/webhooks', { url: 'http://127.0.0.1:1/', secret });
   expect([made.status, made.body.detail.code]).toEqual([409, 'not_in_dialect']);
 });
 
@@ -283,8 +283,7 @@ test.each([
   expect([delivery.state, receiver.received.length]).toEqual(again ? ['delivered', 2] : ['failed', 1]);
 });
 
-test('a receiver that is not there is named, and not tried again', async () => {
-  const sandbox = await startTestSandbox();
+test('a receiver that is not there is named, and not tried again', async ({ sandbox }) => {
   const id = await subscribe(sandbox, 'http://127.0.0.1:1/', { retries: true });
   await call(sandbox, '+12125550101');
   expect(await settled(sandbox, id)).toMatchObject([{ state: 'failed', reason: 'ECONNREFUSED' }]);
@@ -306,7 +305,7 @@ test('a conversation deleted before a retry is not delivered any more', async ()
   await sandbox.batch(['+12125550100']);
   while (sandbox.calls()[0]?.state !== 'done') sandbox.clock.advance(1_000);
   const [{ conversation_id: conversation }] = await settled(sandbox, id);
-  await sandbox.request('DELETE', `${list}/${conversation}`);
+  await sandbox.delete(`${list}/${conversation}`);
   sandbox.clock.advance(hour);
   expect(await settled(sandbox, id)).toMatchObject([{ state: 'dropped', reason: 'The conversation was deleted.' }]);
   expect(receiver.received).toHaveLength(1);
@@ -318,7 +317,7 @@ test('a webhook that is removed hears nothing more', async () => {
   const id = await subscribe(sandbox, receiver.url, { retries: true });
   await busyCall(sandbox);
   await settled(sandbox, id);
-  expect((await sandbox.request('DELETE', `/_sandbox/webhooks/${id}`)).status).toBe(200);
+  expect((await sandbox.delete(`/_sandbox/webhooks/${id}`)).status).toBe(200);
   await busyCall(sandbox);
   const kept = await subscribe(sandbox, receiver.url, { events: ['call_initiation_failure'] });
   await busyCall(sandbox);

@@ -1,16 +1,17 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { ServiceClock } from '../../../../src/sandbox/core/clock/clock.ts';
 import { ClockMover } from '../../../../src/sandbox/core/clock/mover.ts';
 import { ServiceEvents } from '../../../../src/sandbox/core/clock/service-events.ts';
 import { Scheduler } from '../../../../src/sandbox/core/clock/scheduler.ts';
-import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox, createManualClock } from '../../harness.ts';
+import { createManualClock, noon, plainNumbers, startTestSandbox, testWith, type Json, type TestSandbox } from '../../harness.ts';
 import { startModelServer, stream } from '../../llm/model-server.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;
+const test = testWith(onHold);
 
 function advance(sandbox: TestSandbox, by: Record<string, unknown>): Promise<{ status: number; body: Json }> {
-  return sandbox.request('POST', '/_sandbox/clock/advance', by);
+  return sandbox.post('/_sandbox/clock/advance', by);
 }
 
 function createMovable() {
@@ -21,9 +22,8 @@ function createMovable() {
   return { clock, scheduler, events, pendingWork, mover: new ClockMover({ clock, scheduler, events, pendingWork }) };
 }
 
-test('a clock that is moved by hand stands still between two moves', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  expect((await sandbox.get('/_sandbox/clock')).body).toEqual({
+test('a clock that is moved by hand stands still between two moves', async ({ sandbox }) => {
+  expect(await sandbox.read('/_sandbox/clock')).toEqual({
     mode: 'manual',
     speed: 0,
     now: '2030-01-15T12:00:00.000Z',
@@ -32,7 +32,7 @@ test('a clock that is moved by hand stands still between two moves', async () =>
     movable: true,
     moving: null,
   });
-  expect((await sandbox.get('/_sandbox/health')).body.clock).toMatchObject({ speed: 0, anchorServiceMs: noon });
+  expect((await sandbox.read('/_sandbox/health')).clock).toMatchObject({ speed: 0, anchorServiceMs: noon });
   const { body, status } = await advance(sandbox, { seconds: 90 });
   expect([status, body.now, body.advanced_ms]).toEqual([200, '2030-01-15T12:01:30.000Z', 90_000]);
   expect((await advance(sandbox, { ms: 1 })).body.now_ms).toBe(noon + 90_001);
@@ -84,11 +84,10 @@ test('time waits for work that is under way elsewhere', async () => {
   expect(told).toEqual(['work at 10', 'its result at 15', 'another at 20']);
 });
 
-test('two moves at once happen one after the other', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('two moves at once happen one after the other', async ({ sandbox }) => {
   const moves = await Promise.all([1, 2, 3].map((seconds) => advance(sandbox, { seconds })));
   expect(moves.map(({ body }) => body.advanced_ms)).toEqual([1_000, 2_000, 3_000]);
-  expect((await sandbox.get('/_sandbox/clock')).body.now_ms).toBe(noon + 6_000);
+  expect((await sandbox.read('/_sandbox/clock')).now_ms).toBe(noon + 6_000);
 });
 
 test('a long move lets other requests through and tells how far it has come', async () => {
@@ -110,27 +109,26 @@ test('a long move lets other requests through and tells how far it has come', as
   expect(progress).toEqual([...progress.slice(1).map(() => noon + 3_600_000), null]);
 });
 
-test.each<[Record<string, unknown>, string]>([
+test.for<[Record<string, unknown>, string]>([
   [{ seconds: -1 }, 'forward only'],
   [{ until: '2030-01-15T11:59:59Z' }, 'goes forward only'],
   [{ until: 'tomorrow' }, 'Must be a time such as'],
   [{ ms: 1, seconds: 1 }, 'exactly one of seconds, ms and until'],
   [{}, 'exactly one of seconds, ms and until'],
   [{ until: '9999-12-31T23:59:59Z' }, 'Must be before'],
-])('a move by %j is refused', async (by, why) => {
-  const sandbox = await startTestSandbox(onHold);
+])('a move by %j is refused', async ([by, why], { sandbox }) => {
   const { status, body } = await advance(sandbox, by);
   expect([status, body.detail[0].msg]).toEqual([422, expect.stringContaining(why)]);
-  expect((await sandbox.get('/_sandbox/clock')).body.now_ms).toBe(noon);
+  expect((await sandbox.read('/_sandbox/clock')).now_ms).toBe(noon);
 });
 
 test('a clock can be stopped, moved and set running again, and never goes back', async () => {
   const sandbox = await startTestSandbox({ clock: 'manual', epochMs: noon });
-  const put = (body: Record<string, unknown>) => sandbox.request('PUT', '/_sandbox/clock', body);
+  const put = (body: Record<string, unknown>) => sandbox.put('/_sandbox/clock', body);
   expect((await put({ mode: 'scaled', speed: 50_000 })).body).toMatchObject({ mode: 'scaled', speed: 50_000 });
-  await expect.poll(async () => (await sandbox.get('/_sandbox/clock')).body.now_ms).toBeGreaterThan(noon + 60_000);
+  await expect.poll(async () => (await sandbox.read('/_sandbox/clock')).now_ms).toBeGreaterThan(noon + 60_000);
   const stopped = (await put({ mode: 'manual' })).body.now_ms;
-  expect((await sandbox.get('/_sandbox/clock')).body.now_ms).toBe(stopped);
+  expect((await sandbox.read('/_sandbox/clock')).now_ms).toBe(stopped);
   expect((await put({ mode: 'realtime' })).body.now_ms).toBeGreaterThanOrEqual(stopped);
   const jumped = (await advance(sandbox, { seconds: 3_600 })).body;
   expect(jumped.now_ms).toBeGreaterThanOrEqual(stopped + 3_600_000);
@@ -139,10 +137,9 @@ test('a clock can be stopped, moved and set running again, and never goes back',
     expect((await put(refused)).status).toBe(422);
 });
 
-test('what waits is woken when the clock is set running', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('what waits is woken when the clock is set running', async ({ sandbox }) => {
   await sandbox.batch(['+12125550101']);
-  await sandbox.request('PUT', '/_sandbox/clock', { mode: 'scaled', speed: 10_000 });
+  await sandbox.put('/_sandbox/clock', { mode: 'scaled', speed: 10_000 });
   await expect.poll(() => sandbox.calls()[0]?.state).toBe('failed');
 });
 
@@ -166,7 +163,7 @@ test('calls come to their end while time is moved, in one go or in many small on
 test('a conversation whose words come from elsewhere is waited for', async () => {
   const model = await startModelServer((response) => stream(response, 'Thank you. Goodbye.'));
   const sandbox = await startTestSandbox({ ...onHold, modelLatency: 'drawn' });
-  const { body } = await sandbox.request('POST', '/v1/convai/agents', {
+  const { body } = await sandbox.post('/v1/convai/agents', {
     name: 'Own model',
     conversation_config: { agent: { llm: { model_id: 'custom', custom_llm: { url: model.url } } } },
   });
@@ -223,4 +220,14 @@ test('the timer wakes by itself on a running clock', async () => {
   clearInterval(keepAlive);
   expect(at).toBeGreaterThan(0);
   scheduler.close();
+});
+
+test('a clock that jumps a year ahead brings every call to its end once, when its line was free', async () => {
+  const sandbox = await startTestSandbox({ ...onHold, concurrency: 1 });
+  await sandbox.batch(plainNumbers(3));
+  await sandbox.advance(365 * 24 * 3_600_000);
+  expect(sandbox.calls().map(({ to }) => to)).toEqual(plainNumbers(3));
+  const times = sandbox.calls().map(({ dialedAt, endedAt }) => [dialedAt ?? 0, endedAt ?? 0]);
+  for (const [dialedAt, endedAt] of times) expect(dialedAt).toBeLessThanOrEqual(endedAt ?? 0);
+  expect(Math.max(...times.flat())).toBeLessThan(noon + 24 * 3_600_000);
 });

@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { catalogue } from '../../../../src/sandbox/models/catalogue.ts';
-import { startTestSandbox, type Json, type TestSandbox, plainNumbers } from '../../harness.ts';
+import { plainNumbers, startTestSandbox, test, type Json, type TestSandbox } from '../../harness.ts';
 import { speakingMs } from '../../../../src/sandbox/core/state/talk.ts';
 
 const hour = 3_600_000;
 
 async function createAgent(sandbox: TestSandbox, body: Record<string, unknown>): Promise<string> {
-  const created = await sandbox.request('POST', '/v1/convai/agents', { name: 'Own', ...body });
+  const created = await sandbox.post('/v1/convai/agents', { name: 'Own', ...body });
   expect(created.status).toBe(200);
   return created.body.agent_id;
 }
@@ -19,14 +19,13 @@ async function talk(
   await sandbox.batch([], { agent_id: agentId, calls: [{ to_phone_number: '+12125550100', ...call }] });
   sandbox.clock.advance(hour);
   const id = sandbox.calls().at(-1)?.conversationId;
-  const record = (await sandbox.get(`/v1/convai/conversations/${id}`)).body;
+  const record = await sandbox.read(`/v1/convai/conversations/${id}`);
   const said = (speaker: string): string[] =>
     record.transcript.filter((turn: Json) => turn.speaker === speaker).map((turn: Json) => turn.text);
   return { record, agent: said('agent'), user: said('user') };
 }
 
-test('each item is asked in words for a person, with its choices or kind of answer', async () => {
-  const sandbox = await startTestSandbox();
+test('each item is asked in words for a person, with its choices or kind of answer', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, {
     platform_settings: {
       data_collection: {
@@ -54,8 +53,7 @@ test('each item is asked in words for a person, with its choices or kind of answ
   });
 });
 
-test('a number is drawn from the scale that the question names', async () => {
-  const sandbox = await startTestSandbox();
+test('a number is drawn from the scale that the question names', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, {
     platform_settings: { data_collection: { ease: { type: 'integer', description: 'From 1 to 10, how easy was it?' } } },
   });
@@ -75,11 +73,10 @@ test('who does not answer is asked once more, and not a third time', async () =>
   expect(record.collected_data.size).toMatchObject({ value: null, rationale: 'It was not said.' });
 });
 
-test.each([
+test.for<[{ silence_end_call_timeout?: number }, string, number]>([
   [{}, 'Nobody spoke.', 3],
   [{ silence_end_call_timeout: 40 }, 'Nobody spoke.', 4],
-])('the agent asks again after every silence, and then ends the call: %o', async (turn, reason, least) => {
-  const sandbox = await startTestSandbox();
+])('the agent asks again after every silence, and then ends the call: %o', async ([turn, reason, least], { sandbox }) => {
   const override = { turn: { turn_timeout: 7, ...turn } };
   const { record, agent, user } = await talk(sandbox, 'agent_reminders', {
     to_phone_number: '+12125550106',
@@ -133,8 +130,7 @@ test('“who is this?” is answered from the prompt, with its variables, else f
   expect(fromLine.agent.join(' ')).toContain('This is an automated call. I am calling about your appointment.');
 });
 
-test('an agent that collects nothing asks what its prompt tells it to ask', async () => {
-  const sandbox = await startTestSandbox();
+test('an agent that collects nothing asks what its prompt tells it to ask', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, {
     conversation_config: { agent: { prompt: { prompt: 'You call members. Ask whether they will renew, and why. Then say goodbye.' } } },
     platform_settings: { evaluation: { criteria: [{ id: 'polite' }] } },
@@ -145,21 +141,19 @@ test('an agent that collects nothing asks what its prompt tells it to ask', asyn
   expect(record.evaluation_results.polite.result).toBe('success');
 });
 
-test.each([
+test.for([
   ['a list with bullets', 'You call members.\n- Will you renew?\n* when would it suit you?\n• **Who told you of us?**'],
   ['a numbered list', 'You call members. Ask:\n1. Will you renew?\n2) when would it suit you?\n(c) Who told you of us?'],
   ['a row in one line', 'You call members: Will you renew? When would it suit you? Who told you of us?'],
   ['a numbered row', 'You call members. 1) Will you renew? 2) When would it suit you? 3) Who told you of us?'],
-])('each question of a prompt is asked, in order, where they stand as %s', async (_, prompt) => {
-  const sandbox = await startTestSandbox();
+])('each question of a prompt is asked, in order, where they stand as %s', async ([_, prompt], { sandbox }) => {
   const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
   const { agent } = await talk(sandbox, agentId);
   const wanted = ['Will you renew?', 'When would it suit you?', 'Who told you of us?'];
   expect(agent.slice(1, -1).map((text) => wanted.find((question) => text.endsWith(question)))).toEqual(wanted);
 });
 
-test('opening line and prompt know variables of the call, defaults of the agent and the service’s own names', async () => {
-  const sandbox = await startTestSandbox();
+test('opening line and prompt know variables of the call, defaults of the agent and the service’s own names', async ({ sandbox }) => {
   const agentId = await createAgent(sandbox, {
     conversation_config: {
       agent: {
@@ -191,8 +185,7 @@ test('what an agent is given in another language is said and recorded as it is; 
   expect(record.metadata.main_language).toBe('de');
 });
 
-test('thinking is heard as latency, and tokens and cost are told per model', async () => {
-  const sandbox = await startTestSandbox();
+test('thinking is heard as latency, and tokens and cost are told per model', async ({ sandbox }) => {
   const records: Json[] = [];
   for (const budget of [0, 20_000]) {
     const llm = { model_id: 'search_flash', thinking_budget: budget };
@@ -226,10 +219,8 @@ test('thinking is heard as latency, and tokens and cost are told per model', asy
   }
 });
 
-test('a model that is not available is stood in for as its agent says, or the conversation breaks down', async () => {
-  const sandbox = await startTestSandbox();
-  const available = (modelId: string, value: boolean) =>
-    sandbox.request('PUT', `/_sandbox/models/${modelId}/availability`, { available: value });
+test('a model that is not available is stood in for as its agent says, or the conversation breaks down', async ({ sandbox }) => {
+  const available = (modelId: string, value: boolean) => sandbox.put(`/_sandbox/models/${modelId}/availability`, { available: value });
   const withBackup = (backup: unknown) =>
     createAgent(sandbox, {
       conversation_config: { agent: { llm: { model_id: 'search_pro', ...(backup === null ? {} : { backup_llm_config: backup }) } } },
@@ -276,7 +267,7 @@ test('people answer as fast as people do, and calls last as long as they are dra
   const gaps: number[] = [];
   const durations: number[] = [];
   for (const call of sandbox.calls().filter(({ silent }) => !silent)) {
-    const { transcript, metadata } = (await sandbox.get(`/v1/convai/conversations/${call.conversationId}`)).body;
+    const { transcript, metadata } = await sandbox.read(`/v1/convai/conversations/${call.conversationId}`);
     const last = transcript.at(-1);
     const endOfLast = Date.parse(last.timestamp) + speakingMs(last.text);
     expect(Date.parse(metadata.end_time) - endOfLast).toBeLessThan(1_500);

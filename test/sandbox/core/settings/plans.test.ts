@@ -21,7 +21,7 @@ test.each(planNames)('the plan %s limits requests, lines and parallel requests',
   expect(headers.get('maximum-concurrent-requests')).toBe(String(maxParallelRequests));
   await sandbox.batch(plainNumbers(40));
   expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(concurrency);
-  expect((await sandbox.get('/_sandbox/info')).body.plan).toBe(plan);
+  expect((await sandbox.read('/_sandbox/info')).plan).toBe(plan);
 });
 
 test('the lines of the plans are those of the help page that the gaps quote', () => {
@@ -98,10 +98,10 @@ test('inbound and outbound calls share the lines of the plan', async () => {
   const sandbox = await startTestSandbox({ plan: 'free' });
   for (let line = 0; line < 3; line += 1) {
     const call = { phone_number_id: 'pn_main', from: `+44207946012${line}` };
-    expect((await sandbox.request('POST', '/_sandbox/inbound', call)).body.answered).toBe(true);
+    expect((await sandbox.post('/_sandbox/inbound', call)).body.answered).toBe(true);
   }
   await sandbox.batch(plainNumbers(3));
   expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(1);
-  const more = await sandbox.request('POST', '/_sandbox/inbound', { phone_number_id: 'pn_main', from: '+442079460129' });
+  const more = await sandbox.post('/_sandbox/inbound', { phone_number_id: 'pn_main', from: '+442079460129' });
   expect(more.body.answered).toBe(false);
 });

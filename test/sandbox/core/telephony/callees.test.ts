@@ -1,16 +1,18 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { CallTruth } from '../../../../src/sandbox/core/telephony/call-truth.ts';
-import { startTestSandbox, type Json, type TestSandbox, noon } from '../../harness.ts';
+import { noon, startTestSandbox, testWith, type Json, type TestSandbox } from '../../harness.ts';
 import { fetch } from 'undici';
 
 const hour = 3_600_000;
+const onHold = { clock: 'manual', epochMs: noon } as const;
+const test = testWith(onHold);
 
 async function hold(sandbox: TestSandbox, number: string, more: Record<string, unknown> = {}): Promise<{ truth: CallTruth; record: Json }> {
   await sandbox.batch([number], more);
   sandbox.clock.advance(hour);
   const truth = sandbox.calls().at(-1);
   if (truth === undefined) throw new Error('No call was made.');
-  return { truth, record: (await sandbox.get(`/v1/convai/conversations/${truth.conversationId}`)).body };
+  return { truth, record: await sandbox.read(`/v1/convai/conversations/${truth.conversationId}`) };
 }
 
 function said(record: Json, speaker: string): string[] {
@@ -105,49 +107,44 @@ test('who calls in from a magic number is who would answer there', async () => {
     ['+12125550111', 'I only speak Spanish'],
     ['+12125550101', ''],
   ]) {
-    const taken = await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from });
+    const taken = await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from });
     sandbox.clock.advance(hour);
-    const { body: record } = await sandbox.get(`/v1/convai/conversations/${taken.body.conversation_id}`);
+    const record = await sandbox.read(`/v1/convai/conversations/${taken.body.conversation_id}`);
     expect(record.status).toBe('done');
     expect(said(record, 'user').join(' ')).toContain(words);
   }
 });
 
-const onHold = { clock: 'manual', epochMs: noon } as const;
 const caller = '+12125550150';
 
 function callIn(sandbox: TestSandbox, number: Json): Promise<{ status: number; body: Json }> {
-  return sandbox.request('POST', '/_sandbox/inbound', { ...number, from: caller });
+  return sandbox.post('/_sandbox/inbound', { ...number, from: caller });
 }
 
-test('a call that comes in is answered by the agent of the number, at once', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('a call that comes in is answered by the agent of the number, at once', async ({ sandbox }) => {
   const { body } = await callIn(sandbox, { number: '+12125550199' });
   expect(body).toEqual({ answered: true, conversation_id: expect.any(String), agent_id: 'agent_reminders', reason: null });
   await sandbox.advance(3_600_000);
-  const record = (await sandbox.get(`/v1/convai/conversations/${body.conversation_id}`)).body;
+  const record = await sandbox.read(`/v1/convai/conversations/${body.conversation_id}`);
   expect(record).toMatchObject({ agent_id: 'agent_reminders', status: 'done' });
   expect(record.metadata.phone_call).toMatchObject({ direction: 'inbound', external_number: caller, phone_number_id: 'pn_main' });
 });
 
-test('another agent answers from the moment it is assigned', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  await sandbox.request('PATCH', '/v1/convai/phone-numbers/pn_main', { agent_id: 'agent_survey' });
+test('another agent answers from the moment it is assigned', async ({ sandbox }) => {
+  await sandbox.patch('/v1/convai/phone-numbers/pn_main', { agent_id: 'agent_survey' });
   expect((await callIn(sandbox, { phone_number_id: 'pn_main' })).body.agent_id).toBe('agent_survey');
 });
 
-test('nobody answers where no agent is assigned, or where it was deleted', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('nobody answers where no agent is assigned, or where it was deleted', async ({ sandbox }) => {
   const unanswered = { answered: false, conversation_id: null, agent_id: null, reason: 'no_agent' };
   expect((await callIn(sandbox, { phone_number_id: 'pn_unverified' })).body).toEqual(unanswered);
-  await sandbox.request('DELETE', '/v1/convai/agents/agent_reminders');
+  await sandbox.delete('/v1/convai/agents/agent_reminders');
   expect((await callIn(sandbox, { phone_number_id: 'pn_main' })).body).toEqual(unanswered);
-  expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toEqual([]);
+  expect((await sandbox.read('/v1/convai/conversations')).conversations).toEqual([]);
 });
 
-test('a verified caller id takes no calls', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  const { body: number } = await sandbox.request('POST', '/_sandbox/numbers', {
+test('a verified caller id takes no calls', async ({ sandbox }) => {
+  const { body: number } = await sandbox.post('/_sandbox/numbers', {
     phone_number: '+13135550120',
     label: 'Caller id',
     type: 'verified_caller_id',
@@ -169,15 +166,13 @@ test('calls in and out share the lines', async () => {
   expect((await callIn(sandbox, { phone_number_id: 'pn_main' })).body.answered).toBe(true);
 });
 
-test('an unknown number is said to be unknown', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('an unknown number is said to be unknown', async ({ sandbox }) => {
   expect((await callIn(sandbox, { number: '+12125550111' })).status).toBe(404);
   expect((await callIn(sandbox, {})).status).toBe(422);
 });
 
-test('the webhook that import configures is there, and answers the provider alone', async () => {
-  const sandbox = await startTestSandbox(onHold);
-  const { numbers } = (await sandbox.get('/_sandbox/numbers')).body;
+test('the webhook that import configures is there, and answers the provider alone', async ({ sandbox }) => {
+  const { numbers } = await sandbox.read('/_sandbox/numbers');
   const address: string = numbers[0].webhook_url;
   expect(address).toBe(`${sandbox.url}/_sandbox/telephony/pn_main/voice`);
   const form = new URLSearchParams({
@@ -193,13 +188,12 @@ test('the webhook that import configures is there, and answers the provider alon
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ detail: { code: 'invalid_telephony_signature' } });
   }
-  const json = await sandbox.request('POST', '/_sandbox/telephony/pn_main/voice', { From: caller });
+  const json = await sandbox.post('/_sandbox/telephony/pn_main/voice', { From: caller });
   expect(json.status).toBe(403);
-  expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toEqual([]);
+  expect((await sandbox.read('/v1/convai/conversations')).conversations).toEqual([]);
 });
 
-test('forms are taken by the webhook alone', async () => {
-  const sandbox = await startTestSandbox(onHold);
+test('forms are taken by the webhook alone', async ({ sandbox }) => {
   const response = await fetch(`${sandbox.url}/v1/convai/agents`, {
     method: 'POST',
     body: new URLSearchParams({ name: 'x' }),

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { CallTruth } from '../../../../src/sandbox/core/telephony/call-truth.ts';
-import { noon, plainNumbers, startTestSandbox, type TestSandbox } from '../../harness.ts';
+import { noon, plainNumbers, startTestSandbox, test, type TestSandbox } from '../../harness.ts';
 
 const hour = 3_600_000;
 
 async function readRecord(sandbox: TestSandbox, call: CallTruth | undefined) {
-  return (await sandbox.get(`/v1/convai/conversations/${call?.conversationId}`)).body;
+  return await sandbox.read(`/v1/convai/conversations/${call?.conversationId}`);
 }
 
 /** What of a call depends on its number and seed alone. */
@@ -13,7 +13,7 @@ function course({ to, nth, conversationId, result, silent, optedOut, transcriptT
   return { to, nth, conversationId, result, silent, optedOut, transcriptTurns, lastedMs: (endedAt ?? 0) - (dialedAt ?? 0) };
 }
 
-test.each([
+test.for([
   ['0100', 'answered', 'done', true],
   ['0101', 'busy', 'failed', false],
   ['0102', 'no_answer', 'failed', false],
@@ -21,8 +21,7 @@ test.each([
   ['0104', 'failed', 'failed', false],
   ['0106', 'answered', 'done', true],
   ['0108', 'answered', 'done', true],
-])('a number ending in %s is %s', async (ending, result, status, spoken) => {
-  const sandbox = await startTestSandbox();
+])('a number ending in %s is %s', async ([ending, result, status, spoken], { sandbox }) => {
   await sandbox.batch([`+1212555${ending}`, `+44207946${ending}`]);
   sandbox.clock.advance(hour);
   for (const call of sandbox.calls()) {
@@ -35,8 +34,7 @@ test.each([
   }
 });
 
-test('a silent answer has agent turns only, a voicemail the greeting and the message', async () => {
-  const sandbox = await startTestSandbox();
+test('a silent answer has agent turns only, a voicemail the greeting and the message', async ({ sandbox }) => {
   await sandbox.batch(['+12125550106', '+12125550103']);
   sandbox.clock.advance(hour);
   const [silent, voicemail] = sandbox.calls();
@@ -45,8 +43,7 @@ test('a silent answer has agent turns only, a voicemail the greeting and the mes
   expect(speakers(await readRecord(sandbox, voicemail))).toEqual(['user', 'user', 'agent', 'agent']);
 });
 
-test('who asks not to be called again is recorded as opted out', async () => {
-  const sandbox = await startTestSandbox();
+test('who asks not to be called again is recorded as opted out', async ({ sandbox }) => {
   await sandbox.batch(['+12125550108', '+12125550100']);
   sandbox.clock.advance(hour);
   const [optedOut, cooperative] = await Promise.all(sandbox.calls().map((call) => readRecord(sandbox, call)));
@@ -57,8 +54,7 @@ test('who asks not to be called again is recorded as opted out', async () => {
   expect(cooperative.evaluation_results.goal_reached.result).toBe('success');
 });
 
-test('0110 is busy on the first dial and answers on the second', async () => {
-  const sandbox = await startTestSandbox();
+test('0110 is busy on the first dial and answers on the second', async ({ sandbox }) => {
   for (let dial = 0; dial < 2; dial += 1) {
     await sandbox.batch(['+12125550110']);
     sandbox.clock.advance(hour);
@@ -69,8 +65,7 @@ test('0110 is busy on the first dial and answers on the second', async () => {
   ]);
 });
 
-test('0113 stays in processing for half an hour after its end', async () => {
-  const sandbox = await startTestSandbox();
+test('0113 stays in processing for half an hour after its end', async ({ sandbox }) => {
   await sandbox.batch(['+12125550113']);
   sandbox.clock.advance(20 * 60_000);
   const stuck = await readRecord(sandbox, sandbox.calls()[0]);
@@ -80,8 +75,7 @@ test('0113 stays in processing for half an hour after its end', async () => {
   expect(await readRecord(sandbox, sandbox.calls()[0])).toMatchObject({ status: 'done', collected_data: { opt_out: { value: false } } });
 });
 
-test('0114 fails in the conversation: no transcript, no word of the carrier', async () => {
-  const sandbox = await startTestSandbox();
+test('0114 fails in the conversation: no transcript, no word of the carrier', async ({ sandbox }) => {
   await sandbox.batch(['+12125550114']);
   sandbox.clock.advance(hour);
   const record = await readRecord(sandbox, sandbox.calls()[0]);
@@ -90,8 +84,7 @@ test('0114 fails in the conversation: no transcript, no word of the carrier', as
   expect(sandbox.calls()[0]).toMatchObject({ result: 'failed', state: 'failed' });
 });
 
-test('a record goes from initiated over in-progress and processing to done, and its transcript grows', async () => {
-  const sandbox = await startTestSandbox();
+test('a record goes from initiated over in-progress and processing to done, and its transcript grows', async ({ sandbox }) => {
   await sandbox.batch(['+12125550100']);
   const seen: string[] = [];
   const turns: number[] = [];
@@ -106,8 +99,7 @@ test('a record goes from initiated over in-progress and processing to done, and 
   expect([...new Set(turns)]).toEqual(Array.from({ length: (turns.at(-1) ?? 0) + 1 }, (_, count) => count));
 });
 
-test('the first agent turn is the line of the call, else of the agent, with variables filled in', async () => {
-  const sandbox = await startTestSandbox();
+test('the first agent turn is the line of the call, else of the agent, with variables filled in', async ({ sandbox }) => {
   const override = { agent: { first_message: 'Hi {{name}}, {{ count }} {{missing}}.' } };
   await sandbox.batch([], {
     calls: [
@@ -115,7 +107,7 @@ test('the first agent turn is the line of the call, else of the agent, with vari
       { to_phone_number: '+13125550100' },
     ],
   });
-  await sandbox.request('PATCH', '/v1/convai/agents/agent_reminders', { conversation_config: { agent: { first_message: 'Later.' } } });
+  await sandbox.patch('/v1/convai/agents/agent_reminders', { conversation_config: { agent: { first_message: 'Later.' } } });
   sandbox.clock.advance(hour);
   const openings = sandbox.calls().map((call) => call.openingLine);
   expect(openings).toEqual(['Hi Ada, 2 {{missing}}.', 'Hello, I am calling about your appointment.']);
@@ -160,17 +152,16 @@ test('the course of a call depends on seed, number and dial, not on batches, ord
   expect(courses(other)).not.toEqual(courses(whole));
 });
 
-test('a reset brings the same calls again', async () => {
-  const sandbox = await startTestSandbox();
+test('a reset brings the same calls again', async ({ sandbox }) => {
   const numbers = plainNumbers(20);
   const runs = [];
   for (let run = 0; run < 2; run += 1) {
     await sandbox.batch(numbers);
     sandbox.clock.advance(24 * hour);
     runs.push(sandbox.calls().map(course));
-    expect((await sandbox.request('POST', '/_sandbox/reset')).status).toBe(200);
+    expect((await sandbox.post('/_sandbox/reset')).status).toBe(200);
     expect(sandbox.calls()).toEqual([]);
-    expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toEqual([]);
+    expect((await sandbox.read('/v1/convai/conversations')).conversations).toEqual([]);
   }
   expect(runs[1]).toEqual(runs[0]);
 });
@@ -200,22 +191,21 @@ test.each(['pn_unverified', 'pn_nowhere'])('a batch from %s is accepted, and eac
     expect(answer.body.calls_initiated).toBe(1);
     sandbox.clock.advance(hour);
     expect(sandbox.calls()[0]?.result).toBe('failed');
-    const { conversations } = (await sandbox.get('/v1/convai/conversations')).body;
+    const { conversations } = await sandbox.read('/v1/convai/conversations');
     expect(conversations).toHaveLength(1);
-    const { body } = await sandbox.get(`/v1/convai/conversations/${conversations[0].conversation_id}`);
+    const body = await sandbox.read(`/v1/convai/conversations/${conversations[0].conversation_id}`);
     expect(body).toMatchObject({ transcript: [], audio: null, metadata: { agent_id: 'agent_reminders' } });
   }
 });
 
-test('a number that gets verified can call', async () => {
-  const sandbox = await startTestSandbox();
-  await sandbox.request('POST', '/_sandbox/numbers/pn_unverified/verify');
+test('a number that gets verified can call', async ({ sandbox }) => {
+  await sandbox.post('/_sandbox/numbers/pn_unverified/verify');
   await sandbox.batch(['+12125550100'], { from_phone_number_id: 'pn_unverified' });
-  await sandbox.request('POST', '/_sandbox/numbers/pn_main/unverify');
+  await sandbox.post('/_sandbox/numbers/pn_main/unverify');
   await sandbox.batch(['+13125550100']);
   sandbox.clock.advance(hour);
   expect(sandbox.calls().map((call) => call.result)).toEqual(['answered', 'failed']);
-  const numbers = (await sandbox.get('/v1/convai/phone-numbers')).body;
+  const numbers = await sandbox.read('/v1/convai/phone-numbers');
   expect(Object.fromEntries(numbers.map((n: { phone_number_id: string; verified: boolean }) => [n.phone_number_id, n.verified]))).toEqual({
     pn_main: false,
     pn_second: true,
@@ -226,7 +216,7 @@ test('a number that gets verified can call', async () => {
 test('calls still queued when their agent is deleted fail', async () => {
   const sandbox = await startTestSandbox({ concurrency: 1 });
   await sandbox.batch(['+12125550100', '+13125550100']);
-  await sandbox.request('DELETE', '/v1/convai/agents/agent_reminders');
+  await sandbox.delete('/v1/convai/agents/agent_reminders');
   sandbox.clock.advance(hour);
   expect(sandbox.calls().map((call) => call.result)).toEqual(['answered', 'failed']);
 });
@@ -234,29 +224,27 @@ test('calls still queued when their agent is deleted fail', async () => {
 test('without records of unanswered calls only those who picked up have one', async () => {
   const sandbox = await startTestSandbox({ unansweredCreateRecord: false });
   await sandbox.batch(['+12125550101', '+12125550102', '+12125550103', '+12125550100']);
-  expect((await sandbox.get('/v1/convai/conversations')).body.conversations).toEqual([]);
+  expect((await sandbox.read('/v1/convai/conversations')).conversations).toEqual([]);
   sandbox.clock.advance(hour);
-  const ids = (await sandbox.get('/v1/convai/conversations')).body.conversations.map((c: { conversation_id: string }) => c.conversation_id);
+  const ids = (await sandbox.read('/v1/convai/conversations')).conversations.map((c: { conversation_id: string }) => c.conversation_id);
   const byResult = Object.fromEntries(sandbox.calls().map((call) => [call.result, call.conversationId]));
   expect(new Set(ids)).toEqual(new Set([byResult['answered'], byResult['voicemail']]));
   expect(byResult).toMatchObject({ busy: null, no_answer: null });
 });
 
-test('an inbound call makes a conversation of the number’s agent that no batch accounts for', async () => {
-  const sandbox = await startTestSandbox();
-  const taken = await sandbox.request('POST', '/_sandbox/inbound', { number: '+12125550199', from: '+12125550100' });
+test('an inbound call makes a conversation of the number’s agent that no batch accounts for', async ({ sandbox }) => {
+  const taken = await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550100' });
   expect(taken.body).toMatchObject({ answered: true, agent_id: 'agent_reminders' });
   sandbox.clock.advance(hour);
-  const record = (await sandbox.get(`/v1/convai/conversations/${taken.body.conversation_id}`)).body;
+  const record = await sandbox.read(`/v1/convai/conversations/${taken.body.conversation_id}`);
   expect(record).toMatchObject({ status: 'done', metadata: { phone_call: { direction: 'inbound', external_number: '+12125550100' } } });
   expect(record.metadata).not.toHaveProperty('batch_call');
   expect(record.transcript[0].speaker).toBe('agent');
   expect(sandbox.calls()).toEqual([]);
 });
 
-test('an agent that collects other things fills those in', async () => {
-  const sandbox = await startTestSandbox();
-  const created = await sandbox.request('POST', '/v1/convai/agents', {
+test('an agent that collects other things fills those in', async ({ sandbox }) => {
+  const created = await sandbox.post('/v1/convai/agents', {
     name: 'Own',
     platform_settings: {
       evaluation: { criteria: [{ id: 'polite' }] },
@@ -270,8 +258,7 @@ test('an agent that collects other things fills those in', async () => {
   expect(record.evaluation_results).toMatchObject({ polite: { result: 'success' } });
 });
 
-test('times of the truth and of records are service time', async () => {
-  const sandbox = await startTestSandbox();
+test('times of the truth and of records are service time', async ({ sandbox }) => {
   sandbox.clock.advance(5_000);
   const answer = await sandbox.batch(['+12125550100'], {}, 'b1/1');
   expect(Date.parse(answer.headers.get('date') ?? '')).toBe(noon + 5_000);

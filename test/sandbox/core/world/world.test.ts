@@ -13,7 +13,7 @@ async function call(sandbox: TestSandbox, number = somebody, more: Record<string
   await sandbox.batch([number], more);
   sandbox.clock.advance(hour);
   const truth = sandbox.calls().at(-1);
-  const { body } = await sandbox.get(`/v1/convai/conversations/${truth?.conversationId}`);
+  const body = await sandbox.read(`/v1/convai/conversations/${truth?.conversationId}`);
   return { ...body, truth, said: body.transcript.filter((turn: Json) => turn.speaker === 'user') };
 }
 
@@ -240,7 +240,7 @@ test('the population is met by its weights, and a number is always the same pers
     const records = sandbox.calls().slice(-numbers.length);
     return Promise.all(
       records.map(async ({ conversationId }) => {
-        const { body } = await sandbox.get(`/v1/convai/conversations/${conversationId}`);
+        const body = await sandbox.read(`/v1/convai/conversations/${conversationId}`);
         return body.transcript[1].text;
       }),
     );
@@ -268,19 +268,19 @@ test('chances of reach are kept over many dials', async () => {
 test('the control plane tells and replaces the world; calls already made stay what they were', async () => {
   const sandbox = await startTestSandbox({ world: { people: [{ number: somebody, greeting: 'Before.' }] } });
   const before = await call(sandbox);
-  const replaced = await sandbox.request('PUT', '/_sandbox/world', { people: [{ number: somebody, greeting: 'After.' }] });
+  const replaced = await sandbox.put('/_sandbox/world', { people: [{ number: somebody, greeting: 'After.' }] });
   expect(replaced.status).toBe(200);
-  expect((await sandbox.get('/_sandbox/world')).body).toMatchObject({ version: 1, people: [{ greeting: 'After.' }] });
+  expect(await sandbox.read('/_sandbox/world')).toMatchObject({ version: 1, people: [{ greeting: 'After.' }] });
   const after = await call(sandbox);
   expect([before.said[0].text, after.said[0].text]).toEqual(['Before.', 'After.']);
-  const { body } = await sandbox.get(`/v1/convai/conversations/${before.conversation_id}`);
+  const body = await sandbox.read(`/v1/convai/conversations/${before.conversation_id}`);
   expect(body.transcript).toEqual(before.transcript);
 
-  const refused = await sandbox.request('PUT', '/_sandbox/world', { people: [{ number: somebody, mood: 'odd' }] });
+  const refused = await sandbox.put('/_sandbox/world', { people: [{ number: somebody, mood: 'odd' }] });
   expect([refused.status, refused.body.detail[0].loc]).toEqual([422, ['body', 'people', 0, 'mood']]);
   const doubled = { people: [{ number: somebody }, { number: somebody }] };
-  expect((await sandbox.request('PUT', '/_sandbox/world', doubled)).status).toBe(422);
+  expect((await sandbox.put('/_sandbox/world', doubled)).status).toBe(422);
   expect((await call(sandbox)).said[0].text).toBe('After.');
-  await sandbox.request('POST', '/_sandbox/reset');
+  await sandbox.post('/_sandbox/reset');
   expect((await call(sandbox)).said[0].text).toBe('Before.');
 });
