@@ -72,25 +72,6 @@ test('a recording has the agent on the left, the callee on the right, each when 
   }
 });
 
-test('the same seed and talk give the same bytes, whatever the order of calls and readers', async () => {
-  const recordings = await Promise.all(
-    [false, true].map(async (reversed) => {
-      const sandbox = await startTestSandbox({ outcomeMix: { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 } });
-      const numbers = plainNumbers(3);
-      for (const number of reversed ? numbers.toReversed() : numbers) await sandbox.batch([number]);
-      sandbox.clock.advance(hour);
-      const calls = sandbox.calls().toSorted((left, right) => left.to.localeCompare(right.to));
-      return Promise.all(calls.map(async ({ conversationId }) => download(`${sandbox.url}${list}/${conversationId}/audio`, key)));
-    }),
-  );
-  const [first, second] = recordings;
-  for (const [index, { status, bytes }] of (first ?? []).entries()) {
-    expect(status).toBe(200);
-    expect(bytes.equals(second?.[index]?.bytes ?? Buffer.alloc(0))).toBe(true);
-  }
-  expect(first?.[0]?.bytes.equals(first[1]?.bytes ?? Buffer.alloc(0))).toBe(false);
-});
-
 test('an answering machine leaves a recording too; whoever did not answer leaves none', async ({ sandbox }) => {
   const voicemail = await finishedRecord(sandbox, '+12125550103');
   expect((await download(voicemail.audio)).status).toBe(200);

@@ -260,9 +260,12 @@ test('a rule hits the requests alone that are as it says', async () => {
     [{ number: '0133' }, 'another'],
     [{ number: 'main' }, ''],
   ];
-  const faults = matches.map(
-    ([match], index) => ({ id: String(index), operation: 14, ...match, effect: { type: 'error' } }) as FaultRuleInput,
-  );
+  const faults = matches.map(([match], index): FaultRuleInput => ({
+    id: String(index),
+    operation: 14,
+    ...match,
+    effect: { type: 'error' },
+  }));
   const sandbox = await startTestSandbox({ faults });
   const hit = matches.map(() => '');
   for (const [index, [name, more]] of Object.entries(requests).entries()) {

@@ -323,7 +323,10 @@ test('this machine and the hosts that are allowed may be connected to, and nothi
     'http://models.example:9001/v1',
     ...['127.0.0.1:4010/v1', 'LOCALHOST:4010/', 'localhost.example/', '127.0.0.1.example/', '0.0.0.0/'].map((host) => `http://${host}`),
     ...['[::]/', '[::ffff:10.0.0.1]/', '10.0.0.1/', '169.254.169.254/latest', 'user:word@127.0.0.1/'].map((host) => `http://${host}`),
-    ...['file:///etc/passwd', 'ftp://127.0.0.1/', 'nonsense', ''],
+    'file:///etc/passwd',
+    'ftp://127.0.0.1/',
+    'nonsense',
+    '',
   ])
     expect(() => requireAllowed(url, outbound), url).toThrow();
 });

@@ -146,7 +146,7 @@ test.for([
   ['a numbered list', 'You call members. Ask:\n1. Will you renew?\n2) when would it suit you?\n(c) Who told you of us?'],
   ['a row in one line', 'You call members: Will you renew? When would it suit you? Who told you of us?'],
   ['a numbered row', 'You call members. 1) Will you renew? 2) When would it suit you? 3) Who told you of us?'],
-])('each question of a prompt is asked, in order, where they stand as %s', async ([_, prompt], { sandbox }) => {
+])('each question of a prompt is asked, in order, where they stand as %s', async ([, prompt], { sandbox }) => {
   const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
   const { agent } = await talk(sandbox, agentId);
   const wanted = ['Will you renew?', 'When would it suit you?', 'Who told you of us?'];

@@ -184,43 +184,6 @@ test('drawn calls follow the mix, and talk about as long as asked', async () => 
   expect(meanMs).toBeLessThan(75_000);
 });
 
-test.each(['pn_unverified', 'pn_nowhere'])('a batch from %s is accepted, and each of its calls leaves a failed record', async (from) => {
-  for (const dialect of ['extended', 'spec'] as const) {
-    const sandbox = await startTestSandbox({ dialect });
-    const answer = await sandbox.batch(['+12125550100'], { from_phone_number_id: from });
-    expect(answer.body.calls_initiated).toBe(1);
-    sandbox.clock.advance(hour);
-    expect(sandbox.calls()[0]?.result).toBe('failed');
-    const { conversations } = await sandbox.read('/v1/convai/conversations');
-    expect(conversations).toHaveLength(1);
-    const body = await sandbox.read(`/v1/convai/conversations/${conversations[0].conversation_id}`);
-    expect(body).toMatchObject({ transcript: [], audio: null, metadata: { agent_id: 'agent_reminders' } });
-  }
-});
-
-test('a number that gets verified can call', async ({ sandbox }) => {
-  await sandbox.post('/_sandbox/numbers/pn_unverified/verify');
-  await sandbox.batch(['+12125550100'], { from_phone_number_id: 'pn_unverified' });
-  await sandbox.post('/_sandbox/numbers/pn_main/unverify');
-  await sandbox.batch(['+13125550100']);
-  sandbox.clock.advance(hour);
-  expect(sandbox.calls().map((call) => call.result)).toEqual(['answered', 'failed']);
-  const numbers = await sandbox.read('/v1/convai/phone-numbers');
-  expect(Object.fromEntries(numbers.map((n: { phone_number_id: string; verified: boolean }) => [n.phone_number_id, n.verified]))).toEqual({
-    pn_main: false,
-    pn_second: true,
-    pn_unverified: true,
-  });
-});
-
-test('calls still queued when their agent is deleted fail', async () => {
-  const sandbox = await startTestSandbox({ concurrency: 1 });
-  await sandbox.batch(['+12125550100', '+13125550100']);
-  await sandbox.delete('/v1/convai/agents/agent_reminders');
-  sandbox.clock.advance(hour);
-  expect(sandbox.calls().map((call) => call.result)).toEqual(['answered', 'failed']);
-});
-
 test('without records of unanswered calls only those who picked up have one', async () => {
   const sandbox = await startTestSandbox({ unansweredCreateRecord: false });
   await sandbox.batch(['+12125550101', '+12125550102', '+12125550103', '+12125550100']);
