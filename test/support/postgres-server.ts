@@ -148,7 +148,8 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
     const swift = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off'];
     const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'max_connections=400'];
     const archive = ['archive_mode=on', `archive_command=cp %p ${wal}/%f`, `restore_command=cp ${wal}/%f %p`];
-    if (hasArchive) settings.push(...archive.flatMap((setting) => ['-c', setting]));
+    // A standby has what its primary sends, and nothing of the archive.
+    if (hasArchive && folderOfData === data) settings.push(...archive.flatMap((setting) => ['-c', setting]));
     const child = spawn(join(programs, 'bin', 'postgres'), ['-D', folderOfData, '-p', String(at), ...settings, ...swift], {
       ...asUser,
       stdio: 'ignore',

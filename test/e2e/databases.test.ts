@@ -5,11 +5,14 @@ import { lastEventSeq } from '../../src/ledger/events.ts';
 import { findEntries } from '../../src/ledger/rows/suppressions.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
+import { lookAgainUpdate } from '../../workflows/messages.ts';
 import { ApiWorld } from '../interfaces/api/api-world.ts';
 import { readEventStream } from '../interfaces/api/event-reader.ts';
 import { sendJson, startHookServer } from '../shared/hooks/hook-server.ts';
 import { addTestWebhook, secret } from '../shared/hooks/webhook-world.ts';
-import { patient, withRun } from '../support/campaign-run.ts';
+import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
+import { judgeRun } from '../support/judge-run.ts';
+import { leave } from '../support/kill-gaps.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
@@ -17,13 +20,14 @@ import { patienceMs, until } from '../support/until.ts';
 import { runCommand } from '../support/worker-process.ts';
 
 let temporal: TestTemporal;
+/** Of this file's own, since it is stopped, set back and left behind. */
 let postgres: PostgresServer;
 /** The name under which everybody reaches the writer. */
 let endpoint: TcpProxy;
 let primaryPort: number;
 
 beforeAll(async () => {
-  [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer()]);
+  [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer({ hasArchive: true })]);
   primaryPort = Number(new URL(postgres.url).port);
   endpoint = await startTcpProxy(primaryPort);
 });
@@ -31,6 +35,134 @@ afterAll(async () => {
   await endpoint.close();
   await temporal.stop();
   await postgres.stop();
+});
+
+const deploymentName = 'carillon';
+
+/** As `temporal worker deployment set-current-version`. */
+async function makeCurrent(buildId: string): Promise<void> {
+  const { namespace } = temporal.server;
+  await until(`version ${buildId} is known, and current`, async () => {
+    try {
+      await temporal.client.workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Versions that took the steps of the campaign's workflow, each once, in order. */
+async function readVersions({ client, id }: CampaignRun): Promise<string[]> {
+  const { events } = await client.workflow.getHandle(campaignWorkflowId(id, 1)).fetchHistory();
+  const builds = (events ?? []).flatMap(
+    ({ workflowTaskCompletedEventAttributes: completed }) => completed?.deploymentVersion?.buildId ?? [],
+  );
+  return builds.filter((build, index) => build !== builds[index - 1]);
+}
+
+/** Has the campaign take steps until this version takes them. */
+async function untilTakenOver(run: CampaignRun, buildId: string): Promise<void> {
+  const handle = run.client.workflow.getHandle(campaignWorkflowId(run.id, 1));
+  await until(`${buildId} takes the steps`, async () => {
+    await handle.executeUpdate(lookAgainUpdate);
+    return (await readVersions(run)).at(-1) === buildId;
+  });
+}
+
+test('a campaign moves on to the version that is made current, and back, in its middle', async () => {
+  const databaseUrl = await postgres.createDatabase('versions');
+  await withRun({ id: 'versions', seed: 1021, temporal, databaseUrl, recipients: 40, settings: patient }, async (run) => {
+    const start = (buildId: string) => run.startWorker({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId });
+    const older = start('0.2.0');
+    await makeCurrent('0.2.0');
+    const newer = start('0.3.0');
+    await until('both are ready', () => run.workers.every((worker) => worker.output().includes('is ready')));
+    expect(newer.output()).toContain('set-current-version --deployment-name carillon --build-id 0.3.0');
+
+    // The service holds a batch while versions change, so that the campaign cannot come to its end meanwhile.
+    const { gates } = run.sandbox;
+    const second = gates.set('batch_work_done', 2);
+    await run.start();
+    expect(await gates.waitUntilReached(second, patienceMs)).not.toBeNull();
+    await makeCurrent('0.3.0');
+    await untilTakenOver(run, '0.3.0');
+    const third = gates.set('batch_work_done');
+    await leave(run, older, second);
+    expect(await gates.waitUntilReached(third, patienceMs)).not.toBeNull();
+    start('0.2.0');
+    await makeCurrent('0.2.0');
+    await untilTakenOver(run, '0.2.0');
+    await leave(run, newer, third);
+
+    await run.untilEnd();
+    await judgeRun(run);
+    expect(await readVersions(run)).toEqual(['0.2.0', '0.3.0', '0.2.0']);
+  });
+});
+
+/** Process id of the worker that sends the campaign's batch now. */
+async function findSender(run: CampaignRun): Promise<number> {
+  return until('a submit runs', async () => {
+    const { raw } = await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).describe();
+    const submit = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'submit');
+    const pid = Number(submit?.lastWorkerIdentity?.split('@')[0]);
+    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+  });
+}
+
+test('PostgreSQL may restart, a base backup with its archived log may take its place, and either of two workers may die', async () => {
+  const databaseUrl = await postgres.createDatabase('campaign');
+  await withRun({ id: 'postgres', seed: 1011, temporal, databaseUrl, recipients: 56, settings: patient }, async (run) => {
+    const { gates } = run.sandbox;
+    /** Number of the batch that has come to the gate. */
+    const met = async (gate: string) => {
+      const info = await gates.waitUntilReached(gate, patienceMs);
+      if (info?.requestId == null) throw new Error(`no batch came\n${await run.describe()}`);
+      return { n: Number(info.requestId.split('/').at(-2)), requestId: info.requestId };
+    };
+    const first = gates.set('batch_work_done');
+    const worker = run.startWorker();
+    await run.start();
+    const { n: restarted } = await met(first);
+    const { posts: sent } = await run.untilBatch(restarted, ['posting']);
+    const second = gates.set('batch_received');
+    await postgres.restart(async () => {
+      gates.release(first);
+      // The verdict has nowhere to go yet.
+      await until('the worker has tried to write it', () => worker.output().includes('could not be written'));
+    });
+    expect(await run.untilBatch(restarted, ['confirmed'])).toMatchObject({ posts: sent });
+
+    const { n: backedUp } = await met(second);
+    const restore = await postgres.backUp();
+    gates.release(second);
+    await run.untilBatch(backedUp, ['confirmed']);
+    expect(worker.hasEnded()).toBe(false);
+    await worker.terminate();
+    const calls = run.sandbox.calls().length;
+    await restore();
+    expect(await run.batch(backedUp)).toMatchObject({ state: 'confirmed' });
+
+    // What the one that dies has sent is doubted for as long as its request may take.
+    const third = gates.set('batch_work_done');
+    const two = [1, 2].map(() => run.startWorker({ SVC_HEADERS_TIMEOUT_MS: '8000' }));
+    const { requestId } = await met(third);
+    const sender = await findSender(run);
+    const [dead, alive] = two[0]?.pid === sender ? two : two.toReversed();
+    expect(dead?.pid).toBe(sender);
+    await until('the other one is ready', () => alive?.output().includes('is ready'));
+    await dead?.kill();
+    gates.release(third);
+    await run.untilEnd();
+    expect(alive?.hasEnded()).toBe(false);
+    expect(run.sandbox.calls().length).toBeGreaterThan(calls);
+    const { posts } = await judgeRun(run, { lostReplies: [requestId] });
+    const unknown = posts
+      .filter(({ verdict }) => verdict === null || verdict === 'unknown')
+      .map(({ batch_id: batch, k }) => `${batch}/${k}`);
+    expect(unknown).toEqual([requestId]);
+  });
 });
 
 const hostsOf = (url: string, ...ports: number[]): string =>
