@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createLogger } from '../../src/shared/logger.ts';
 import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
@@ -9,9 +8,6 @@ import { findTokens, textOf, textOfWorkflow } from '../support/leak-scan.ts';
 import { plantList } from '../support/planted-list.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { runCommand } from '../support/worker-process.ts';
-import { campaignWorkflowId } from '../../src/rules/ids.ts';
-import { createWorld, until } from '../interfaces/cli/campaign-world.ts';
-import { startHookServer } from '../shared/hooks/hook-server.ts';
 
 const temporal = useSharedTemporal();
 
@@ -99,69 +95,4 @@ test('the scan finds what is planted in an error, an address or a log line, and 
   const logger = createLogger('trace', { write: (line) => void lines.push(line) });
   logger.trace({ note: inLine, call: { e164: censored } }, 'a line');
   expect(findTokens(lines.join(''), [inLine, censored])).toEqual([inLine]);
-});
-
-const secrets = ['pq_AskKey83', 'pq_EndKey84', 'pq_HookSecret85-0123456789', 'sk_sandbox_ok'];
-const [askKey = '', endKey = '', hookSecret = ''] = secrets;
-
-/** All that stands in the files of a folder, the write-ahead log of the database among them. */
-function textOfFolder(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
-}
-
-test('the keys of hooks are used, and stand in no database, write-ahead log, result, event, log or history', async () => {
-  const hook = await startHookServer();
-  const env = {
-    CARILLON_HOOK_SECRET: hookSecret,
-    CARILLON_HOOK_NETWORKS: '127.0.0.1',
-    CARILLON_URL_ASK: `${hook.url}&key=${askKey}`,
-    CARILLON_URL_END: `${hook.url}&key=${endKey}`,
-    CARILLON_LOG_LEVEL: 'debug',
-  };
-  const world = await createWorld({}, env);
-  const worker = await world.work();
-  const yaml = [
-    'pre_dial: { url: env://CARILLON_URL_ASK }',
-    'on_completion: { url: env://CARILLON_URL_END }',
-    'retry: { max_attempts: 1 }',
-  ];
-  const said = [await world.run('start', world.writeCampaign({ rows: 4, yaml }))];
-  said.push(
-    await world.run('results', world.id, '--wait', '--output', world.path('results.csv')),
-    await world.run('status', world.id, '--json'),
-    await world.run('events', world.id, '--json'),
-    await world.run('report', world.id),
-    await world.run('results', world.id, '--format', 'jsonl', '--output', world.path('results.jsonl')),
-  );
-  expect(said.filter(({ code }) => code !== 0)).toEqual([]);
-  const keys = () => new Set(hook.calls.map(({ path }) => new URL(path, hook.url).searchParams.get('key')));
-  await until(() => keys().has(endKey));
-  expect(keys()).toEqual(new Set([askKey, endKey]));
-
-  // The worker still has the database open, so that its write-ahead log is there.
-  expect(existsSync(world.path('carillon.db-wal'))).toBe(true);
-  const files = textOfFolder(world.folder);
-  expect(findTokens(files, ['env://CARILLON_URL_ASK', 'Row1'])).toHaveLength(2);
-  expect(findTokens(files, secrets)).toEqual([]);
-
-  const history = await textOfWorkflow(temporal.client, campaignWorkflowId(world.id, 1));
-  expect(findTokens(history, [world.id])).toEqual([world.id]);
-  expect(findTokens(history, secrets)).toEqual([]);
-
-  worker.signal('SIGTERM');
-  said.push(await worker.ended);
-  const told = said.map(({ stdout, stderr }) => stdout + stderr).join('\n');
-  expect(findTokens(told, [world.id])).toEqual([world.id]);
-  expect(findTokens(told, secrets)).toEqual([]);
-});
-
-test('a start with a key written in the campaign file is refused before anything is kept', async () => {
-  const world = await createWorld({}, { CARILLON_HOOK_SECRET: hookSecret });
-  const campaign = world.writeCampaign({ yaml: [`pre_dial: { url: "https://hooks.example.com/?key=${askKey}" }`] });
-  const { code, stdout, stderr } = await world.run('start', campaign);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/pre_dial\.url: this cannot be used; .*env:\/\/CARILLON_URL_<NAME>/);
-  expect(stderr).not.toContain(askKey);
-  expect(existsSync(world.path('carillon.db'))).toBe(false);
 });

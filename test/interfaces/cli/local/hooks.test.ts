@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runCheck } from '../../../../src/interfaces/cli/check/check.ts';
 import { runDoctor, checkHookSecret } from '../../../../src/interfaces/cli/local/doctor.ts';
@@ -28,6 +29,16 @@ test('a campaign with hooks is refused without a secret, before anything is aske
   }
   expect(await world.run('status')).toMatchObject({ code: 0, stdout: '' });
   expect(hook.calls).toEqual([]);
+});
+
+test('a start with a key written in the campaign file is refused before anything is kept', async () => {
+  const world = await createWorld({}, { CARILLON_HOOK_SECRET: secret });
+  const campaign = world.writeCampaign({ yaml: ['pre_dial: { url: "https://hooks.example.com/?key=pq_AskKey83" }'] });
+  const { code, stdout, stderr } = await world.run('start', campaign);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/pre_dial\.url: this cannot be used; .*env:\/\/CARILLON_URL_<NAME>/);
+  expect(stderr).not.toContain('pq_AskKey83');
+  expect(existsSync(world.path('carillon.db'))).toBe(false);
 });
 
 test('a secret that is too short is refused, and not shown', () => {

@@ -1,16 +1,133 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/shared/config.ts';
-import type { ScheduleView } from '../../src/operations/control/schedules/view.ts';
-import { openStore } from '../../src/ledger/open-ledger.ts';
-import type { Firing } from '../../src/rules/events.ts';
 import { readAllEvents } from '../../src/ledger/events.ts';
+import { openStore } from '../../src/ledger/open-ledger.ts';
+import type { ScheduleView } from '../../src/operations/control/schedules/view.ts';
+import type { Firing } from '../../src/rules/events.ts';
+import { readConfig } from '../../src/shared/config.ts';
+import { campaignWorkflowId, completionNoticeId } from '../../src/rules/ids.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { createWorld, numberAt, proven, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
+import { allowAll, sendJson, startHookServer, type HookCall } from '../shared/hooks/hook-server.ts';
 import { patient } from '../support/campaign-run.ts';
 import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
 import { patienceMs, until, within } from '../support/until.ts';
+
+const secrets = ['pq_AskKey83', 'pq_EndKey84', 'pq_HookSecret85-0123456789', 'sk_sandbox_ok'];
+const [askKey = '', endKey = '', hookSecret = ''] = secrets;
+const rows = 12;
+
+/** All that stands in the files of a folder, the write-ahead log of the database among them. */
+function textOfFolder(folder: string): string {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
+}
+
+const isOf =
+  (event: string) =>
+  ({ body }: HookCall): boolean =>
+    body.event === event;
+const [isEnd, isPause] = [isOf('campaign.ended'), isOf('campaign.paused')];
+const isRefused = (row: number): boolean => row % 4 === 0;
+
+interface Status {
+  state: string;
+  stateReason: string | null;
+}
+
+test('a hook that is silent pauses the campaign, is told so, refuses people and hears of the end; its keys stand nowhere', async () => {
+  const hook = await startHookServer();
+  hook.answerWith((response, call) => {
+    if (isEnd(call)) return sendJson(response, {}, hook.calls.filter(isEnd).length === 1 ? 503 : 200);
+    if (isPause(call)) return allowAll(response, call);
+    const recipients = (call.body.recipients ?? []).map(({ ref, row }) =>
+      isRefused(row) ? { ref, eligible: false, reason: 'no_consent' } : { ref, eligible: true },
+    );
+    return sendJson(response, { recipients });
+  });
+  await hook.stop();
+  const env = {
+    CARILLON_HOOK_SECRET: hookSecret,
+    CARILLON_HOOK_NETWORKS: '127.0.0.1',
+    CARILLON_URL_ASK: `${hook.url}&key=${askKey}`,
+    CARILLON_URL_END: `${hook.url}&key=${endKey}`,
+    CARILLON_LOG_LEVEL: 'debug',
+  };
+  const world = await createWorld({}, env);
+  const { id } = world;
+  const worker = await world.work();
+  const said: { code: number; stdout: string; stderr: string }[] = [];
+  const say = async (...args: string[]) => {
+    const end = await world.run(...args);
+    said.push(end);
+    expect(end.code, end.stderr).toBe(0);
+    return end.stdout;
+  };
+  const status = async () => JSON.parse((await world.run('status', id, '--json')).stdout) as Status;
+  const yaml = [
+    'pre_dial: { url: env://CARILLON_URL_ASK }',
+    'on_completion: { url: env://CARILLON_URL_END }',
+    'on_pause: { url: env://CARILLON_URL_END }',
+    'retry: { max_attempts: 1 }',
+  ];
+  await say('start', world.writeCampaign({ rows, yaml }));
+  await until('the campaign pauses', async () => (await status()).state === 'paused', { everyMs: 250 });
+  const { stateReason } = await status();
+  expect(stateReason).toMatch(/^The pre-dial hook has given no usable answer .*ECONNREFUSED/);
+  expect(world.sandbox.calls()).toEqual([]);
+  await hook.startAgain();
+  await until('the hook has heard of the pause', () => hook.calls.some(isPause));
+  expect(hook.calls.find(isPause)?.body).toMatchObject({ campaign: id, reason: stateReason });
+  await say('resume', id);
+  await until('the hook has heard of the end', () => hook.calls.filter(isEnd).length > 1);
+  expect((await status()).state).toBe('completed');
+
+  await say('results', id, '--output', world.path('results.csv'));
+  const results = parse<Record<string, string>>(world.read('results.csv'), { columns: true });
+  const called = world.sandbox.calls().map(({ to }) => to);
+  const reached = results.flatMap(({ phone = '' }, index) => (called.includes(phone) ? [index + 1] : []));
+  expect(reached).toEqual(results.map((_, index) => index + 1).filter((row) => !isRefused(row)));
+  const kept = results.filter((_, index) => isRefused(index + 1));
+  expect(kept.map(({ outcome, reason }) => [outcome, reason])).toEqual(kept.map(() => ['undialable', 'pre_dial:no_consent']));
+  const asked = hook.calls.flatMap(({ body }) => body.recipients ?? []).map(({ phone }) => phone);
+  expect(called.filter((number) => !asked.includes(number))).toEqual([]);
+  const [first, second, ...more] = hook.calls.filter(isEnd);
+  expect([hook.calls.filter(isPause).length, more]).toEqual([1, []]);
+  expect(second?.text).toBe(first?.text);
+  expect([first, second].map((call) => call?.headers['webhook-id'])).toEqual([`${id}/1`, `${id}/1`]);
+  expect(first?.body).toMatchObject({ campaign: id, round: 1, state: 'completed', rows, outcomes: { undialable: rows / 4 } });
+
+  for (const command of [
+    ['status', id, '--json'],
+    ['events', id, '--json'],
+    ['report', id],
+  ])
+    await say(...command);
+  await say('results', id, '--format', 'jsonl', '--output', world.path('results.jsonl'));
+  expect(new Set(hook.calls.map(({ path }) => new URL(path, hook.url).searchParams.get('key')))).toEqual(new Set([askKey, endKey]));
+  // The worker still has the database open, so that its write-ahead log is there.
+  expect(existsSync(world.path('carillon.db-wal'))).toBe(true);
+  const files = textOfFolder(world.folder);
+  expect(findTokens(files, ['env://CARILLON_URL_ASK', 'Row1'])).toHaveLength(2);
+  expect(findTokens(files, secrets)).toEqual([]);
+
+  const { client, connection } = await connectTemporal(readConfig(world.env));
+  const histories = await Promise.all([campaignWorkflowId(id, 1), completionNoticeId(id, 1)].map((each) => textOfWorkflow(client, each)));
+  await connection.close();
+  for (const history of histories) expect(findTokens(history, [id])).toEqual([id]);
+  const people = results.flatMap(({ phone = '', name = '' }) => [phone.slice(1), name]);
+  expect(findTokens(`${histories.join('\n')} ${first?.text} ${hook.calls.find(isPause)?.text}`, [...secrets, ...people])).toEqual([]);
+  expect(await world.run('verify', id)).toMatchObject(proven);
+  worker.signal('SIGTERM');
+  said.push(await worker.ended);
+  const told = said.map(({ stdout, stderr }) => stdout + stderr).join('\n');
+  expect(findTokens(told, [id])).toEqual([id]);
+  expect(findTokens(told, secrets)).toEqual([]);
+});
 
 const rowCount = 8;
 const names = Array.from({ length: rowCount }, (_, i) => `Planted${i + 1}`);
@@ -137,42 +254,5 @@ test('a firing whose campaign is ended by hand says so, and the next one comes',
   const hasEnded = async () => (await stateOf()).state === 'completed';
   await until('the campaign of the first firing has ended', hasEnded, { everyMs: 250 });
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({ code: 0 });
-  expect(await world.run('verify')).toMatchObject(proven);
-});
-
-test('a schedule does not stand still for a promise: the next run begins, and nobody calls the number before', async () => {
-  const [late, ...others] = [0, 1, 2].map(numberAt);
-  // In a week: none of the two runs comes to it.
-  const nextWeek = `${new Date(Date.now() + 7 * 24 * 3_600_000).toISOString().slice(0, 10)} 17:00`;
-  const asks = { number: late ?? '', mood: 'friendly' as const, answers: { wants_callback: true, callback_at: nextWeek } };
-  const please = others.map((number) => ({ number, mood: 'friendly' as const, answers: { wants_callback: false, callback_at: 'never' } }));
-  const world = await createWorld({ world: { people: [asks, ...please] } }, patient);
-  const path = world.writeCampaign({
-    rows: 3,
-    yaml: [
-      'agent_id: agent_callbacks',
-      'retry: { max_attempts: 1 }',
-      'results: [{ result: later, collected: wants_callback, equals: [true], then: callback }]',
-      'callback: { at: callback_at, words: en }',
-    ],
-  });
-  await world.run('schedule', 'create', path, '--cron', '0 9 1 1 *', '--timezone', 'UTC');
-  await world.work();
-  const { client, connection } = await connectTemporal(readConfig(world.env));
-  onTestFinished(() => connection.close());
-  const trigger = async () => JSON.parse((await world.run('schedule', 'trigger', world.id, '--json')).stdout) as Record<string, string>;
-
-  const { campaignId: first = '', workflowId = '' } = await trigger();
-  const result = await within('the firing ends', client.workflow.getHandle(workflowId).result());
-  expect(result).toEqual({ campaignId: first, total: null, done: null });
-  await until('the firing is over', async () => !(await describe(world)).isRunning, { everyMs: 250 });
-  expect((await describe(world)).last).toMatchObject({ campaignId: first, result: 'callbacks' });
-
-  const second = await trigger();
-  const timesOf = (number: string | undefined) => world.sandbox.calls().filter(({ to }) => to === number).length;
-  await until('the second run has called the others', () => others.every((number) => timesOf(number) === 2), { everyMs: 250 });
-  expect(timesOf(late)).toBe(1);
-  for (const id of [first, second['campaignId'] ?? '']) expect(await world.run('cancel', id, '--yes')).toMatchObject({ code: 0 });
-  expect(timesOf(late)).toBe(1);
   expect(await world.run('verify')).toMatchObject(proven);
 });
