@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { drawDisturbances } from '../shape/disturbances.ts';
-import { runShape } from '../shape/run-shape.ts';
-import { mustHaveServer, resolveServerPrograms } from '../shape/server-programs.ts';
+import { drawDisturbances } from './disturbances.ts';
+import { runShape } from './run-shape.ts';
+import { mustHaveServer, resolveServerPrograms } from './server-programs.ts';
 import { isFull } from '../support/depth.ts';
 
 const onProgress = (line: string): void => {
