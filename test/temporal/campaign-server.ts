@@ -31,6 +31,9 @@ export const timeouts: CampaignTimeouts = {
   shortMs: 60_000,
 };
 
+/** The same for all files that share a process. */
+let bundle: ReturnType<typeof bundleWorkflows> | undefined;
+
 /** All of a file share a namespace, so that no name of a queue is used twice. */
 let workers = 0;
 
@@ -41,7 +44,7 @@ export async function startCampaignServer({ longAfter }: { longAfter?: number } 
   const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
   const native = await connectTemporalNative(config, { target });
   const { connection, client } = await connectTemporal(config, { target });
-  const workflowBundle = await bundleWorkflows();
+  const workflowBundle = await (bundle ??= bundleWorkflows());
   return {
     client,
     workWith: async (activities, work) => {

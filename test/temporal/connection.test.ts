@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../../src/shared/config.ts';
-import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.ts';
+import { connectTemporal, connectTemporalNative, type TemporalTarget } from '../../src/temporal/connection.ts';
 import { startConnectProxy } from '../support/connect-proxy.ts';
+import { sharedTemporal } from '../support/temporal-for-tests.ts';
 import { makeFolder } from './fake-programs.ts';
 
 const nothingSet = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
@@ -15,13 +15,11 @@ const connectors = [
   ['a worker', connectTemporalNative],
 ] as const;
 
-let server: DevServer;
+let server: TemporalTarget;
 
 beforeAll(async () => {
-  server = await startDevServer({ config: readConfig(), ui: false, namespace: 'calls' });
+  server = await sharedTemporal();
 });
-
-afterAll(() => server.stop());
 
 async function profileOf(lines: string[]): Promise<Record<string, string>> {
   const path = join(await makeFolder(), 'temporal.toml');
@@ -42,10 +40,10 @@ async function makeSilentAddress(): Promise<string> {
 }
 
 test.each(connectors)('%s connects to the address and the namespace of the profile', async (_, connect) => {
-  const env = await profileOf([`address = "${server.address}"`, 'namespace = "calls"']);
+  const env = await profileOf([`address = "${server.address}"`, `namespace = "${server.namespace}"`]);
   const { connection, address, namespace } = await connect(nothingSet, { env });
   await connection.close();
-  expect({ address, namespace }).toEqual({ address: server.address, namespace: 'calls' });
+  expect({ address, namespace }).toEqual(server);
 });
 
 test.each(connectors)('%s reaches Temporal on this machine by no proxy, whatever the variables say', async (_, connect) => {
@@ -59,7 +57,7 @@ test.each(connectors)('%s reaches Temporal on this machine by no proxy, whatever
 
 test.each(connectors)('%s reaches a Temporal elsewhere through the proxy, with its password', async (_, connect) => {
   const proxy = await startConnectProxy(() => ({ port: Number(server.address.split(':')[1]) }), 'user:pass@word');
-  const config = { TEMPORAL_ADDRESS: '203.0.113.7:7233', TEMPORAL_NAMESPACE: 'calls', HTTP_PROXY: proxy.proxies.http?.value };
+  const config = { TEMPORAL_ADDRESS: '203.0.113.7:7233', TEMPORAL_NAMESPACE: server.namespace, HTTP_PROXY: proxy.proxies.http?.value };
   const { connection } = await connect(config, { env: {} });
   await connection.close();
   expect(proxy.asked.length).toBeGreaterThan(0);
@@ -75,7 +73,7 @@ test.each(connectors)('%s reaches a Temporal elsewhere through the proxy, with i
 test('the client is bound to the namespace', async () => {
   const { connection, client } = await connectTemporal(nothingSet, { target: server });
   await connection.close();
-  expect(client.options.namespace).toBe('calls');
+  expect(client.options.namespace).toBe(server.namespace);
 });
 
 test('variables come before the profile', async () => {
@@ -90,7 +88,7 @@ test.each(connectors)('%s that is given a target does not take the key or the TL
   const env = await profileOf(['address = "127.0.0.1:1"', 'namespace = "other"', 'api_key = "k"']);
   const { connection, address, namespace } = await connect(nothingSet, { env, target: server });
   await connection.close();
-  expect({ address, namespace }).toEqual({ address: server.address, namespace: 'calls' });
+  expect({ address, namespace }).toEqual(server);
 });
 
 test.each(connectors)('%s is told which namespace is missing and how to make it', async (_, connect) => {
