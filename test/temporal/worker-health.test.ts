@@ -6,7 +6,7 @@ import { createSdkLogger } from '../../src/temporal/runtime-logger.ts';
 import { readConfig, type ListenAddress } from '../../src/shared/config.ts';
 import { connectTemporalNative } from '../../src/temporal/connection.ts';
 import { startHealthServer } from '../../src/temporal/health-server.ts';
-import { openTestStore } from '../ledger/test-stores.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
 import { freePort } from '../support/free-port.ts';
 import { sharedTemporal } from '../support/temporal-for-tests.ts';
 
@@ -119,7 +119,7 @@ test('a process is healthy at once, and ready only when everything it needs answ
   expect(await ask('/healthz')).toMatchObject({ status: 200, body: { healthy: true } });
   expect(await ask('/readyz')).toMatchObject({ status: 503, body: { ready: false, worker: 'starting' } });
 
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const { connection } = await connectTemporalNative(readConfig({}), { target: await sharedTemporal() });
   let running = true;
   server.watch({ connection, store, isRunning: () => running });

@@ -3,11 +3,29 @@ import { spawnSync } from 'node:child_process';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import { createTerminal } from './terminal.ts';
 
-const names = ['sandbox', 'demo', 'run', 'start', 'status', 'pause', 'resume', 'cancel', 'resolve', 'results', 'worker', 'dev'];
+const names = [
+  'sandbox',
+  'demo',
+  'run',
+  'start',
+  'status',
+  'pause',
+  'resume',
+  'cancel',
+  'resolve',
+  'results',
+  'worker',
+  'dev',
+  'check',
+  'doctor',
+];
+const agents = ['list', 'get', 'create', 'update', 'delete'].map((name) => `agents ${name}`);
+const numbers = ['list', 'import', 'assign', 'call'].map((name) => `numbers ${name}`);
+const conversations = ['list', 'get', 'delete', 'signed-url', 'token'].map((name) => `conversations ${name}`);
 
-test.each(names)('%s explains itself with an example', async (name) => {
+test.each([...names, ...agents, ...numbers, ...conversations])('%s explains itself with an example', async (name) => {
   const io = createTerminal();
-  expect(await runCli([name, '--help'], io)).toBe(0);
+  expect(await runCli([...name.split(' '), '--help'], io)).toBe(0);
   expect(io.written().stdout).toMatch(new RegExp(`Usage: carillon ${name}.*\n  carillon ${name}`, 's'));
 });
 

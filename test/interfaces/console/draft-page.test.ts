@@ -10,7 +10,7 @@ import { beginSession } from '../../../src/ledger/console/sessions.ts';
 import { createToken } from '../../../src/ledger/console/tokens.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { beginCampaign, noon } from '../../ledger/scenario.ts';
-import { dialects, openTestStore } from '../../ledger/test-stores.ts';
+import { dialects } from '../../ledger/test-stores.ts';
 import { poison } from '../../support/terminal-poison.ts';
 import { DraftWorld, goodCalls, goodList, goodName, goodWords } from './draft-world.ts';
 import { apiKey, startPageSandbox } from '../../sandbox/page/window.ts';
@@ -35,7 +35,7 @@ test.for(dialects)('a draft says what would happen, in another process of the se
 });
 
 test('the file that is downloaded is read by the reader of the command, with what was written', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const calls = {
     ...goodCalls,
     hours: 'week',
@@ -84,7 +84,7 @@ test.for<[string, 'columns' | 'words' | 'calls' | 'name', Record<string, string>
   ['a time in no zone', 'calls', { ...goodCalls, starts_at: '2030-03-01T09:00', times_zone: 'Mars/Base' }, 'times_zone', /name of a time zone/],
   ['an id with blanks', 'name', { id: 'My campaign' }, 'id', /write 1 to 64 lower-case letters/],
 ])('what cannot be used is told at its field, kept there, and keeps it from the start: %s', async ([, part, fields, field, says]) => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const path = await world.prepare();
   for (const answer of [await world.console.post(`${path}/${part}`, fields), await world.console.post(`${path}/start`, {})]) {
     const { status, text } = answer;
@@ -104,7 +104,7 @@ test.for<[string, 'columns' | 'words' | 'calls' | 'name', Record<string, string>
 }); // prettier-ignore
 
 test('what nobody has written yet is no mistake before somebody wants to start, and stands in what is left to do', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const path = await world.begin();
   const text = await world.page(path);
   expect(text).not.toMatch(/id="agent_id"[^>]*aria-invalid/);
@@ -117,7 +117,7 @@ test('what nobody has written yet is no mistake before somebody wants to start, 
 });
 
 test.each(formParts)('every field that the part %s may save stands on the page, and is there to be written', async (part) => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const { text } = await world.console.get(await world.begin());
   const written = (name: string) => (name === 'variables' ? 'variables.0.name' : name);
   const isThere = (name: string) => text.includes(` name="${written(name)}"`) || text.includes(`<option value="${name}"`);
@@ -132,7 +132,7 @@ test('agents and numbers are chosen by name, and a variable of the agent that is
   });
   expect(changed.status).toBe(200);
   const settings = { SVC_BASE_URL: sandbox.url, SVC_API_KEY: apiKey };
-  const world = new DraftWorld(await ConsoleWorld.over(await openTestStore('sqlite'), settings));
+  const world = new DraftWorld(await ConsoleWorld.over(await openCleanStore('sqlite'), settings));
   const path = await world.begin('phone,first_name,clinic_no\n+12125550131,Ana,7\n');
   const before = await world.page(path);
   expect(before).toMatch(/<option value="agent_reminders"\s*>Appointment reminders/);
@@ -155,7 +155,7 @@ test('agents and numbers are chosen by name, and a variable of the agent that is
 });
 
 test('of two columns for one use, the one that was changed has it; columns that were not sent stay what they are', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const path = await world.begin();
   await world.console.post(`${path}/columns`, { 'column.1': 'list.id', 'column.3': 'list.nonsense' });
   const { text } = await world.console.get(`${path}/campaign.yaml`);
@@ -166,7 +166,7 @@ test('of two columns for one use, the one that was changed has it; columns that 
 });
 
 test('a row is fixed in the draft’s copy of the list, once, and nothing else of it changes', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const list = 'our customers\n\nname;phone;note\nAna;+12125550131;"a;\n""b"" c"\nBen;212 555 O132;x,y\nChloe;+12125550131;\nDan;+12125550133;é;too many\n';
   const path = await world.begin(list);
@@ -188,7 +188,7 @@ test('a row is fixed in the draft’s copy of the list, once, and nothing else o
 }); // prettier-ignore
 
 test('the script is answered with the page as it is saved', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const path = await world.begin();
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-page-part': 'app' };
   const answer = await world.raw(`${path}/name`, 'name=Pick+up&id=pick+up', headers);
@@ -200,7 +200,7 @@ test('the script is answered with the page as it is saved', async () => {
 });
 
 test('an id that a campaign has is refused at its field, and at the start', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const path = await world.prepare();
   const { campaignId } = await beginCampaign(store, { campaignId: 'autumn' });
@@ -211,7 +211,7 @@ test('an id that a campaign has is refused at its field, and at the start', asyn
 });
 
 test('the example is what a call would say, for rows that can be called, as it is written', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const list = 'phone,name\n+12125550131,Ana\n+12125550132,\n+12125550133,"<script>alert(1)</script>"\n';
   const path = await world.begin(list);
   const fields = new URLSearchParams({ first_message: 'Hello {{ name }} on {{ phone }}' }).toString();
@@ -233,7 +233,7 @@ test('the example is what a call would say, for rows that can be called, as it i
 });
 
 test('another list keeps what fits, and what does not fit any more is told at its field', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const path = await world.prepare();
   const refused = await world.upload('phone\n', { path: `${path}/list` });
@@ -249,7 +249,7 @@ test('another list keeps what fits, and what does not fit any more is told at it
 });
 
 test('a draft is its maker’s and an admin’s; somebody else, a reader and another site get nothing of it', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const path = await world.begin();
   const { token } = await createToken(store, { name: 'other', role: 'operate', lastsMs: null, nowReal: noon });
@@ -277,7 +277,7 @@ test('a draft is its maker’s and an admin’s; somebody else, a reader and ano
 });
 
 test('a draft that was discarded, or that nobody has touched for a week, says so in any tab', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const path = await world.prepare();
   expect((await world.console.get(`${path}/discard`)).text).toContain('This cannot be undone');
   expect(await world.console.post(`${path}/discard`, {})).toMatchObject({ status: 303, headers: { location: '/new' } });
@@ -294,7 +294,7 @@ test('a draft that was discarded, or that nobody has touched for a week, says so
 });
 
 test('a start that is refused keeps the draft, and says why in the words of the API', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const path = await world.prepare();
   const fieldsIn = (text: string) => hiddenFields(text.replace('<form id="start" class="stack"', '<form class="act"'));
   const fields = fieldsIn((await world.console.get(path)).text);
@@ -307,7 +307,7 @@ test('a start that is refused keeps the draft, and says why in the words of the 
 });
 
 test('what others have written stands in the page as text', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const evil = `<script>alert(1)</script>"'`;
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const list = `phone,${quoted(evil)}\n+12125550131,${quoted(evil + poison)}\n`;
@@ -322,7 +322,7 @@ test('what others have written stands in the page as text', async () => {
 });
 
 test('the page asks for the basis, names it, and says which rules are unconfirmed for how many rows', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const people = `${goodList}\n5,Eve,+33199001234,Friday\n6,Fay,+15045550135,Friday`.split('\n');
   const list = people.map((line, at) => `${line},${at === 0 ? 'Agreed,Said' : '2026-01-05,yes'}`).join('\n');
   const open = await world.prepare({}, list);
@@ -341,7 +341,7 @@ test('the page asks for the basis, names it, and says which rules are unconfirme
 });
 
 test('a copy says what the file of its campaign says, also what the page does not ask, without its begin and its end', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const folder = mkdtempSync(join(tmpdir(), 'carillon-copy-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'list.csv'), goodList);
@@ -391,7 +391,7 @@ test('a copy says what the file of its campaign says, also what the page does no
 });
 
 test('an empty list of a campaign that stays open is told to wait for people, and is no mistake', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const folder = mkdtempSync(join(tmpdir(), 'carillon-open-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'list.csv'), goodList);
@@ -409,7 +409,7 @@ test('an empty list of a campaign that stays open is told to wait for people, an
 });
 
 test('in a country whose law somebody knows, the hours of the campaign alone hold; where there is a rule for a territory, it stays', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const open = await world.prepare({}, `${goodList}\n5,Eva,+442079460123,Friday`);
   expect(await world.page(open)).toContain('No rule by law is known for GB (1 row)');
   await world.console.post(`${open}/calls`, { ...goodCalls, law: 'gb' });

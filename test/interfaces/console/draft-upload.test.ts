@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, existsSync, readFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { dialects, openTestStore } from '../../ledger/test-stores.ts';
+import { dialects } from '../../ledger/test-stores.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { textRows, workbook, workbookParts, zip } from '../../list/xlsx-fixture.ts';
 import { DraftWorld, goodList, goodCalls } from './draft-world.ts';
@@ -41,7 +41,7 @@ test.for(dialects)('an uploaded list is kept, its columns guessed and its number
 });
 
 test('a workbook, a list with semicolons and one with titles above its header are read', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const sheet = textRows([['id', 'phone'], ['1', '+12125550131']]); // prettier-ignore
   const lists: [string, string | Uint8Array][] = [
@@ -69,7 +69,7 @@ test.for<[string, () => string | Uint8Array, RegExp]>([
   ['one name twice', () => 'phone,phone\n+12125550131,x\n', /have the same name/],
   ['an archive that unfolds', bomb, /unfolds to 40 MB/],
 ])('what is no list is refused at its field, and nothing is kept: %s', async ([, content, says]) => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const { status, text } = await world.upload(content());
   expect(status).toBe(422);
@@ -80,7 +80,7 @@ test.for<[string, () => string | Uint8Array, RegExp]>([
 });
 
 test('half an upload, no file and another kind of form are refused, and leave no file behind', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const folder = mkdtempSync(join(tmpdir(), 'carillon-uploads-test-'));
   vi.stubEnv('TMPDIR', folder);
@@ -103,7 +103,7 @@ test('half an upload, no file and another kind of form are refused, and leave no
 });
 
 test('a list that is too large is refused while it comes, and nothing is kept', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const world = await DraftWorld.over(store);
   const { app } = world.console.api;
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -145,7 +145,7 @@ test('a list that is too large is refused while it comes, and nothing is kept', 
 
 /** The page over a rehearsal that says and answers what the test wants. */
 async function openWorld() {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const asked: Parameters<Rehearse>[0][] = [];
   let end: (answer: object | string) => void = () => {};
   world.console.api.context.rehearse = (ask) => {
@@ -225,7 +225,7 @@ test('who may only read, or works on another draft, rehearses nothing; without t
 });
 
 test('a list whose encoding is not certain shows its likely readings, and one click reads it so; nothing starts before', async () => {
-  const world = await DraftWorld.over(await openTestStore('sqlite'));
+  const world = await DraftWorld.over(await openCleanStore('sqlite'));
   const list = readFileSync(new URL('../../list/encodings/macroman.csv', import.meta.url));
   const path = await world.begin(list);
   const asked = await world.page(path);

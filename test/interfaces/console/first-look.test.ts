@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import { openTestStore } from '../../ledger/test-stores.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
 import { openWindow } from '../../support/browser.ts';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { browserTest } from '../../sandbox/page/window.ts';
@@ -14,7 +14,7 @@ const looks = [
 ] as const;
 
 browserTest('progress and figures stand in the first look, whatever state a campaign is in', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   await makePicturedCampaigns(store);
   const console = await ConsoleWorld.over(store, { SVC_BASE_URL: await startStillService(picturedAt) });
   console.api.at = picturedAt;

@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/shared/config.ts';
 import { createControl, openTemporal, withControl, type Control } from '../../../src/operations/control/control.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
-import { openTestStore } from '../../ledger/test-stores.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
 import { readCampaignFile } from '../../../src/campaign/file/file.ts';
 import { checkCampaign, refuseUnstartable } from '../../../src/operations/control/check/check.ts';
 import { checkedLedger } from '../../../src/operations/control/check/ledger.ts';
@@ -37,7 +37,7 @@ test('Temporal is connected at first use and once for all, and anew when the con
     connections += 1;
     return openTemporal(env, config, limitMs);
   };
-  const control = createControl({ config, store: await openTestStore('sqlite'), now: Date.now, connect });
+  const control = createControl({ config, store: await openCleanStore('sqlite'), now: Date.now, connect });
   onTestFinished(() => control.close());
   expect(connections).toBe(0);
 

@@ -6,7 +6,8 @@ import { checkLaw } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { minimalCampaign, writeCampaign, messageOf } from '../../../list/campaign-folder.ts';
 import { beginProven, noon, numbers } from '../../../ledger/scenario.ts';
-import { dialects, emptyDatabase, openAt, openTestStore } from '../../../ledger/test-stores.ts';
+import { openCleanStore } from '../../../ledger/clean-store.ts';
+import { dialects, emptyDatabase, openAt } from '../../../ledger/test-stores.ts';
 import { buildRow, buildRules, hourMs } from '../../../support/campaign-rules.ts';
 import { createTerminal } from '../terminal.ts';
 import { readCampaignFile } from '../../../../src/campaign/file/file.ts';
@@ -218,7 +219,7 @@ test('check says which rules are unconfirmed for how many rows', async () => {
 });
 
 test('a start freezes the basis and the holidays of countries without a rule, which verify knows, and the report says the same as check', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const begin = async (more: string) => {
     const { campaignPath } = await writeCampaign(`${yaml}${more}`, list);
     const read = await readCampaign(await readCampaignFile(campaignPath), now);
@@ -253,7 +254,7 @@ test('a start freezes the basis and the holidays of countries without a rule, wh
 });
 
 test('people whose law asks for a basis that was not stated do not come in later either', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const withIds = minimalCampaign.replace('phone: phone }', 'phone: phone, id: id }');
   const { campaignPath, folder } = await writeCampaign(withIds, 'phone,id\n+12125550104,1\n');
   const read = await readCampaign(await readCampaignFile(campaignPath), now);

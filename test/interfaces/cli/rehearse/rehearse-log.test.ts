@@ -12,7 +12,7 @@ import type { EventData, EventType, NewEvent } from '../../../../src/rules/event
 import { appendEvents } from '../../../../src/ledger/events.ts';
 import { importCampaign } from '../../../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../../../src/ledger/campaign/rounds.ts';
-import { openTestStore } from '../../../ledger/test-stores.ts';
+import { openCleanStore } from '../../../ledger/clean-store.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../../support/campaign-rules.ts';
 import { createTerminal } from '../terminal.ts';
 import type { Store } from '../../../../src/ledger/tx.ts';
@@ -21,7 +21,7 @@ import type { Store } from '../../../../src/ledger/tx.ts';
 const begin = Date.parse('2030-01-15T14:00:00Z');
 
 async function importedStore(): Promise<Store> {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   const input = { campaignId: 'tryout', name: null, fileHash: 'hash', rules: buildRules(), accountId: 'account' };
   async function* rows() {
     yield buildRows(['+12125550121', '+12125550122', '+12125550123'], (index) => `Row ${index + 1}`);

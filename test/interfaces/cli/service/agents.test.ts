@@ -249,9 +249,3 @@ test('standard input gives one thing only', async () => {
   expect(code).toBe(2);
   expect(stderr).toMatch(/^Standard input \(-\) can be read for one thing only/);
 });
-
-test.each(['list', 'get', 'create', 'update', 'delete'])('agents %s explains itself with an example', async (name) => {
-  const { code, stdout } = await runWith(['agents', name, '--help'], {}, here);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(new RegExp(`Usage: carillon agents ${name}.*\n  carillon agents ${name}`, 's'));
-});

@@ -91,9 +91,3 @@ test.each([
   expect(stderr).toMatch(says);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
-
-test.each(['list', 'get', 'delete', 'signed-url', 'token'])('conversations %s explains itself', async (name) => {
-  const { code, stdout } = await runWith(['conversations', name, '--help'], {}, here);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(new RegExp(`Usage: carillon conversations ${name}.*\n  carillon conversations ${name}`, 's'));
-});

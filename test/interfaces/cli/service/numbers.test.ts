@@ -191,12 +191,6 @@ test.each([
   expect(stderr).not.toContain('planted');
 });
 
-test.each(['list', 'import', 'assign', 'call'])('numbers %s explains itself with an example', async (name) => {
-  const { code, stdout } = await runWith(['numbers', name, '--help'], {}, here);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(new RegExp(`Usage: carillon numbers ${name}.*\n  carillon numbers ${name}`, 's'));
-});
-
 test.each([
   ['numbers', [{ phone_number_id: 'pn_good' }, { label: 'no id' }], 'pn_good'],
   ['agents', [{ agent_id: 'agent_good' }, { agent_id: 7 }], 'agent_good'],

@@ -116,12 +116,6 @@ test('the commands are those that the documentation names', () => {
   ]);
 });
 
-test.each(['check', 'doctor', 'sandbox'])('%s explains itself with an example', async (name) => {
-  const io = createTerminal();
-  expect(await runCli([name, '--help'], io)).toBe(0);
-  expect(io.written().stdout).toMatch(new RegExp(`Usage: carillon ${name}.*carillon ${name}`, 's'));
-});
-
 test('help for a command is the same as its --help', async () => {
   const [asked, flagged] = [createTerminal(), createTerminal()];
   expect(await runCli(['help', 'doctor'], asked)).toBe(0);
