@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
@@ -20,11 +20,9 @@ async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> 
 const neverAnswered = ['retry: { max_attempts: 2, no_answer: 5m, busy: 5m, voicemail: never, unreached: 5m, failed: 5m }'];
 
 test('a campaign goes from its file to a results file with one line per row', async () => {
-  const world = await createWorld();
+  const world = workingWorld();
   const lines = [...Array.from({ length: 8 }, (_, i) => `${numberAt(i)},Row${i + 1}`), 'no number,Bad', `${numberAt(0)},Twice`];
   const path = world.writeCampaign({ lines, yaml: neverAnswered });
-  const worker = await world.work();
-
   const run = await world.run('run', path);
   expect(run).toMatchObject({ code: 0 });
   expect(run.stdout).toMatch(/10 rows imported: 8 to be called, 2 rejected/);
@@ -56,9 +54,6 @@ test('a campaign goes from its file to a results file with one line per row', as
     stdout: expect.stringMatching(/has ended \(completed\).*carillon results autumn-/),
   });
   expect(await world.run('pause', world.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('has ended') });
-
-  worker.signal('SIGTERM');
-  expect(await worker.ended).toMatchObject({ code: 0 });
 });
 
 test('results replace earlier results, never the list', async () => {
@@ -239,37 +234,21 @@ test('a reader that goes away stops what a command prints, and nothing that it d
   const { id } = world;
   const path = world.writeCampaign({ rows: 4, yaml: ['starts_at: 2027-06-01T00:00:00Z'] });
   writeFileSync(path, world.read('campaign.yaml').replace('phone: phone,', 'phone: phone, id: name,'));
-  const read = async (...args: string[]): Promise<string> => (await world.run(...args)).stdout;
-  const number = numberAt(60);
   writeFileSync(world.path('more.csv'), `phone,name\n${numberAt(61)},Row9\n`);
-  writeFileSync(world.path('house.yaml'), 'caps: [{ calls: 50, within: 7d }]\n');
-  const steps: [args: string[], code: number, shows: () => Promise<unknown>, what: string | RegExp | boolean][] = [
-    [['check', path], 0, async () => true, true],
-    [['start', 'nosuch.yaml'], 2, async () => true, true],
-    [['start', path], 0, async () => (await statusOf(world))['state'], 'scheduled'],
-    [['add', id, '--set', `phone=${numberAt(62)}`, '--set', 'name=Row5'], 0, () => read('status', id), /Rows +5/],
-    [['update', id, 'more.csv', '--add', '--yes'], 0, () => read('status', id), /Rows +6/],
-    [['adjust', id, '--max-concurrent-calls', '3'], 0, () => read('status', id, '--json'), /"maxConcurrentCalls": 3/],
-    [['pause', id], 0, async () => (await statusOf(world))['state'], 'paused'],
-    [['resume', id], 0, async () => (await statusOf(world))['state'], 'scheduled'],
-    [['withdraw', id, '--row', '2', '--yes'], 0, () => read('results', id, '-o', '-'), /Row2,cancelled,withdrawn/],
-    [['suppress', 'add', number], 0, () => read('suppress', 'list'), number],
-    [['token', 'create', 'front desk', '--role', 'read'], 0, () => read('token', 'list'), 'front desk'],
-    [['rules', 'set', 'house.yaml'], 0, () => read('rules', 'show'), 'At most 50 calls'],
-    [['backup', 'copy.db'], 0, async () => existsSync(world.path('copy.db')), true],
-    [['results', id, '-o', 'out.csv'], 0, async () => world.read('out.csv'), 'Row4'],
-    [['results', id, '-o', '-'], 0, async () => true, true],
-    [['init', 'other'], 0, async () => existsSync(world.path('other/campaign.yaml')), true],
-    // They stream, and end with their reader.
-    [['events', id, '--follow'], 0, async () => (await statusOf(world))['state'], 'scheduled'],
-    [['run', path], 0, async () => (await statusOf(world))['state'], 'scheduled'],
-    [['cancel', id, '--yes'], 0, async () => (await statusOf(world))['state'], /cancelled|draining/],
+  const state = async () => String((await statusOf(world))['state']);
+  const steps: [args: string[], code: number, shows: () => Promise<string>, what: string | RegExp][] = [
+    [['start', 'nosuch.yaml'], 2, async () => '', ''],
+    [['start', path], 0, state, 'scheduled'],
+    [['update', id, 'more.csv', '--add', '--yes'], 0, async () => (await world.run('status', id)).stdout, /Rows +5/],
+    [['pause', id], 0, state, 'paused'],
+    [['results', id, '-o', '-'], 0, state, 'paused'],
+    // These two stream, and end with their reader.
+    [['events', id, '--follow'], 0, state, 'paused'],
+    [['run', path], 0, state, 'paused'],
   ];
   for (const [args, code, shows, what] of steps) {
     expect([args[0], await runUnread(world, ...args)]).toEqual([args[0], code]);
-    const shown = await shows();
-    if (typeof what === 'boolean' || typeof shown !== 'string') expect(shown).toBe(what);
-    else expect(shown, args.join(' ')).toMatch(what);
+    expect(await shows(), args.join(' ')).toMatch(what);
   }
   const env = { ...world.env, CARILLON_DB: world.path('dev.db') };
   expect(await runUnread({ ...world, env }, 'dev', '--port', '0', '--temporal-port', '0', '--no-open')).toBe(0);

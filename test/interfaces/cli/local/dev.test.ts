@@ -7,7 +7,7 @@ import { listTokens } from '../../../../src/ledger/console/tokens.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { putSchedule } from '../../../../src/ledger/campaign/schedules.ts';
 import { beginProven, noon } from '../../../ledger/scenario.ts';
-import { createWorld, until, type CampaignWorld, type RunningCommand } from '../campaign-world.ts';
+import { createWorld, until, type CampaignWorld } from '../campaign-world.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { createTerminal } from '../terminal.ts';
 
@@ -18,14 +18,6 @@ async function createDevWorld(): Promise<CampaignWorld> {
   world.env['XDG_STATE_HOME'] = world.path('state');
   for (const name of ['HOME', 'PATH', 'XDG_CACHE_HOME']) world.env[name] = process.env[name] ?? '';
   return world;
-}
-
-/** `carillon dev` in a folder of its own, on any ports. */
-async function beginDev(): Promise<{ world: CampaignWorld; dev: RunningCommand; ready: Record<string, unknown> }> {
-  const world = await createDevWorld();
-  const dev = world.begin('dev', ...anyPorts, '--speed', '600', '--json');
-  await until(() => dev.io.written().stdout.includes('\n'));
-  return { world, dev, ready: JSON.parse(dev.io.written().stdout) as Record<string, unknown> };
 }
 
 function isListening(address: string): Promise<boolean> {
@@ -41,7 +33,10 @@ function isListening(address: string): Promise<boolean> {
 }
 
 test('dev brings everything up, says how to use it, and Ctrl-C takes everything down', async () => {
-  const { world, dev, ready } = await beginDev();
+  const world = await createDevWorld();
+  const dev = world.begin('dev', ...anyPorts, '--speed', '600', '--json');
+  await until(() => dev.io.written().stdout.includes('\n'));
+  const ready = JSON.parse(dev.io.written().stdout) as Record<string, unknown>;
   const settings = ready['settings'] as Record<string, string>;
   expect(settings).toEqual({
     TEMPORAL_ADDRESS: ready['temporal'],
@@ -86,7 +81,7 @@ async function beginBeforePerson(...flags: string[]) {
   });
   const ended = runCli(['dev', ...anyPorts, ...flags], io);
   await until(() => io.written().stderr.includes('Ctrl-C stops'));
-  return { io, opened, end: async () => [interrupt(), await ended][1] };
+  return { io, opened, ended, end: async () => [interrupt(), await ended][1] };
 }
 
 test.runIf(process.platform === 'linux')(
@@ -121,19 +116,14 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test.runIf(process.platform === 'linux')('dev with --no-open prints the link alone', async () => {
-  const { io, opened, end } = await beginBeforePerson('--no-open');
+test('dev with --no-open prints the link alone, and ends with the reason when Temporal dies', async () => {
+  const { io, opened, ended } = await beginBeforePerson('--no-open', '--json');
   expect(io.written().stderr).toContain('/sign-in#token=carillon_');
-  expect(await end()).toBe(0);
+  const { temporalPid } = JSON.parse(io.written().stdout) as { temporalPid: number };
+  kill(temporalPid, 'SIGKILL');
+  expect(await ended).toBe(1);
+  expect(io.written().stderr).toMatch(/The Temporal dev server ended \(signal SIGKILL\).*Everything else is stopped/s);
   expect(existsSync(opened)).toBe(false);
-});
-
-test('dev ends with the reason when Temporal dies', async () => {
-  const { dev, ready } = await beginDev();
-  kill(ready['temporalPid'] as number, 'SIGKILL');
-  const { code, stderr } = await dev.ended;
-  expect(code).toBe(1);
-  expect(stderr).toMatch(/The Temporal dev server ended \(signal SIGKILL\).*Everything else is stopped/s);
 });
 
 test('dev leaves alone a database whose campaigns or schedules belong to another service', async () => {

@@ -187,16 +187,17 @@ test('a firing is skipped while the campaign of the one before still runs', asyn
 });
 
 test('beside a campaign of an earlier firing nothing is fired, also when its workflow is gone', async () => {
-  const world = await createWorld();
+  const world = workingWorld();
   const path = world.writeCampaign({ rows: 2, yaml: ['retry: { max_attempts: 1 }'] });
   await world.run('schedule', 'create', path, ...yearly);
-  await world.work();
   const id = await trigger(world);
   await untilEnd(world, id);
   // As `carillon retry` leaves it, and as one whose workflow was terminated: it runs, and no firing is under way.
-  const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  await store.db.updateTable('campaigns').set({ state: 'running' }).execute();
-  await store.db.updateTable('rounds').set({ ended_at: null }).execute();
+  const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
+  const setState = (state: 'running' | 'completed') =>
+    store.db.updateTable('campaigns').set({ state }).where('campaign_id', '=', id).execute();
+  await setState('running');
+  await store.db.updateTable('rounds').set({ ended_at: null }).where('campaign_id', '=', id).execute();
   await until('the firing is over', async () => !(await viewOf(world)).isRunning, often);
   expect(await world.run('schedule', 'trigger', world.id)).toMatchObject({
     code: 1,
@@ -214,7 +215,7 @@ test('beside a campaign of an earlier firing nothing is fired, also when its wor
   const continued = await world.run('schedule', 'continue', world.id);
   expect(continued.stdout + continued.stderr).toContain(`campaign/${id}/1`);
 
-  await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
+  await setState('completed');
   await store.close();
   expect(await untilEnd(world, await trigger(world))).toMatchObject({ result: 'completed' });
 });

@@ -57,31 +57,6 @@ test('a test call goes the way of the campaign, to the given number, with the wo
   expect(await world.run('status', world.id)).toMatchObject({ code: 2 });
 });
 
-test('a transcript with escapes and bidi characters reaches the terminal harmless', async () => {
-  const transcript = [
-    { speaker: 'agent', text: 'Hello Ana, a reminder.' },
-    { speaker: 'user', text: `heard${poison}` },
-  ];
-  const said = { type: 'unknown_field', field: 'transcript', value: transcript } as const;
-  const collected = { type: 'unknown_field', field: 'collected_data', value: { [`name${poison}`]: poison } } as const;
-  const world = await createWorld({
-    faults: [said, collected].map((effect) => ({ operation: 'get_conversation', every: 1, effect })),
-  });
-  await world.work();
-  const path = world.writeCampaign({ lines: [`${numberAt(0)},Ana`] });
-  const { code, stdout, stderr } = await world.run('test-call', path, '--to', mine, '--yes');
-  expect(stdout).toContain('user: heard');
-  expect(stdout).toMatch(/^Collected +name/m);
-  expect(code).toBe(0);
-  expect(stdout).not.toMatch(obeyed);
-  expect(stderr).not.toMatch(obeyed);
-
-  const campaignId = `${world.id}-test-1`;
-  const lines = await world.run('results', campaignId, '--format', 'jsonl', '--output', '-');
-  expect(JSON.parse(lines.stdout)).toMatchObject({ collected: { [`name${poison}`]: poison } });
-  expect(lines.stdout).not.toMatch(obeyed);
-});
-
 test('the row is chosen by its number, the call is never repeated, and its end is one JSON object', async () => {
   // Always busy: the campaign would call again.
   const busy = '+12125550101';
@@ -187,7 +162,30 @@ test('whoever leaves before the end is told how to look at it and end it', async
   expect(called(world)).toEqual([]);
 });
 
-// The last one: the service that the tests share takes no batch after it.
+// The last two: what their faults do to the service that the tests share is for good.
+test('a transcript with escapes and bidi characters reaches the terminal harmless', async () => {
+  const transcript = [
+    { speaker: 'agent', text: 'Hello Ana, a reminder.' },
+    { speaker: 'user', text: `heard${poison}` },
+  ];
+  const said = { type: 'unknown_field', field: 'transcript', value: transcript } as const;
+  const collected = { type: 'unknown_field', field: 'collected_data', value: { [`name${poison}`]: poison } } as const;
+  const world = workingWorld();
+  world.sandbox.addFaults([said, collected].map((effect) => ({ operation: 'get_conversation', every: 1, effect })));
+  const path = world.writeCampaign({ lines: [`${numberAt(0)},Ana`] });
+  const { code, stdout, stderr } = await world.run('test-call', path, '--to', mine, '--yes');
+  expect(stdout).toContain('user: heard');
+  expect(stdout).toMatch(/^Collected +name/m);
+  expect(code).toBe(0);
+  expect(stdout).not.toMatch(obeyed);
+  expect(stderr).not.toMatch(obeyed);
+
+  const campaignId = `${world.id}-test-1`;
+  const lines = await world.run('results', campaignId, '--format', 'jsonl', '--output', '-');
+  expect(JSON.parse(lines.stdout)).toMatchObject({ collected: { [`name${poison}`]: poison } });
+  expect(lines.stdout).not.toMatch(obeyed);
+});
+
 test('a test call that the service refuses is not waited for, and says what is wrong', async () => {
   const world = workingWorld();
   world.sandbox.addFaults({ operation: 14, effect: { type: 'error', status: 402 } });
