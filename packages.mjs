@@ -19,8 +19,12 @@ function run(program, args, cwd) {
   if (status !== 0) exit(status ?? 1);
 }
 
+/** Folders of the packages so far. */
+const laidOut = [];
+
 function emptyFolder(name) {
   const folder = join(target, name);
+  laidOut.push(folder);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   return folder;
@@ -35,12 +39,11 @@ const {
   ...program
 } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-function packProgram() {
+function layOutProgram() {
   const folder = emptyFolder('carillon');
   const filter = (path) => !path.endsWith('.tsbuildinfo');
   for (const name of program.files) cpSync(join(root, name), join(folder, name), { recursive: true, filter });
   writeJson(join(folder, 'package.json'), program);
-  run('npm', ['pack', folder, '--ignore-scripts', '--silent'], target);
 }
 
 /** All that built modules load, of the program's own and of others: by their imports, so that none can be forgotten. */
@@ -60,7 +63,7 @@ function reach(entries, suffix) {
 }
 
 /** A part of the program as a package of its own: what its entries load, and the folders of browser files beside that. */
-function packPart({ name, description, entry, bin = '', folders = [], readme }) {
+function layOutPart({ name, description, entry, bin = '', folders = [], readme }) {
   const folder = emptyFolder(name);
   const built = (path, suffix) => join(root, 'dist/src', path + suffix);
   const code = reach([built(entry, '.js'), ...(bin === '' ? [] : [built(bin, '.js')])], '.js');
@@ -90,25 +93,24 @@ function packPart({ name, description, entry, bin = '', folders = [], readme }) 
   });
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'README.md'), `# ${name}\n\n${readme}\n`);
-  run('npm', ['pack', folder, '--ignore-scripts', '--silent'], target);
 }
 
-packProgram();
-packPart({
+layOutProgram();
+layOutPart({
   name: 'carillon-convai',
   description: 'A typed client of a conversational voice-agent service whose errors say what is known.',
   entry: 'service/convai/index',
   readme: `The client of Carillon alone, with two dependencies. It is what the program carillon exports as carillon/convai, built from the same
 sources: what its docs/convai.md says of that holds here, under the name carillon-convai.`,
 });
-packPart({
+layOutPart({
   name: 'carillon-client',
   description: 'A typed client of the HTTP API of Carillon, which follows the events without missing any.',
   entry: 'interfaces/client/index',
   readme: `The client of the API of carillon serve alone. It is what the program carillon exports as carillon/client, built from the same sources: what
 its docs/client.md says of that holds here, under the name carillon-client.`,
 });
-packPart({
+layOutPart({
   name: 'carillon-sandbox',
   description: 'A complete local conversational voice-agent service with simulated callees, for tests and CI.',
   entry: 'sandbox/index',
@@ -120,3 +122,4 @@ sources: what docs/sandbox of the program says of these holds here, under the na
     npx carillon-sandbox --port 0 --json
     npx carillon-sandbox exec -- npm test`,
 });
+run('npm', ['pack', ...laidOut, '--ignore-scripts', '--silent'], target);
