@@ -1,8 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -17,6 +14,8 @@ const quietFlags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // What is asked of others fails by itself: a route for it would take the browser's cache away, too.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
 
 /** Why the tests of the page cannot run here; null when they can. */
@@ -42,54 +41,62 @@ export interface WindowOptions {
   colorScheme?: 'light' | 'dark';
   reducedMotion?: 'reduce' | 'no-preference';
   timezoneId?: string;
-  /** Pixels of text that nobody has made larger or smaller, as the viewer has set it; usually 16. */
-  fontSize?: number;
-  /** False: pages are read without their scripts. */
-  javaScriptEnabled?: boolean;
 }
 
 export interface TestWindow {
   page: Page;
-  /** Addresses elsewhere that the page asked for; they were never reached. */
+  /** Addresses elsewhere that the page asked for; none outside of this machine is ever reached. */
   strayed: string[];
   /** What the browser complained about: errors of scripts, refused resources. */
   complaints: string[];
   close(): Promise<void>;
 }
 
-/** One browser window with a profile of its own, which is gone with it. */
-export async function openWindow(options: WindowOptions): Promise<TestWindow> {
+/** The browser of this process, in which each window has a profile of its own. */
+let browser: Promise<Browser> | undefined;
+let openWindows = 0;
+
+async function theBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error(browserMissing() ?? '');
-  const profile = await mkdtemp(join(tmpdir(), 'carillon-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
-    args: options.fontSize === undefined ? quietFlags : [...quietFlags, `--blink-settings=defaultFontSize=${options.fontSize}`],
+  browser ??= chromium.launch({ executablePath, args: quietFlags });
+  // One that did not start or has crashed is started anew for the next window.
+  void browser.then(
+    (started) => started.once('disconnected', () => (browser = undefined)),
+    () => (browser = undefined),
+  );
+  return browser;
+}
+
+/** One browser window with a profile of its own, which is gone with it. */
+export async function openWindow(options: WindowOptions): Promise<TestWindow> {
+  const context = await (
+    await theBrowser()
+  ).newContext({
     viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
     colorScheme: options.colorScheme ?? 'light',
     reducedMotion: options.reducedMotion ?? 'reduce',
-    javaScriptEnabled: options.javaScriptEnabled ?? true,
     timezoneId: options.timezoneId ?? 'Europe/Berlin',
     locale: 'en-GB',
   });
+  openWindows += 1;
   const strayed: string[] = [];
-  await context.route('**/*', async (route) => {
-    const url = route.request().url();
-    if (new URL(url).origin === options.origin) return route.continue();
-    strayed.push(url);
-    return route.abort();
+  context.on('request', (request) => {
+    if (new URL(request.url()).origin !== options.origin) strayed.push(request.url());
   });
-  const page = context.pages()[0] ?? (await context.newPage());
+  const page = await context.newPage();
   page.setDefaultTimeout(240_000);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
-  return { page, strayed, complaints, close: () => closeAll(context, profile) };
+  return { page, strayed, complaints, close: () => closeWindow(context) };
 }
 
-async function closeAll(context: BrowserContext, profile: string): Promise<void> {
+async function closeWindow(context: BrowserContext): Promise<void> {
   await context.close();
-  await rm(profile, { recursive: true, force: true, maxRetries: 20 });
+  openWindows -= 1;
+  // Tests leave it to the next one; it ends with their process.
+  if (openWindows === 0 && process.env['VITEST'] === undefined) await (await browser)?.close();
 }

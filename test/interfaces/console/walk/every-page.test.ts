@@ -7,17 +7,12 @@ import { axeFindings } from '../../../support/axe.ts';
 import { isFull } from '../../../support/depth.ts';
 import { openWindow } from '../../../support/browser.ts';
 import { until } from '../../../support/until.ts';
-import { largeTextFindings, printFindings } from './page-quality.ts';
+import { largeTextFindings, printFindings, screenFindings } from './page-quality.ts';
 import { documentsOf } from './page-addresses.ts';
 import { startWalkedConsole } from './walked-console.ts';
 
 const widths = [1280, 768, 320];
 const colorSchemes = ['light', 'dark'] as const;
-/** Ids of one word that stand on two lines. */
-const brokenIds = `[...document.querySelectorAll('.named a')]
-  .filter((link) => /^[a-z]+$/.test(link.textContent) && link.getClientRects().length > 1)
-  .map((link) => link.textContent)`;
-
 const moving = 'document.getAnimations().length';
 
 /** How a width is looked at by axe: at the small depth each address once, in light at the widest or in dark at the narrowest. */
@@ -39,8 +34,7 @@ browserTest('every view and form is accessible, fits, is printed, is read in lar
   const window = await openWindow({ origin });
   onTestFinished(() => window.close());
   const { page, strayed } = window;
-  await page.goto(`${origin}/sign-in#token=${console.api.tokenText('admin')}`);
-  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  const plain = await openPlainTab(page, origin, console.api.tokenText('admin'));
   const found: string[] = [];
   page.on('response', (answer) => {
     if (answer.status() >= 400 && !answer.request().isNavigationRequest()) found.push(`${answer.url()}: ${answer.status()}`);
@@ -56,9 +50,7 @@ browserTest('every view and form is accessible, fits, is printed, is read in lar
     await page.getByText(/ being (read|looked up)/).first().waitFor({ state: 'detached' });
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
-      const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      for (const id of await page.evaluate<string[]>(brokenIds)) found.push(`${path} at ${width} px: ${id} is broken`);
-      if (isWide === true) found.push(`${path} at ${width} px scrolls sideways`);
+      for (const finding of await screenFindings(page)) found.push(`${path} at ${width} px: ${finding}`);
       for (const colorScheme of schemesAt(address, width)) {
         await page.emulateMedia({ colorScheme });
         for (const finding of await axeFindings(page)) found.push(`${path} at ${width} px, ${colorScheme}: ${finding}`);
@@ -66,54 +58,37 @@ browserTest('every view and form is accessible, fits, is printed, is read in lar
     }
     if ((await page.evaluate(moving)) !== 0) found.push(`${path} moves for somebody who asks for less motion`);
     for (const finding of await printFindings(page)) found.push(`${path} on paper: ${finding}`);
+    for (const finding of await largeTextFindings(page)) found.push(`${path} with text at 200 %: ${finding}`);
+    // Without a script a page has a heading, and nothing of it waits for more.
+    const isWhole = async () => (await open(plain, origin + path)) === 200 && (await plain.locator('.bone:visible').count()) === 0;
+    await until(`${path} is whole without a script`, isWhole);
+    if ((await plain.locator('h1:visible').count()) !== 1) found.push(`${path} without a script has no heading`);
   }
   // Others see that something goes on.
   await page.emulateMedia({ reducedMotion: 'no-preference' });
   await open(page, `${origin}/campaigns/reminders`);
   expect(await page.evaluate(moving)).toBeGreaterThan(0);
-  const walked = { token: console.api.tokenText('admin'), paths: Object.values(examples).flat() };
-  found.push(...(await walkInLargeText(origin, walked)), ...(await walkWithoutScripts(origin, walked)));
+  await pausePlainly(plain, origin);
   expect({ found, strayed }).toEqual({ found: [], strayed: [] });
 }); // prettier-ignore
 
-/** Every page for somebody whose browser shows text at twice its usual size. */
-async function walkInLargeText(origin: string, { token, paths }: { token: string; paths: readonly string[] }): Promise<string[]> {
-  const window = await openWindow({ origin, fontSize: 32 });
-  onTestFinished(() => window.close());
-  const { page } = window;
-  await page.goto(`${origin}/sign-in#token=${token}`);
-  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
-  const found: string[] = [];
-  for (const path of paths) {
-    await until(`${path} is ready`, () => open(page, origin + path));
-    for (const finding of await largeTextFindings(page)) found.push(`${path} with text at 200 %: ${finding}`);
-  }
-  return found;
-}
-
-/** Every page without a script: it has a heading, and nothing of it waits for more; a campaign is paused. */
-async function walkWithoutScripts(origin: string, { token, paths }: { token: string; paths: readonly string[] }): Promise<string[]> {
-  const window = await openWindow({ origin, javaScriptEnabled: false });
-  onTestFinished(() => window.close());
-  const { page } = window;
+/** A tab that runs no scripts, in which the token was written into the form; it signs the others in, too. */
+async function openPlainTab(beside: Page, origin: string, token: string): Promise<Page> {
+  const page = await beside.context().newPage();
+  const tools = await beside.context().newCDPSession(page);
+  await tools.send('Emulation.setScriptExecutionDisabled', { value: true });
   await page.goto(`${origin}/sign-in`);
   await page.getByLabel('Token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
-  const found: string[] = [];
-  for (const path of paths) {
-    const isWhole = async () => {
-      if ((await open(page, origin + path)) !== 200) return undefined;
-      return (await page.locator('.bone:visible').count()) === 0 ? true : undefined;
-    };
-    await until(`${path} is whole without a script`, isWhole);
-    if ((await page.locator('h1:visible').count()) !== 1) found.push(`${path} without a script has no heading`);
-  }
+  return page;
+}
+
+async function pausePlainly(page: Page, origin: string): Promise<void> {
   await page.goto(`${origin}/campaigns/reminders`);
   await page.getByRole('link', { name: 'Pause', exact: true }).click();
   await page.locator('form.act button.primary').click();
   await page.getByRole('link', { name: 'Resume' }).first().waitFor();
-  return found;
 }
 
 /** What an address is answered with; nothing yet while a busy Temporal does not say in time what the page waits for. */

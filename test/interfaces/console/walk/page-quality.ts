@@ -28,6 +28,19 @@ const cutText = `(() => {
   ];
 })()`;
 
+/** Runs in the page: ids of one word that stand on two lines, and a page that scrolls sideways. */
+const onScreen = `[
+  ...[...document.querySelectorAll('.named a')]
+    .filter((link) => /^[a-z]+$/.test(link.textContent) && link.getClientRects().length > 1)
+    .map((link) => link.textContent + ' is broken'),
+  ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
+]`;
+
+/** What is wrong with the page in a window of the present width. */
+export async function screenFindings(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(onScreen);
+}
+
 /** What is wrong with the page on a sheet of A4, asked for while the screen is dark. */
 export async function printFindings(page: Page): Promise<string[]> {
   await page.setViewportSize({ width: 794, height: 1123 });
@@ -37,7 +50,13 @@ export async function printFindings(page: Page): Promise<string[]> {
   return found;
 }
 
-/** What is wrong with the page in a window whose text is twice its usual size. */
+/** What is wrong with the page where the viewer has made text twice its usual size. */
 export async function largeTextFindings(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(cutText);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  const tools = await page.context().newCDPSession(page);
+  await tools.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
+  const found = await page.evaluate<string[]>(cutText);
+  await tools.send('Page.setFontSizes', { fontSizes: { standard: 16 } });
+  await tools.detach();
+  return found;
 }
