@@ -1,19 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { deleteWebhook, steerWebhook } from '../../src/ledger/webhooks/registry.ts';
+import { campaignQueues } from '../../src/rules/ids.ts';
+import { addTestWebhook, webhookId } from '../shared/hooks/webhook-world.ts';
 import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
+import { freePort } from '../support/free-port.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { leave } from '../support/kill-gaps.ts';
-import { findTokens } from '../support/leak-scan.ts';
+import { findTokens, textOf } from '../support/leak-scan.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { patienceMs, until } from '../support/until.ts';
-import { deleteWebhook, steerWebhook } from '../../src/ledger/webhooks/registry.ts';
-import { addTestWebhook, webhookId } from '../shared/hooks/webhook-world.ts';
-import { campaignQueues } from '../../src/rules/ids.ts';
-import { freePort } from '../support/free-port.ts';
 import { runCommand } from '../support/worker-process.ts';
 
 const temporal = useSharedTemporal();
@@ -73,6 +74,9 @@ test('a round is one trace from the campaign to the id of each conversation, tol
       const last = run.startWorker();
       await run.untilEnd();
       const ledger = await judgeRun(run);
+      // The one that was asked to stop let its request end.
+      expect(ledger.batches.find(({ n }) => n === 2)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
+      expect(ledger.posts.map(({ verdict }) => verdict)).not.toContain('unknown');
       expect(await last.terminate()).toEqual({ code: 0, signal: null });
 
       const spans = collector.spans();
@@ -110,17 +114,6 @@ test('a round is one trace from the campaign to the id of each conversation, tol
   }
 });
 
-test('a collector that is away keeps no call from being placed', async () => {
-  const settings = { ...patient, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
-  await withRun({ id: 'untraced', seed: 1042, temporal, settings }, async (run) => {
-    const worker = run.startWorker();
-    await run.start();
-    await run.untilEnd();
-    await judgeRun(run);
-    expect(await worker.terminate()).toEqual({ code: 0, signal: null });
-  });
-});
-
 const observability = fileURLToPath(new URL('../../deploy/observability/', import.meta.url));
 
 /** Names of metrics in the rules and on the dashboard. */
@@ -148,7 +141,36 @@ async function failOneTask({ client, config, store }: CampaignRun): Promise<() =
   return () => handle.terminate();
 }
 
-test('a worker shows every metric that rules and dashboard name, its probes follow what it needs, and nothing of it tells a secret', async () => {
+const campaignFile = (id: string): string => `id: ${id}
+agent_id: agent_reminders
+from_phone_number_id: pn_main
+list:
+  file: recipients.csv
+  phone: phone
+first_message: Hello {{ name }}, I am calling about your appointment {{ appointment }}.
+variables:
+  values:
+    note: '{{ note }}'
+hours: { ${['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((day) => `${day}: '00:00-24:00'`).join(', ')} }
+law: off
+retry: { max_attempts: 2, busy: 5m, no_answer: 5m, unreached: 5m, voicemail: never, failed: 5m }
+pacing: { max_concurrent_calls: 24, batch_size: 8 }
+opt_out:
+  - { collected: opt_out, equals: [true] }
+`;
+
+/** What the service answers to a call to the number that it refuses. */
+async function refusalOf({ sandbox, apiKey, list }: CampaignRun): Promise<string> {
+  const calls = list.rows.filter((row) => row.e164?.endsWith('0120')).map((row) => ({ to_phone_number: row.e164 }));
+  const answer = await fetch(`${sandbox.url}/v1/convai/phone-numbers/batch-calls`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls }),
+  });
+  return answer.text();
+}
+
+test('a worker shows every metric that rules and dashboard name, its probes follow what it needs, and nothing that it or a command says tells a secret, though its campaign is in trouble', async () => {
   const [metrics, probes] = [await freePort(), await freePort()];
   const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
   const probe = async (path: string): Promise<number> =>
@@ -156,12 +178,29 @@ test('a worker shows every metric that rules and dashboard name, its probes foll
       ({ status }) => status,
       () => 0,
     );
-  const settings = { CARILLON_METRICS_LISTEN: String(metrics), CARILLON_HEALTH_LISTEN: `127.0.0.1:${probes}` };
-  await withRun({ id: 'seen', seed: 1104, temporal, recipients: 30, fates: ['0120', '0108'], settings }, async (run) => {
+  const settings = {
+    ...patient,
+    CARILLON_METRICS_LISTEN: String(metrics),
+    CARILLON_HEALTH_LISTEN: `127.0.0.1:${probes}`,
+    // A collector that is away keeps no call from being placed.
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+  };
+  // 0120: the service refuses the number and repeats it in its refusal.
+  await withRun({ id: 'seen', seed: 1104, temporal, recipients: 30, fates: ['0120', '0108', '0104'], settings }, async (run) => {
+    expect(await refusalOf(run)).toContain(run.list.rows.find((row) => row.e164?.endsWith('0120'))?.e164);
     run.sandbox.addFaults([
       { operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 60 } },
       { operation: 'batch_calls', nth: 3, effect: { type: 'truncate' } },
+      { operation: 'get_conversation', every: 7, effect: { type: 'error', status: 500 } },
+      { operation: 'get_conversation', nth: 5, effect: { type: 'truncate' } },
+      { operation: 'list_conversations', every: 5, effect: { type: 'html', status: 502 } },
     ]);
+    const path = join(run.folder, 'campaign.yaml');
+    await writeFile(path, campaignFile(run.id));
+    await writeFile(join(run.folder, 'recipients.csv'), run.list.toCsv());
+    const said: { code: number; stdout: string; stderr: string }[] = [];
+    const say = async (...args: string[]) => void said.push(await runCommand(args, run.settings));
     const worker = run.startWorker();
     await until('the worker is ready', async () => (await probe('/readyz')) === 200);
 
@@ -175,12 +214,22 @@ test('a worker shows every metric that rules and dashboard name, its probes foll
     await steerWebhook(run.store, 'pause', byHand);
     const waiting = `carillon_webhook_events_waiting{webhook="${webhookId}"}`;
     const endTask = await failOneTask(run);
-    // Nothing moves until it has been seen to run.
-    await run.toService.refuse();
-    await run.start();
+    // Nothing moves on until it has been seen to run.
+    const gate = run.sandbox.gates.set('batch_work_done');
+    await say('start', path);
     await until('it is shown to run', async () => seriesOf(await scrape(), stateIs('running')) === 1);
-    await run.toService.accept();
+    await say('start', path, '--json');
+    run.sandbox.gates.release(gate);
     await run.untilEnd();
+    await say('status', run.id);
+    await say('status', run.id, '--json');
+    expect(said.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(findTokens(textOf(said), [run.apiKey, ...run.list.tokens])).toEqual([]);
+    const lost = await run.store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
+    expect(lost.length).toBeGreaterThan(0);
+    const ledger = await judgeRun(run, { lostReplies: lost.map((post) => `${post.batch_id}/${post.k}`) });
+    const refused = ledger.recipients.find((row) => row.e164?.endsWith('0120'));
+    expect(refused).toMatchObject({ outcome: 'undialable', reason: 'invalid_number' });
     const calls = await countCalls(run);
     expect(calls.length).toBeGreaterThan(1);
     // Where the service refused a number, it placed no call.
