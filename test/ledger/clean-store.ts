@@ -1,10 +1,33 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { sql } from 'kysely';
-import { openStore } from '../../src/ledger/open-ledger.ts';
-import { emptyDatabase, openTestStore, type TestDialect } from './test-stores.ts';
+import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
+import { emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
 /** Of all files that one process of the tests runs, closed with it. */
 let shared: Promise<Store> | undefined;
+
+/** A SQLite file with all tables, and the name of a PostgreSQL database with them: to make tables takes longer than to copy them. */
+let file: Promise<Buffer> | undefined;
+let original: Promise<string> | undefined;
+
+async function makeTables(dialect: TestDialect): Promise<StoreLocation> {
+  const location = await emptyDatabase(dialect);
+  await (await openStore(location)).close();
+  return location;
+}
+
+/** As `emptyDatabase`, with its tables. All that one process of the tests asks for have one ledger id. */
+export async function newDatabase(dialect: TestDialect): Promise<StoreLocation> {
+  if (dialect === 'postgres') {
+    original ??= makeTables(dialect).then(({ databaseUrl = '' }) => new URL(databaseUrl).pathname.slice(1));
+    return emptyDatabase(dialect, await original);
+  }
+  file ??= makeTables(dialect).then(({ sqlitePath }) => readFileSync(sqlitePath));
+  const [content, location] = [await file, await emptyDatabase(dialect)];
+  writeFileSync(location.sqlitePath, content);
+  return location;
+}
 
 /** The tables that hold what campaigns leave: all but the one that tells which database it is. */
 export async function tablesOf({ db }: Pick<Store, 'db'>): Promise<string[]> {
@@ -13,8 +36,8 @@ export async function tablesOf({ db }: Pick<Store, 'db'>): Promise<string[]> {
 
 /** As `openTestStore`; on PostgreSQL tests share one database, which each finds empty: making one takes longer. */
 export async function openCleanStore(dialect: TestDialect): Promise<Store> {
-  if (dialect === 'sqlite') return openTestStore(dialect);
-  shared ??= emptyDatabase(dialect).then(openStore);
+  if (dialect === 'sqlite') return openAt(await newDatabase(dialect));
+  shared ??= newDatabase(dialect).then(openStore);
   const store = await shared;
   const tables = await tablesOf(store);
   await sql`truncate ${sql.join(tables.map((name) => sql.table(name)))} restart identity`.execute(store.db);

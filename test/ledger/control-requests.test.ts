@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { countOwnPauses, type ControlChange } from '../../src/ledger/control-requests.ts';
 import { asActivity } from '../support/activity-context.ts';
-import { openCleanStore } from './clean-store.ts';
 import { beginProven, noon } from './scenario.ts';
 import { dialects } from './test-stores.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
+import { test, openLedger } from './ledger-test.ts';
 
 interface Told {
   run?: string;
@@ -18,7 +18,7 @@ interface Told {
 }
 
 async function toldCampaign(dialect: (typeof dialects)[number]) {
-  const store = await openCleanStore(dialect);
+  const store = await openLedger(dialect);
   const scenario = await beginProven(store);
   const { changeState } = createActivities(buildDependencies({ store }));
   const tell = async (change: ControlChange, number: number, { run = 'first', id, waitedMs = 0, ...known }: Told = {}) => {
@@ -39,7 +39,7 @@ async function toldCampaign(dialect: (typeof dialects)[number]) {
   return { store, scenario, tell, pauseBySystem };
 }
 
-test.for(dialects)('a resume that comes late does not undo a later pause: %s', async (dialect) => {
+test('a resume that comes late does not undo a later pause', async (dialect) => {
   const { scenario, tell } = await toldCampaign(dialect);
   expect(await tell('pause', 1)).toEqual([true, 'paused']);
   // The second wish, a resume, is being tried again while the third is granted.
@@ -49,7 +49,7 @@ test.for(dialects)('a resume that comes late does not undo a later pause: %s', a
   expect(await tell('resume', 4)).toEqual([true, 'running']);
 });
 
-test.for(dialects)('a wish that comes again is answered as before and changes nothing: %s', async (dialect) => {
+test('a wish that comes again is answered as before and changes nothing', async (dialect) => {
   const { tell, pauseBySystem } = await toldCampaign(dialect);
   expect(await tell('pause', 1)).toEqual([true, 'paused']);
   expect(await tell('resume', 2)).toEqual([true, 'running']);
@@ -63,14 +63,14 @@ test.for(dialects)('a wish that comes again is answered as before and changes no
   expect(await tell('resume', 4)).toEqual([false, 'draining']);
 });
 
-test.for(dialects)('a resume that was refused is not granted by a reset: %s', async (dialect) => {
+test('a resume that was refused is not granted by a reset', async (dialect) => {
   const { tell } = await toldCampaign(dialect);
   expect(await tell('pause', 2)).toEqual([true, 'paused']);
   expect(await tell('resume', 1)).toEqual([false, 'paused']);
   expect(await tell('resume', 3, { run: 'second', id: 'wish 1' })).toEqual([false, 'paused']);
 });
 
-test.for(dialects)('another run of the workflow counts its wishes anew: %s', async (dialect) => {
+test('another run of the workflow counts its wishes anew', async (dialect) => {
   const { tell } = await toldCampaign(dialect);
   expect(await tell('pause', 7)).toEqual([true, 'paused']);
   expect(await tell('resume', 1, { run: 'second', id: 'a' })).toEqual([true, 'running']);
@@ -80,7 +80,7 @@ test.for(dialects)('another run of the workflow counts its wishes anew: %s', asy
   expect(await tell('resume', 8, { id: 'd', waitedMs: 1 })).toEqual([false, 'paused']);
 });
 
-test.for(dialects)('a resume from before a pause that nobody wished does not undo it: %s', async (dialect) => {
+test('a resume from before a pause that nobody wished does not undo it', async (dialect) => {
   const { store, tell, pauseBySystem } = await toldCampaign(dialect);
   await pauseBySystem(noon - 1_000);
   expect(await tell('resume', 1, { waitedMs: 2_000 })).toEqual([false, 'paused']);
@@ -94,22 +94,19 @@ test.for(dialects)('a resume from before a pause that nobody wished does not und
   expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(true);
 });
 
-test.for(dialects)(
-  'a resume that waited in Temporal for a worker does not undo a pause that a person made in the database since: %s',
-  async (dialect) => {
-    const { store, tell } = await toldCampaign(dialect);
-    expect(await tell('pause', 1)).toEqual([true, 'paused']);
-    const pausesSeen = await countOwnPauses(store.db, 'spring');
-    // Changed their mind: the campaign is paused already, and stays so.
-    expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(true);
-    // Its first try: nothing has waited in the workflow.
-    expect(await tell('resume', 2, { pausesSeen })).toEqual([false, 'paused']);
-    const seenNow = await countOwnPauses(store.db, 'spring');
-    expect(await tell('resume', 3, { pausesSeen: seenNow })).toEqual([true, 'running']);
-  },
-);
+test('a resume that waited in Temporal for a worker does not undo a pause that a person made in the database since', async (dialect) => {
+  const { store, tell } = await toldCampaign(dialect);
+  expect(await tell('pause', 1)).toEqual([true, 'paused']);
+  const pausesSeen = await countOwnPauses(store.db, 'spring');
+  // Changed their mind: the campaign is paused already, and stays so.
+  expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(true);
+  // Its first try: nothing has waited in the workflow.
+  expect(await tell('resume', 2, { pausesSeen })).toEqual([false, 'paused']);
+  const seenNow = await countOwnPauses(store.db, 'spring');
+  expect(await tell('resume', 3, { pausesSeen: seenNow })).toEqual([true, 'running']);
+});
 
-test.for(dialects)('an end holds however late it comes: %s', async (dialect) => {
+test('an end holds however late it comes', async (dialect) => {
   const { scenario, tell } = await toldCampaign(dialect);
   expect(await tell('pause', 2)).toEqual([true, 'paused']);
   expect(await tell('cancel', 1)).toEqual([true, 'draining']);

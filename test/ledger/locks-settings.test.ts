@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { sql } from 'kysely';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
 import type { Queries } from '../../src/ledger/tx.ts';
@@ -9,10 +9,8 @@ import { until } from '../support/until.ts';
 import { buildRows, minuteMs } from '../support/campaign-rules.ts';
 import { startFaultyWay } from '../support/faulty-way.ts';
 import { beginProven, answered, noon, numbers } from './scenario.ts';
-import { bothDialects, emptyDatabase, openAt } from './test-stores.ts';
-import { openCleanStore } from './clean-store.ts';
-
-const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
+import { emptyDatabase, openAt } from './test-stores.ts';
+import { test, openLedger, unjudged } from './ledger-test.ts';
 
 const pinned = {
   level: 'read committed',
@@ -43,7 +41,7 @@ const loose = {
   idle_in_transaction_session_timeout: '0',
 };
 
-onPostgres('?options= in DATABASE_URL changes nothing that a dial relies on', async () => {
+test.postgres('?options= in DATABASE_URL changes nothing that a dial relies on', async () => {
   const location = await emptyDatabase('postgres');
   await (await openStore(location)).close();
   const options = Object.entries(loose).map(([name, value]) => `-c ${name}=${value}`);
@@ -51,7 +49,7 @@ onPostgres('?options= in DATABASE_URL changes nothing that a dial relies on', as
   expect(await settingsOf({ ...location, databaseUrl })).toEqual(pinned);
 });
 
-onPostgres.for(['role', 'database'])('defaults of the %s change nothing that a dial relies on', async (owner) => {
+test.postgres.for(['role', 'database'])('defaults of the %s change nothing that a dial relies on', async (_, owner) => {
   const location = await emptyDatabase('postgres');
   const admin = await openAt(location);
   const name = new URL(location.databaseUrl ?? '').pathname.slice(1);
@@ -60,7 +58,7 @@ onPostgres.for(['role', 'database'])('defaults of the %s change nothing that a d
   expect(await settingsOf(location)).toEqual(pinned);
 });
 
-onPostgres('a default that waits for more than the disk stays', async () => {
+test.postgres('a default that waits for more than the disk stays', async () => {
   const location = await emptyDatabase('postgres');
   const databaseUrl = `${location.databaseUrl}?options=${encodeURIComponent('-c synchronous_commit=remote_apply')}`;
   expect(await settingsOf({ ...location, databaseUrl })).toEqual({ ...pinned, commit: 'remote_apply' });
@@ -101,7 +99,7 @@ async function startMeddler(databaseUrl: string) {
 
 const serializable = ['read committed read write', 'serializable   read write'] as const;
 
-onPostgres('nobody is dialled when something between here and the database takes the settings away', async () => {
+test.postgres('nobody is dialled when something between here and the database takes the settings away', async () => {
   const location = await emptyDatabase('postgres');
   const meddler = await startMeddler(location.databaseUrl ?? '');
   const store = await openAt({ ...location, databaseUrl: meddler.databaseUrl });
@@ -117,7 +115,7 @@ onPostgres('nobody is dialled when something between here and the database takes
   expect(await scenario.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
 });
 
-onPostgres('a database that refuses a setting is refused when it is opened, with the name of the setting', async () => {
+test.postgres('a database that refuses a setting is refused when it is opened, with the name of the setting', async () => {
   const location = await emptyDatabase('postgres');
   await (await openStore(location)).close();
   const meddler = await startMeddler(location.databaseUrl ?? '');
@@ -134,56 +132,51 @@ onPostgres('a database that refuses a setting is refused when it is opened, with
 
 const [first = '', second = ''] = numbers(2);
 
-test.for(bothDialects)(
-  'an open attempt whose record is final is settled by the next sweep, or read first if it never was: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const rows = buildRows([first, second], (index) => `Guest ${index}`);
-    const scenario = await beginProven(store, { rows });
-    const ids = await scenario.dial(1);
-    const records = [first, second].map((e164, index) => answered(`conversation_${index}`, e164, noon + 5_000));
-    await scenario.sweep(noon + minuteMs, records, false);
-    // As processes have left it that took turns between two statements of each other.
-    await store.db.updateTable('attempts').set({ state: 'open', disposition: null, settled_at: null }).execute();
-    const unread = { reads: 0, finished: 0 };
-    await store.db
-      .updateTable('conversations')
-      .set(unread)
-      .where('attempt_id', '=', ids[1] ?? '')
-      .execute();
-    await scenario.sweep(noon + 2 * minuteMs, []);
-    const [read, other] = await scenario.attempts();
-    expect(read).toMatchObject({ state: 'settled', disposition: 'answered' });
-    expect(other).toMatchObject({ state: 'open' });
-    const due = store.db.selectFrom('conversations').select('conversation_id').where('final', '=', 0);
-    expect(await due.execute()).toEqual([{ conversation_id: 'conversation_1' }]);
-    await scenario.sweep(noon + 3 * minuteMs, records.slice(1));
-    expect((await scenario.attempts())[1]).toMatchObject({ state: 'settled', disposition: 'answered' });
-  },
-);
+test.both('an open attempt whose record is final is settled by the next sweep, or read first if it never was', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
+  const rows = buildRows([first, second], (index) => `Guest ${index}`);
+  const scenario = await beginProven(store, { rows });
+  const ids = await scenario.dial(1);
+  const records = [first, second].map((e164, index) => answered(`conversation_${index}`, e164, noon + 5_000));
+  await scenario.sweep(noon + minuteMs, records, false);
+  // As processes have left it that took turns between two statements of each other.
+  await store.db.updateTable('attempts').set({ state: 'open', disposition: null, settled_at: null }).execute();
+  const unread = { reads: 0, finished: 0 };
+  await store.db
+    .updateTable('conversations')
+    .set(unread)
+    .where('attempt_id', '=', ids[1] ?? '')
+    .execute();
+  await scenario.sweep(noon + 2 * minuteMs, []);
+  const [read, other] = await scenario.attempts();
+  expect(read).toMatchObject({ state: 'settled', disposition: 'answered' });
+  expect(other).toMatchObject({ state: 'open' });
+  const due = store.db.selectFrom('conversations').select('conversation_id').where('final', '=', 0);
+  expect(await due.execute()).toEqual([{ conversation_id: 'conversation_1' }]);
+  await scenario.sweep(noon + 3 * minuteMs, records.slice(1));
+  expect((await scenario.attempts())[1]).toMatchObject({ state: 'settled', disposition: 'answered' });
+});
 
-test.runIf(bothDialects.includes('postgres'))(
-  'a connection that falls silent is given up, and the next transaction has another one',
-  async () => {
-    const location = await emptyDatabase('postgres');
-    const url = new URL(location.databaseUrl ?? '');
-    const way = await startFaultyWay(Number(url.port));
-    onTestFinished(() => way.close());
-    url.port = String(way.port);
-    await (await openStore(location)).close();
-    const store = await openStore({ ...location, databaseUrl: url.href, longestSilenceMs: 400 });
-    onTestFinished(() => store.close());
-    const count = () => store.transaction((tx) => tx.selectFrom('campaigns').select('campaign_id').execute());
-    expect(await count()).toEqual([]);
+test.postgres('a connection that falls silent is given up, and the next transaction has another one', async () => {
+  const location = await emptyDatabase('postgres');
+  const url = new URL(location.databaseUrl ?? '');
+  const way = await startFaultyWay(Number(url.port));
+  onTestFinished(() => way.close());
+  url.port = String(way.port);
+  await (await openStore(location)).close();
+  const store = await openStore({ ...location, databaseUrl: url.href, longestSilenceMs: 400 });
+  onTestFinished(() => store.close());
+  const count = () => store.transaction((tx) => tx.selectFrom('campaigns').select('campaign_id').execute());
+  expect(await count()).toEqual([]);
 
-    way.forget();
-    await expect(count()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-    expect(await count()).toEqual([]);
-    way.forget();
-    await expect(store.db.selectFrom('campaigns').select('campaign_id').execute()).rejects.toThrow(/silent for 0.4 s/);
-    expect(await count()).toEqual([]);
-  },
-);
+  way.forget();
+  await expect(count()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+  expect(await count()).toEqual([]);
+  way.forget();
+  await expect(store.db.selectFrom('campaigns').select('campaign_id').execute()).rejects.toThrow(/silent for 0.4 s/);
+  expect(await count()).toEqual([]);
+});
 
 /** Number of the server's process behind the connection. */
 async function processOf(queries: Queries): Promise<number> {
@@ -191,7 +184,7 @@ async function processOf(queries: Queries): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-onPostgres('a connection lives no longer than its age, and is not the next one when it turns out to lead astray', async () => {
+test.postgres('a connection lives no longer than its age, and is not the next one when it turns out to lead astray', async () => {
   const location = await emptyDatabase('postgres');
   const store = await openAt(location);
   const kept = await processOf(store.db);

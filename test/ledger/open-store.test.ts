@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { expect, expectTypeOf, onTestFinished } from 'vitest';
 import { describeFailure } from '../../src/interfaces/cli/terminal/failure.ts';
 import { compareAndSetBatch } from '../../src/ledger/batch-state.ts';
 import { appendEvents, readEvents } from '../../src/ledger/events.ts';
@@ -14,14 +14,14 @@ import { refuseInTheClear } from '../../src/ledger/postgres-dialect.ts';
 import { prepared } from '../../src/ledger/prepared.ts';
 import { notReadable, readSchemaState } from '../../src/ledger/schema-state.ts';
 import { openSqliteFile, readSqliteTables } from '../../src/ledger/sqlite-file.ts';
-import type { Queries, Tx, Store } from '../../src/ledger/tx.ts';
+import type { Queries, Store, Tx } from '../../src/ledger/tx.ts';
 import { updateAgent } from '../../src/ledger/updates.ts';
-import { openCleanStore } from './clean-store.ts';
 import { openInAnotherProcess } from './other-process.ts';
 import { beginCampaign } from './scenario.ts';
-import { bothDialects, emptyDatabase, openAt, openTestStore } from './test-stores.ts';
+import { emptyDatabase, openAt, openTestStore } from './test-stores.ts';
+import { test, openLedger } from './ledger-test.ts';
 
-test.for(bothDialects)('opening twice migrates once and keeps the ledger its id: %s', async (dialect) => {
+test.both('opening twice migrates once and keeps the ledger its id', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const first = await openAt(location);
   const second = await openAt(location);
@@ -29,7 +29,7 @@ test.for(bothDialects)('opening twice migrates once and keeps the ledger its id:
   expect(first.ledgerId).toMatch(/^[0-9a-f]{12}$/);
 });
 
-test.for(bothDialects)('several processes may open a new database at the same time: %s', async (dialect) => {
+test.both('several processes may open a new database at the same time', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const ids = await Promise.all(Array.from({ length: 3 }, () => openInAnotherProcess(location)));
   expect(ids[0]).toMatch(/^[0-9a-f]{12}$/);
@@ -49,13 +49,13 @@ test('a new file that another process is writing to is waited for, and not refus
   other.close();
 });
 
-test('another database has another ledger id', async () => {
-  const [one, other] = [await openTestStore('sqlite'), await openTestStore('sqlite')];
+test('another database has another ledger id', async (dialect) => {
+  const [one, other] = [await openTestStore(dialect), await openTestStore(dialect)];
   expect(one.ledgerId).not.toBe(other.ledgerId);
 });
 
-test.for(bothDialects)('what is committed is on disk before it counts as committed: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('what is committed is on disk before it counts as committed', async (dialect) => {
+  const store = await openLedger(dialect);
   if (dialect === 'postgres') {
     const { rows } = await store.transaction((tx) => sql<{ synchronous_commit: string }>`show synchronous_commit`.execute(tx));
     expect(rows).toEqual([{ synchronous_commit: 'on' }]);
@@ -66,8 +66,8 @@ test.for(bothDialects)('what is committed is on disk before it counts as committ
   }
 });
 
-test.for(bothDialects)('the event log takes no changes and no deletions: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('the event log takes no changes and no deletions', async (dialect) => {
+  const store = await openLedger(dialect);
   await beginCampaign(store);
   const before = await store.db.selectFrom('events').selectAll().execute();
   expect(before.length).toBeGreaterThan(0);
@@ -76,8 +76,8 @@ test.for(bothDialects)('the event log takes no changes and no deletions: %s', as
   expect(await store.db.selectFrom('events').selectAll().execute()).toEqual(before);
 });
 
-test.for(bothDialects)('a transaction that throws leaves nothing behind: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('a transaction that throws leaves nothing behind', async (dialect) => {
+  const store = await openLedger(dialect);
   const failing = store.transaction(async (tx) => {
     await tx.insertInto('meta').values({ key: 'half', value: 'done' }).execute();
     throw new Error('halfway');
@@ -100,19 +100,13 @@ test('a database that cannot be used is refused with its name and what to do', a
   const picture = join(folder, 'picture.db');
   writeFileSync(picture, 'this is no database, however long it is looked at'.repeat(40));
   const missing = join(folder, 'nowhere', 'carillon.db');
-  const cases = [
-    { location: { sqlitePath: picture }, says: picture },
-    { location: { sqlitePath: missing }, says: missing },
-    {
-      location: { sqlitePath: '', databaseUrl: 'postgres://carillon:secret-word@127.0.0.1:1/none' },
-      says: 'PostgreSQL at 127.0.0.1:1/none',
-    },
-  ];
-  for (const { location, says } of cases) {
-    const error = await openStore(location).then(
-      () => null,
-      (reason: unknown) => reason,
-    );
+  const databaseUrl = 'postgres://carillon:secret-word@127.0.0.1:1/none';
+  for (const { says, ...location } of [
+    { sqlitePath: picture, says: picture },
+    { sqlitePath: missing, says: missing },
+    { sqlitePath: '', databaseUrl, says: 'PostgreSQL at 127.0.0.1:1/none' },
+  ]) {
+    const error: unknown = await openStore(location).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreError);
     expect((error as StoreError).message).toContain(says);
     expect((error as StoreError).message).toMatch(/Check /);
@@ -120,7 +114,7 @@ test('a database that cannot be used is refused with its name and what to do', a
   }
 });
 
-test.for(bothDialects)('a newer database is called newer, and not corrupted: %s', async (dialect) => {
+test.both('a newer database is called newer, and not corrupted', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const store = await openStore(location);
   await sql`insert into kysely_migration (name, timestamp) values ('999-later', '2031-01-01')`.execute(store.db);
@@ -140,7 +134,7 @@ function makeForeign(path: string, statements: string[]): Buffer {
   return readFileSync(path);
 }
 
-test.each([
+test.for([
   { kind: 'of its own', statements: ['create table orders (id integer)'], says: /its tables: orders\)/ },
   {
     kind: 'with migrations',
@@ -156,7 +150,7 @@ test.each([
     statements: ['create table kysely_migration (version integer)', 'create table meta (id integer)'],
     says: /meta/,
   },
-])('18 tables are not written into the SQLite file of another program: $kind', async ({ statements, says }) => {
+])('18 tables are not written into the SQLite file of another program: $kind', async (_, { statements, says }) => {
   const path = join(temporaryFolder(), 'other.db');
   const before = makeForeign(path, statements);
   for (const schema of ['upgrade', 'as-is'] as const) {
@@ -174,50 +168,27 @@ test('reading makes no schema', async () => {
   await expect(openStore({ sqlitePath: path }, 'as-is')).rejects.toThrow(/it has no campaigns yet\.$/);
   expect(readFileSync(path)).toHaveLength(0);
   await (await openStore({ sqlitePath: path })).close();
-  expect(readSqliteTables(path).migrations).toEqual([
-    '001-first-schema',
-    '002-drafts',
-    '003-webhooks',
-    '004-log-reading',
-    '005-sessions',
-    '006-cut-lines',
-    '007-rehearsals',
-    '008-row-terms',
-    '009-row-rank',
-    '010-service-apis',
-    '011-certain-absence',
-    '012-taken-out',
-    '013-people-lists',
-    '014-token-use',
-    '015-campaign-files',
-    '016-talk-results',
-    '017-asked-calls',
-    '018-promises',
-    '019-pilot-and-goal',
-    '020-house-rules',
-    '021-consent-counts',
-    '022-list-encoding',
-    '023-last-talks',
-  ]);
+  const migrations =
+    '001-first-schema 002-drafts 003-webhooks 004-log-reading 005-sessions 006-cut-lines 007-rehearsals 008-row-terms 009-row-rank ' +
+    '010-service-apis 011-certain-absence 012-taken-out 013-people-lists 014-token-use 015-campaign-files 016-talk-results ' +
+    '017-asked-calls 018-promises 019-pilot-and-goal 020-house-rules 021-consent-counts 022-list-encoding 023-last-talks';
+  expect(readSqliteTables(path).migrations).toEqual(migrations.split(' '));
   await (await openStore({ sqlitePath: path }, 'as-is')).close();
 });
 
-test.for(bothDialects)(
-  'a database that lacks a later migration is older, and reading does not bring it up to date: %s',
-  async (dialect) => {
-    const store = await openTestStore(dialect);
-    const migrations = await createMigrations(dialect).getMigrations();
-    const later = { getMigrations: async () => ({ ...migrations, '999-later': { up: async () => {} } }) };
-    expect(await readSchemaState(store.db, dialect, later)).toBe('older');
-    expect(await readSchemaState(store.db, dialect, createMigrations(dialect))).toBe('current');
-    expect(notReadable('older').message).toMatch(
-      /an earlier Carillon made it, and this command changes no schema\. .*start one of this version/,
-    );
-  },
-);
+test.both('a database that lacks a later migration is older, and reading does not bring it up to date', async (dialect) => {
+  const store = await openLedger(dialect);
+  const migrations = await createMigrations(dialect).getMigrations();
+  const later = { getMigrations: async () => ({ ...migrations, '999-later': { up: async () => {} } }) };
+  expect(await readSchemaState(store.db, dialect, later)).toBe('older');
+  expect(await readSchemaState(store.db, dialect, createMigrations(dialect))).toBe('current');
+  expect(notReadable('older').message).toMatch(
+    /an earlier Carillon made it, and this command changes no schema\. .*start one of this version/,
+  );
+});
 
-test('a full disk is called full, whatever becomes of the rollback', async () => {
-  const store = await openTestStore('sqlite');
+test.sqlite('a full disk is called full, whatever becomes of the rollback', async (dialect) => {
+  const store = await openLedger(dialect);
   const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
   await sql`pragma max_page_count = ${sql.raw(String(rows[0]?.page_count))}`.execute(store.db);
   const value = 'x'.repeat(1_000_000);
@@ -273,8 +244,8 @@ test('what must run in a transaction refuses the database, and what reads takes 
   expectTypeOf(misuse).toBeFunction();
 });
 
-test.for(bothDialects)('a prepared query is built once and runs with the values of each run: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('a prepared query is built once and runs with the values of each run', async (dialect) => {
+  const store = await openLedger(dialect);
   let built = 0;
   const add = prepared((tx: Tx, { id }: { id: string }) => {
     built += 1;
@@ -294,8 +265,8 @@ test.for(bothDialects)('a prepared query is built once and runs with the values 
   expect((await find(store.db, { id: 'agent_a' })).rows).toEqual([{ agent_id: 'agent_a', read_ok_at: null }]);
 });
 
-test.for(bothDialects)('a prepared write is rolled back with its transaction, and tells how many rows it changed: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('a prepared write is rolled back with its transaction, and tells how many rows it changed', async (dialect) => {
+  const store = await openLedger(dialect);
   await store.db.insertInto('agents').values({ agent_id: 'agent_a', lease_until_real: 0 }).execute();
   const note = prepared((tx: Tx, { id, at }: { id: string; at: number }) =>
     tx.updateTable('agents').set({ read_ok_at: at }).where('agent_id', '=', id),
@@ -311,8 +282,8 @@ test.for(bothDialects)('a prepared write is rolled back with its transaction, an
 });
 
 // Only SQLite's rows are named by us.
-test.runIf(bothDialects.includes('sqlite'))('rows have the columns that the table has now', async () => {
-  const store = await openCleanStore('sqlite');
+test.sqlite('rows have the columns that the table has now', async (dialect) => {
+  const store = await openLedger(dialect);
   await store.db.insertInto('agents').values({ agent_id: 'agent_a', lease_until_real: 0 }).execute();
   const read = async () => sql<Record<string, unknown>>`select * from agents`.execute(store.db);
   const before = Object.keys((await read()).rows[0] ?? {});

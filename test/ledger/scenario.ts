@@ -1,5 +1,5 @@
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import { noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
+import { closeRound, noteCallerProven, openRound } from '../../src/ledger/campaign/rounds.ts';
 import { concludeSweep } from '../../src/ledger/collect/conclude.ts';
 import { storeListed } from '../../src/ledger/collect/listed-records.ts';
 import { matchRecords } from '../../src/ledger/collect/matching.ts';
@@ -13,9 +13,11 @@ import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.
 import { readEvents } from '../../src/ledger/events.ts';
 import { readLineLimits } from '../../src/ledger/limits/line-limits.ts';
 import { type Plan, planBatch } from '../../src/ledger/plan/planning.ts';
-import { type Campaign, findCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { type Campaign, endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
+import { addSuppressions, type Suppression } from '../../src/ledger/rows/suppressions.ts';
 import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
+import type { AttemptResult, Disposition } from '../../src/rules/disposition.ts';
 import { renderWith } from '../../activities/campaign-templates.ts';
 import { conversationRecord } from '../rules/conversation-record.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
@@ -30,6 +32,13 @@ export function numbers(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, index) => `+1${201 + index + from}5550142`);
 }
 
+/** People with a number each, of whom nothing else is known. */
+export function guests(count: number, from = 0): ImportRow[] {
+  return buildRows(numbers(count, from), (index) => `Guest ${index + from}`);
+}
+
+export const twice = <Value>(value: Value): Value[] => [value, value];
+
 async function* once<Value>(value: Value): AsyncGenerator<Value> {
   yield value;
 }
@@ -37,7 +46,8 @@ async function* once<Value>(value: Value): AsyncGenerator<Value> {
 export interface ScenarioOptions {
   campaignId?: string;
   rules?: RulesChanges;
-  rows?: ImportRow[];
+  /** Default: six guests. */
+  rows?: ImportRow[] | number;
   /** By which API the service is asked; default: the contract's. */
   api?: ServiceApi;
   now?: number;
@@ -47,7 +57,7 @@ export interface ScenarioOptions {
 export async function beginCampaign(store: Store, options: ScenarioOptions = {}): Promise<Scenario> {
   const { campaignId = 'spring', now = noon } = options;
   const rules = buildRules(options.rules);
-  const rows = options.rows ?? buildRows(numbers(6), (index) => `Guest ${index}`);
+  const rows = typeof options.rows === 'object' ? options.rows : guests(options.rows ?? 6);
   const campaign = { campaignId, name: null, fileHash: 'hash', rules, accountId: 'http://service', api: options.api ?? 'contract' };
   await importCampaign(store, campaign, { chunks: once(rows), now });
   await openRound(store, campaignId, now);
@@ -97,6 +107,18 @@ export class Scenario {
     return openPosting(store, { batchId: this.batchId(n), now, nowReal: now, ...limits });
   }
 
+  /** Plans batch n and takes it for sending. */
+  async submit(n: number, now = noon): Promise<PostingStep> {
+    await this.plan(n, now);
+    return this.post(n, now);
+  }
+
+  /** Sends batch n, and nobody learns what became of it. */
+  async lose(n: number, now = noon): Promise<void> {
+    await this.submit(n, now);
+    await this.verdict(n, 'unknown', { now });
+  }
+
   batchId(n: number): string {
     return `${this.campaignId}/${this.round}/${n}`;
   }
@@ -108,11 +130,49 @@ export class Scenario {
 
   /** Plans, posts and confirms batch n; answers the attempts' ids. */
   async dial(n: number, now = noon): Promise<string[]> {
-    await this.plan(n, now);
-    const step = await this.post(n, now);
+    const step = await this.submit(n, now);
     if (step.kind !== 'post') throw new Error(`not posted: ${JSON.stringify(step)}`);
     await this.verdict(n, 'confirmed', { now, callsInitiated: step.calls.length });
     return step.calls.map((call) => call.attemptId);
+  }
+
+  /** The campaign and an instant, as most changes take them. */
+  at(now = noon): { campaignId: string; now: number } {
+    return { campaignId: this.campaignId, now };
+  }
+
+  /** What calls came to; counted, unless `more` says otherwise. */
+  async settle(ids: string | readonly string[], disposition: Disposition, now = noon, more: Partial<AttemptResult> = {}): Promise<void> {
+    const result = { disposition, detail: null, counted: true, ...more };
+    const settlements = [ids].flat().map((attemptId) => ({ attemptId, result }));
+    await this.store.transaction((tx) => settleAttempts(tx, this.at(now), settlements));
+  }
+
+  pause(now = noon, reason = 'by hand'): Promise<boolean> {
+    return pauseCampaign(this.store, this.at(now), { reason });
+  }
+
+  resume(now = noon): Promise<boolean> {
+    return resumeCampaign(this.store, this.at(now));
+  }
+
+  end(why: 'cancelled' | 'drained', now = noon): Promise<boolean> {
+    return endCampaign(this.store, this.at(now), { why });
+  }
+
+  /** Closes the round that is open, if nothing of it is left. */
+  close(now = noon): Promise<boolean> {
+    return closeRound(this.store, this.at(now), this.round);
+  }
+
+  /** Puts a number on the do-not-call list of the account. */
+  async suppress(e164: string, more: Partial<Suppression> = {}, now = noon): Promise<void> {
+    const entry = { e164, scope: 'account', source: 'person', reason: null, expiresAt: null, ...more };
+    await addSuppressions(this.store, [entry], now);
+  }
+
+  posts() {
+    return this.store.db.selectFrom('posts').selectAll().orderBy('k').execute();
   }
 
   batch(n: number) {
@@ -131,6 +191,22 @@ export class Scenario {
 
   recipients() {
     return this.store.db.selectFrom('recipients').selectAll().where('campaign_id', '=', this.campaignId).orderBy('row_number').execute();
+  }
+
+  /** Where each row stands: when it is due, counted from noon, or what it came to. */
+  async standings() {
+    return (await this.recipients()).map(({ state, outcome, reason, due_at }) =>
+      state === 'waiting' ? [state, due_at - noon] : [state, outcome, reason],
+    );
+  }
+
+  async outcomes() {
+    return (await this.recipients()).map(({ outcome }) => outcome);
+  }
+
+  /** What each call came to, or in which state it is. */
+  async dispositions() {
+    return (await this.attempts()).map(({ disposition, state }) => disposition ?? state);
   }
 
   /**
@@ -190,12 +266,6 @@ type Pacing = RulesChanges['pacing'];
 export function begin(store: Store, campaignId: string, pacing: Pacing, people: number, from = 0, more: RulesChanges = {}) {
   const rows = buildRows(numbers(people, from), (index) => `Guest ${index + from}`);
   return beginProven(store, { campaignId, rows, rules: { ...more, pacing } });
-}
-
-export async function settle(scenario: Scenario, attemptIds: string[], now = noon): Promise<void> {
-  const result = { disposition: 'answered' as const, detail: null, counted: true };
-  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
 }
 
 export async function limitsOf(scenario: Scenario, now = noon) {

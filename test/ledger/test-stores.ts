@@ -18,16 +18,17 @@ export const bothDialects = (process.env['DIALECTS']?.split(',') ?? ['sqlite', '
 export const dialects = isFull ? bothDialects : bothDialects.slice(0, 1);
 export type TestDialect = 'sqlite' | 'postgres';
 
-/** An empty database of its own, gone after the test; on PostgreSQL it goes with the server that all files share. */
-export async function emptyDatabase(dialect: TestDialect): Promise<StoreLocation> {
+/**
+ * An empty database of its own, gone after the test; on PostgreSQL it goes with the server that all files share. `template`: the name of
+ * one there, which it is a copy of.
+ */
+export async function emptyDatabase(dialect: TestDialect, template?: string): Promise<StoreLocation> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-store-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const sqlitePath = join(folder, 'carillon.db');
   if (dialect === 'sqlite') return { sqlitePath };
-  return {
-    databaseUrl: await createDatabase(await sharedServer('postgres'), `store_${randomUUID().replaceAll('-', '')}`),
-    sqlitePath,
-  };
+  const name = `store_${randomUUID().replaceAll('-', '')}`;
+  return { databaseUrl: await createDatabase(await sharedServer('postgres'), name, template), sqlitePath };
 }
 
 /** Opens the database as another process would; closed after the test. */

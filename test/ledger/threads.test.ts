@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { isBusy, openSqliteFile } from '../../src/ledger/sqlite-file.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { listCampaigns } from '../../src/ledger/rows/campaigns.ts';
 import { createThreadedSqliteDialect } from '../../src/ledger/threads/sqlite-threads.ts';
 import { answered, beginProven, noon } from './scenario.ts';
 import type { Store } from '../../src/ledger/tx.ts';
+import { test } from './ledger-test.ts';
 
 let path: string;
 let store: Store;
@@ -85,4 +86,4 @@ test('what SQLite refuses is known by its code, as without threads', async () =>
   expect(isBusy(await waiting)).toBe(true);
   other.exec('rollback');
   other.close();
-}, 30_000);
+});

@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import { emptyDatabase, openAt } from './test-stores.ts';
+import { openAt } from './test-stores.ts';
 import type { Store } from '../../src/ledger/tx.ts';
+import { newDatabase } from './clean-store.ts';
 
 /** Two processes on one database. `defaults`: settings of the database before they open it. */
 export async function openTwo(defaults: Record<string, string> = {}): Promise<[Store, Store]> {
-  const location = await emptyDatabase('postgres');
+  const location = await newDatabase('postgres');
   const name = new URL(location.databaseUrl ?? '').pathname.slice(1);
   const admin = await openAt(location);
   for (const [setting, value] of Object.entries(defaults))

@@ -1,19 +1,18 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { findSchedule, putSchedule } from '../../src/ledger/campaign/schedules.ts';
 import { readRowKey } from '../../src/ledger/campaign/row-hash.ts';
 import { LedgerOlderError } from '../../src/ledger/ledger-older.ts';
 import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
-import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import { termsOf } from '../../src/ledger/rows/row-terms.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { buildRows, hourMs, minuteMs } from '../support/campaign-rules.ts';
-import { openCleanStore } from './clean-store.ts';
+import { hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { listRows, uploadRow } from './edit-world.ts';
-import { answered, beginProven, noon, numbers, Scenario } from './scenario.ts';
-import { bothDialects, emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
+import { answered, beginProven, noon, Scenario } from './scenario.ts';
+import { emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
 import type { Store } from '../../src/ledger/tx.ts';
+import { test, beginOn, unjudged } from './ledger-test.ts';
 
 /** Makes of a database what the version before made: rows hashed as a list, and no place for terms without a column of their own. */
 async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
@@ -76,11 +75,11 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`delete from kysely_migration where name >= '008'`.execute(db);
 }
 
-test.for(bothDialects)('a campaign that the version before began goes on, and all of it is proven: %s', async (dialect) => {
+test.both('a campaign that the version before began goes on, and all of it is proven', async (dialect) => {
   const place = await emptyDatabase(dialect);
   const earlier = await openAt(place);
   const rows = listRows(4).map((row, at) => (at === 2 ? { ...row, expiresAt: noon + 9 * hourMs } : row));
-  const pacing = { maxConcurrentCalls: 2, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+  const pacing = { maxConcurrentCalls: 2, batchSize: 2, refillThreshold: 1 };
   const begun = await beginProven(earlier, { rows, rules: { pacing } });
   await begun.dial(1);
   const schedule = { scheduleId: 's', campaignId: 'daily', filePath: '/f', content: 'id: daily', listSource: 'l.csv', accountId: 'x' };
@@ -110,18 +109,14 @@ test.for(bothDialects)('a campaign that the version before began goes on, and al
   }
 });
 
-test.for(bothDialects)('the order of calls goes on after an upgrade, and with it who was called before: %s', async (dialect) => {
+test.both('the order of calls goes on after an upgrade, and with it who was called before', async (dialect) => {
   const place = await emptyDatabase(dialect);
   const earlier = await openAt(place);
-  const pacing = { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 3, refillThreshold: 1 };
+  const pacing = { maxConcurrentCalls: 3, batchSize: 3, refillThreshold: 1 };
   const begun = await beginProven(earlier, { rows: listRows(6), rules: { pacing, retry: { maxAttempts: 2 } } });
   const [first = '', second = ''] = await begun.dial(1);
-  const settle = (store: Store, attemptId: string, disposition: 'busy' | 'invalid_number', now: number) =>
-    store.transaction((tx) =>
-      settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result: { disposition, detail: null, counted: true } }]),
-    );
-  await settle(earlier, first, 'busy', noon);
-  await settle(earlier, second, 'invalid_number', noon);
+  await begun.settle(first, 'busy', noon);
+  await begun.settle(second, 'invalid_number', noon);
   await takeBack(earlier, dialect);
 
   const store = await openAt(place);
@@ -129,25 +124,26 @@ test.for(bothDialects)('the order of calls goes on after an upgrade, and with it
   const standing = async () => (await scenario.recipients()).map(({ called, rank }) => [called, rank]);
   // A retry, one that is over, one that is on the line, and three whom nobody has called.
   expect(await standing()).toEqual([[1, 0], [1, 0], [0, 50], [0, 50], [0, 50], [0, 50]]); // prettier-ignore
-  await settle(store, 'spring/3/1', 'busy', noon);
+  await scenario.settle('spring/3/1', 'busy', noon);
   expect((await standing())[2]).toEqual([1, 0]);
   expect(await scenario.dial(2, noon + hourMs)).toEqual(['spring/1/2', 'spring/3/2', 'spring/4/1']);
 });
 
-const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+const pacing = { batchSize: 2, refillThreshold: 1 };
 
 async function begin(dialect: TestDialect): Promise<Scenario> {
-  const rows = buildRows(numbers(6), (index) => `Guest ${index}`);
-  return beginProven(await openCleanStore(dialect), { rows, rules: { pacing } });
+  return beginOn(dialect, { rules: { pacing } });
 }
 
 /** The database as a backup from before the batch was planned has it. */
 async function forget(store: Store, batchId: string): Promise<void> {
+  unjudged();
   for (const table of ['posts', 'attempts', 'batches'] as const) await store.db.deleteFrom(table).where('batch_id', '=', batchId).execute();
 }
 
 /** The database as a backup from before the batch was sent has it. */
 async function unsend(store: Store, batchId: string, state: 'intent' | 'not_sent' | 'posting'): Promise<void> {
+  unjudged();
   await store.db.deleteFrom('posts').where('batch_id', '=', batchId).execute();
   await store.db.updateTable('attempts').set({ state: 'planned' }).where('batch_id', '=', batchId).execute();
   await store.db.updateTable('batches').set({ state, posts: 0 }).where('batch_id', '=', batchId).execute();
@@ -155,7 +151,7 @@ async function unsend(store: Store, batchId: string, state: 'intent' | 'not_sent
 
 const caught = (work: Promise<unknown>) => work.then(String, (error: unknown) => error);
 
-test.for(bothDialects)('a batch that is missing when it is to be sent is not looked for again: %s', async (dialect) => {
+test.both('a batch that is missing when it is to be sent is not looked for again', async (dialect) => {
   const scenario = await begin(dialect);
   await scenario.plan(1);
   await forget(scenario.store, scenario.batchId(1));
@@ -167,10 +163,9 @@ test.for(bothDialects)('a batch that is missing when it is to be sent is not loo
   });
 });
 
-test.for(bothDialects)('nor is one whose verdict is to be written, or whose request is unknown: %s', async (dialect) => {
+test.both('nor is one whose verdict is to be written, or whose request is unknown', async (dialect) => {
   const scenario = await begin(dialect);
-  await scenario.plan(1);
-  await scenario.post(1);
+  await scenario.submit(1);
   await unsend(scenario.store, scenario.batchId(1), 'intent');
   expect(await caught(scenario.verdict(1, 'confirmed'))).toMatchObject({
     name: 'LedgerOlderError',
@@ -181,24 +176,24 @@ test.for(bothDialects)('nor is one whose verdict is to be written, or whose requ
   expect(await caught(scenario.verdict(1, 'confirmed'))).toBeInstanceOf(LedgerOlderError);
 });
 
-const states = bothDialects.flatMap((dialect) => (['intent', 'not_sent', 'posting'] as const).map((state) => ({ dialect, state })));
+test.both.for(['intent', 'not_sent', 'posting'] as const)(
+  'nobody asks for a batch while the one before it is %s',
+  async (dialect, state) => {
+    const scenario = await begin(dialect);
+    await scenario.dial(1);
+    await unsend(scenario.store, scenario.batchId(1), state);
+    expect(await caught(scenario.plan(2))).toMatchObject({
+      name: 'LedgerOlderError',
+      message: "The ledger is older than the campaign's progress: batch 1 of spring has no verdict.",
+      lost: { missing: 1, submitted: true },
+    });
+    expect(await scenario.attempts()).toHaveLength(2);
+  },
+);
 
-test.for(states)('nobody asks for a batch while the one before it is $state: $dialect', async ({ dialect, state }) => {
+test.both('whoever finds that another caller sent nothing is told to come again', async (dialect) => {
   const scenario = await begin(dialect);
-  await scenario.dial(1);
-  await unsend(scenario.store, scenario.batchId(1), state);
-  expect(await caught(scenario.plan(2))).toMatchObject({
-    name: 'LedgerOlderError',
-    message: "The ledger is older than the campaign's progress: batch 1 of spring has no verdict.",
-    lost: { missing: 1, submitted: true },
-  });
-  expect(await scenario.attempts()).toHaveLength(2);
-});
-
-test.for(bothDialects)('whoever finds that another caller sent nothing is told to come again: %s', async (dialect) => {
-  const scenario = await begin(dialect);
-  await scenario.plan(1);
-  await scenario.post(1);
+  await scenario.submit(1);
   const { store } = scenario;
   // Between the two transactions of the second caller the first one learns that nothing was sent.
   let transactions = 0;

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
 import { lockSqliteFile } from '../../src/ledger/worker-lock.ts';
 import { lockInAnotherProcess } from './other-process.ts';
+import { test } from './ledger-test.ts';
 
 function databasePath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-lock-'));

@@ -107,9 +107,9 @@ async function copyData(from: string, to: string): Promise<void> {
   await mkdir(join(to, 'pg_wal', 'archive_status'), { recursive: true });
 }
 
-/** Makes a database on the server of this connection string and answers its own connection string. */
-export async function createDatabase(serverUrl: string, name: string): Promise<string> {
-  await ask(serverUrl, `create database "${name}"`);
+/** Makes a database on the server of this connection string, as a copy of `template`; answers its own connection string. */
+export async function createDatabase(serverUrl: string, name: string, template = 'template1'): Promise<string> {
+  await ask(serverUrl, `create database "${name}" template "${template}"`);
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 

@@ -1,23 +1,23 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { CampaignConflictError, importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { importSuppressions } from '../../../src/ledger/people/suppression-import.ts';
 import { findCampaign, listCampaigns } from '../../../src/ledger/rows/campaigns.ts';
 import { findEntries, type Suppression } from '../../../src/ledger/rows/suppressions.ts';
-import { buildRows, buildRules } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { noon, numbers } from '../scenario.ts';
-import { bothDialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import { buildRules } from '../../support/campaign-rules.ts';
+import { noon, numbers, guests } from '../scenario.ts';
+import { emptyDatabase, openAt } from '../test-stores.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
-const rows = buildRows(numbers(3), (index) => `Guest ${index}`);
+const rows = guests(3);
 const spring = { campaignId: 'spring', name: null, fileHash: 'hash', rules: buildRules(), accountId: 'http://service' };
 
 async function* of(...chunks: ImportRow[][]): AsyncGenerator<ImportRow[]> {
   yield* chunks;
 }
 
-test.for(bothDialects)('a campaign is nowhere to be seen before its last row is in: %s', async (dialect) => {
+test.both('a campaign is nowhere to be seen before its last row is in', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const store = await openAt(location);
   const onlooker = await openAt(location);
@@ -44,8 +44,8 @@ test.for(bothDialects)('a campaign is nowhere to be seen before its last row is 
   expect(campaign).toMatchObject({ rules: spring.rules, fileHash: 'hash', round: 0 });
 });
 
-test.for(bothDialects)('an import that a crash left behind is replaced, rows and all: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('an import that a crash left behind is replaced, rows and all', async (dialect) => {
+  const store = await openLedger(dialect);
   async function* breaking(): AsyncGenerator<ImportRow[]> {
     yield Array.from({ length: 10_000 }, (_, index) => ({ ...(rows[0] as ImportRow), row: index + 1 }));
     throw new Error('the file went away');
@@ -58,8 +58,8 @@ test.for(bothDialects)('an import that a crash left behind is replaced, rows and
   expect(kept.map((row) => row.recipient_id)).toEqual(['spring/1', 'spring/2', 'spring/3']);
 });
 
-test.for(bothDialects)('the same id and hash attaches and reads no row: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('the same id and hash attaches and reads no row', async (dialect) => {
+  const store = await openLedger(dialect);
   await importCampaign(store, spring, { chunks: of(rows), now: noon });
   async function* untouched(): AsyncGenerator<ImportRow[]> {
     yield [];
@@ -70,8 +70,8 @@ test.for(bothDialects)('the same id and hash attaches and reads no row: %s', asy
   expect(campaign).toMatchObject({ rowsTotal: 3, createdAt: noon });
 });
 
-test.for(bothDialects)('the same id with another hash is refused and changes nothing: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('the same id with another hash is refused and changes nothing', async (dialect) => {
+  const store = await openLedger(dialect);
   await importCampaign(store, spring, { chunks: of(rows), now: noon });
   const changed = {
     ...spring,
@@ -82,7 +82,7 @@ test.for(bothDialects)('the same id with another hash is refused and changes not
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ fileHash: 'hash', rules: spring.rules });
 });
 
-test.for(bothDialects)('of two imports of one id at the same time, one stands whole: %s', async (dialect) => {
+test.both('of two imports of one id at the same time, one stands whole', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const store = await openAt(location);
   // Two stores on one SQLite file in one thread would wait for each other: there its own queue makes them take turns.
@@ -95,8 +95,8 @@ test.for(bothDialects)('of two imports of one id at the same time, one stands wh
   expect(await store.db.selectFrom('recipients').select('recipient_id').execute()).toHaveLength(3);
 });
 
-test.for(bothDialects)('rejected rows are counted and have their outcome at once: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('rejected rows are counted and have their outcome at once', async (dialect) => {
+  const store = await openLedger(dialect);
   const bad: ImportRow = { ...(rows[1] as ImportRow), verdict: 'rejected', e164: null, reason: 'invalid_phone' };
   await importCampaign(store, spring, { chunks: of([rows[0] as ImportRow, bad]), now: noon });
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ rowsTotal: 2, rowsRejected: 1 });
@@ -110,8 +110,8 @@ const dayMs = 86_400_000;
 const never: Omit<Suppression, 'e164'> = { scope: 'account', source: 'import:a.csv', reason: null, expiresAt: null };
 const clock = { now: noon, nowReal: noon };
 
-test.for(bothDialects)('an import that ends half-way stops nobody and leaves nothing behind: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('an import that ends half-way stops nobody and leaves nothing behind', async (dialect) => {
+  const store = await openLedger(dialect);
   const half = async function* () {
     yield [first, second];
     expect(await findEntries(store.db, [first])).toEqual([]);
@@ -122,8 +122,8 @@ test.for(bothDialects)('an import that ends half-way stops nobody and leaves not
   expect(await store.db.selectFrom('staged_suppressions').selectAll().execute()).toEqual([]);
 });
 
-test.for(bothDialects)('what a killed import left behind is gone after the next, and nobody is on the list by it: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('what a killed import left behind is gone after the next, and nobody is on the list by it', async (dialect) => {
+  const store = await openLedger(dialect);
   const left = { import_id: 'killed', e164: third };
   const fresh = { import_id: 'at work', e164: third };
   await store.db
@@ -158,8 +158,8 @@ test.for(bothDialects)('what a killed import left behind is gone after the next,
   expect(log).toEqual([told(first, later), told(second, later), told(first, null), told(second, null)]);
 });
 
-test.for(bothDialects)('an import whose numbers were thrown away under it adds nobody and says so: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('an import whose numbers were thrown away under it adds nobody and says so', async (dialect) => {
+  const store = await openLedger(dialect);
   const parts = async function* () {
     yield [first];
     await store.db.deleteFrom('staged_suppressions').execute();

@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readLookUpProof, storeLookUpProof, type LookUpProof } from '../../../src/ledger/campaign/lookup-proof.ts';
-import { bothDialects, openTestStore } from '../test-stores.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const accountId = 'https://service.example/prefix';
 const proof: LookUpProof = { api: 'batch-calling', provenAt: 1_000, listLagMs: 20, order: 'newest_first', keyBehaviour: null };
 
-test.each(bothDialects)('a proof is of one account at one interface, and the newest counts: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test.both('a proof is of one account at one interface, and the newest counts', async (dialect) => {
+  const store = await openLedger(dialect);
   const read = (account = accountId, api: LookUpProof['api'] = 'batch-calling') => readLookUpProof(store.db, { accountId: account, api });
   expect(await read()).toBeNull();
   await storeLookUpProof(store, accountId, proof);

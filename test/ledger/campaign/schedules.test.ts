@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Firing } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import {
@@ -11,9 +11,8 @@ import {
   type Schedule,
 } from '../../../src/ledger/campaign/schedules.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { noon } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const schedule: Schedule = {
   scheduleId: 'carillon/carillon/spring',
@@ -31,8 +30,8 @@ function firing(day: number, failure: string | null = null): Firing {
   return { scheduleId, campaignId: `spring-2026-01-0${day}t0900`, scheduledAt: noon + day, failure };
 }
 
-test.for(bothDialects)('a schedule is kept as it was written, and made anew by a second writing: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('a schedule is kept as it was written, and made anew by a second writing', async (dialect) => {
+  const store = await openLedger(dialect);
   await putSchedule(store, schedule);
   expect(await findSchedule(store.db, schedule.scheduleId)).toEqual(schedule);
   const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1, unnamedEncoding: 'western' } as const;
@@ -43,8 +42,8 @@ test.for(bothDialects)('a schedule is kept as it was written, and made anew by a
   await removeSchedule(store, schedule.scheduleId);
 });
 
-test.for(bothDialects)('the log tells each end of a firing once, and the judge takes it for no campaign: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('the log tells each end of a firing once, and the judge takes it for no campaign', async (dialect) => {
+  const store = await openLedger(dialect);
   const note = (entry: Firing) => noteFiring(store, entry, { parentId: 'spring', now: noon });
   expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toBeUndefined();
   for (const entry of [firing(1), firing(1), firing(1, 'ended by hand'), firing(2, 'no list'), firing(2, 'no list')]) await note(entry);

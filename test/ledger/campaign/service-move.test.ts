@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readAccount, writeAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { changeCampaignState } from '../../../src/ledger/rows/campaigns.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
@@ -6,16 +6,16 @@ import { findOpenElsewhere, listElsewhere, listSchedulesElsewhere, moveService }
 import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { agentId, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { test, openLedger, unjudged } from '../ledger-test.ts';
 
 const before = 'http://service';
 const after = 'https://voice.example/api';
 const at = (accountId: string) => ({ accountId, api: 'contract' as const });
 
-test.for(bothDialects)('a campaign is elsewhere until it has ended, and its open calls with it: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('a campaign is elsewhere until it has ended, and its open calls with it', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   const elsewhere = async () => (await listElsewhere(store.db, at(after))).map(({ campaignId }) => campaignId);
   expect(await elsewhere()).toEqual([]);
   const scenario = await beginProven(store);
@@ -36,8 +36,9 @@ test.for(bothDialects)('a campaign is elsewhere until it has ended, and its open
   expect(await elsewhere()).toEqual([]);
 });
 
-test.for(bothDialects)('a service that has moved takes its campaigns and limits along, once: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('a service that has moved takes its campaigns and limits along, once', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   const running = await beginCampaign(store);
   const ended = await beginCampaign(store, {
     campaignId: 'winter',
@@ -68,8 +69,8 @@ test.for(bothDialects)('a service that has moved takes its campaigns and limits 
   expect(await verifyLog(store.db, 'spring')).toMatchObject({ ok: true });
 });
 
-test.for(bothDialects)('limits of the new address stay, and a wait that was asked for holds there: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('limits of the new address stay, and a wait that was asked for holds there', async (dialect) => {
+  const store = await openLedger(dialect);
   await beginCampaign(store);
   await store.transaction((tx) => writeAccount(tx, before, { max_concurrent_calls: 7, not_before: noon + 5 }));
   await store.transaction((tx) => writeAccount(tx, after, { max_concurrent_calls: 9, not_before: noon }));

@@ -1,14 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { listDueReads, storeRead } from '../../../src/ledger/doubt/conversations.ts';
 import { pauseBetweenLooks, readAgentRecords } from '../../../src/ledger/doubt/agent-records.ts';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { agentId, answered, begin, noon, numbers } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const [first = ''] = numbers(1);
 const pacing = { batchSize: 1, refillThreshold: 1, maxConcurrentCalls: 2 };
@@ -28,28 +27,25 @@ async function read(store: Store, facts: ConversationFacts, now: number): Promis
   await store.transaction((tx) => storeRead(tx, facts.conversationId, { facts, ...reading, now }));
 }
 
-test.for(dialects)('a record of the one campaign of its agent is read when it is complete: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a record of the one campaign of its agent is read when it is complete', async (dialect) => {
+  const store = await openLedger(dialect);
   await (await begin(store, 'spring', pacing, 2)).dial(1);
   expect(await list(store, going, noon + 10_000)).toEqual([]);
   expect(await list(store, over, noon + 40_000)).toEqual([]);
   expect(await list(store, whole, noon + 48_000)).toEqual(['conversation_1']);
 });
 
-test.for(dialects)(
-  'while several campaigns wait for records, they look twice as often, and one that shows the end of its call is read at once: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const spring = await begin(store, 'spring', pacing, 2);
-    const { timing } = (await spring.campaign()).rules;
-    await spring.dial(1);
-    expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs);
-    await (await begin(store, 'summer', pacing, 2, 2)).dial(1);
-    expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs / 2);
-    expect(await list(store, going, noon + 10_000)).toEqual([]);
-    expect(await list(store, over, noon + 40_000)).toEqual(['conversation_1']);
-    await read(store, over, noon + 40_000);
-    expect(await list(store, over, noon + 44_000)).toEqual([]);
-    expect(await list(store, whole, noon + 48_000)).toEqual(['conversation_1']);
-  },
-);
+test('while several campaigns wait for records, they look twice as often, and one that shows the end of its call is read at once', async (dialect) => {
+  const store = await openLedger(dialect);
+  const spring = await begin(store, 'spring', pacing, 2);
+  const { timing } = (await spring.campaign()).rules;
+  await spring.dial(1);
+  expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs);
+  await (await begin(store, 'summer', pacing, 2, 2)).dial(1);
+  expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs / 2);
+  expect(await list(store, going, noon + 10_000)).toEqual([]);
+  expect(await list(store, over, noon + 40_000)).toEqual(['conversation_1']);
+  await read(store, over, noon + 40_000);
+  expect(await list(store, over, noon + 44_000)).toEqual([]);
+  expect(await list(store, whole, noon + 48_000)).toEqual(['conversation_1']);
+});

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { storeRead } from '../../../src/ledger/doubt/conversations.ts';
 import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
@@ -10,11 +10,10 @@ import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
 import { agentId, answered, beginProven, noon, numbers } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
 import { countWaiting, gate, hold, openTwo } from '../two-processes.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test } from '../ledger-test.ts';
 
-const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 const [first = ''] = numbers(1);
 const { timing } = buildRules();
 const listing = { oursSince: 0, listens: false, offsetMs: 0 };
@@ -64,7 +63,7 @@ function match(store: Store, beforeCommit?: () => Promise<void>): Promise<void> 
 
 const settledAsAnswered = [{ state: 'settled', disposition: 'answered' }];
 
-onPostgres('a record that is read to its end between the look and the claim of a sweep is settled', async () => {
+test.postgres('a record that is read to its end between the look and the claim of a sweep is settled', async () => {
   const [sweeper, reader] = await openTwo();
   const { scenario, facts } = await placeCall(sweeper);
   const [stored, release] = [gate(), gate()];
@@ -82,7 +81,7 @@ onPostgres('a record that is read to its end between the look and the claim of a
   expect(counted).toEqual([{ count: 1 }]);
 });
 
-onPostgres('a record that gets its owner while it is read to its end is settled under the lock of its campaign', async () => {
+test.postgres('a record that gets its owner while it is read to its end is settled under the lock of its campaign', async () => {
   const [sweeper, reader] = await openTwo();
   const { scenario, facts } = await placeCall(sweeper);
   const [claimed, release] = [gate(), gate()];
@@ -104,7 +103,7 @@ onPostgres('a record that gets its owner while it is read to its end is settled 
   expect(await scenario.attempts()).toMatchObject(settledAsAnswered);
 });
 
-onPostgres('of two reads of a record at once neither loses what only the other one told', async () => {
+test.postgres('of two reads of a record at once neither loses what only the other one told', async () => {
   const [slow, fast] = await openTwo();
   const { facts } = await placeCall(fast);
   const [stored, release] = [gate(), gate()];
@@ -122,7 +121,7 @@ onPostgres('of two reads of a record at once neither loses what only the other o
   expect((JSON.parse(record.facts) as ConversationFacts).batchId).toBe('batch_1');
 });
 
-onPostgres('of two reads of a record the slower one does not take back that it is final', async () => {
+test.postgres('of two reads of a record the slower one does not take back that it is final', async () => {
   const [slow, fast] = await openTwo();
   const { scenario, attemptId, facts } = await placeCall(fast);
   await match(fast);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import {
   createDraft,
   deleteDraft,
@@ -10,10 +10,9 @@ import {
   saveDraft,
   sweepDrafts,
 } from '../../../src/ledger/console/drafts.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { noon } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const hourMs = 3_600_000;
 
@@ -39,8 +38,8 @@ async function piecesIn({ db }: Store): Promise<number[]> {
   return rows.map(({ bytes }) => bytes.length).sort((one, other) => one - other);
 }
 
-test.for(dialects)('a list is kept in pieces of at most 1 MB and read back byte for byte: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a list is kept in pieces of at most 1 MB and read back byte for byte', async (dialect) => {
+  const store = await openLedger(dialect);
   const bytes = listOf(2_300_000, 3);
   const list = await keep(store, bytes);
   expect(list).toMatchObject({ name: 'list.csv', bytes: 2_300_000 });
@@ -48,8 +47,8 @@ test.for(dialects)('a list is kept in pieces of at most 1 MB and read back byte 
   expect((await contentOf(store, list)).equals(bytes)).toBe(true);
 });
 
-test.for(dialects)('a draft is saved and found, and its old list goes when another one is sent: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a draft is saved and found, and its old list goes when another one is sent', async (dialect) => {
+  const store = await openLedger(dialect);
   const list = await keep(store, listOf(1000, 1));
   const draft = await createDraft(store, { tokenId: 'console', list, settings: '{}', nowReal: noon });
   const other = await keep(store, listOf(500, 2));
@@ -69,8 +68,8 @@ test.for(dialects)('a draft is saved and found, and its old list goes when anoth
   expect(await piecesIn(store)).toEqual([]);
 });
 
-test.for(dialects)('a draft lasts a week from when it was touched, and a list that no draft names an hour: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a draft lasts a week from when it was touched, and a list that no draft names an hour', async (dialect) => {
+  const store = await openLedger(dialect);
   const begin = async (seed: number) =>
     createDraft(store, {
       tokenId: 'console',

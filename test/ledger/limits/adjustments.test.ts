@@ -1,18 +1,17 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { adjustAccount, adjustCampaign, readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
-import { endCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { noon, answered, beginCampaign, beginProven, numbers, type Scenario, accountId, begin, limitsOf, told } from '../scenario.ts';
-import { dialects, openTestStore, type TestDialect } from '../test-stores.ts';
+import { noon, answered, beginCampaign, beginProven, type Scenario, accountId, begin, limitsOf, told, guests } from '../scenario.ts';
+import type { TestDialect } from '../test-stores.ts';
 import { countOutstanding } from '../../../src/ledger/limits/counters.ts';
-import { closeRound, findRound } from '../../../src/ledger/campaign/rounds.ts';
+import { findRound } from '../../../src/ledger/campaign/rounds.ts';
 import { noteCallers } from '../../../src/ledger/limits/callers.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
-import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
-test('a limit that rules of before do not have is none, and may be set and restored', async () => {
-  const store = await openTestStore('sqlite');
+test('a limit that rules of before do not have is none, and may be set and restored', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   const scenario = await begin(store, 'spring', { startsPerMinute: 30 }, 2);
   const { startsPerMinute, ...pacing } = (await scenario.campaign()).rules.pacing;
   expect(startsPerMinute).toBe(30);
@@ -27,8 +26,8 @@ test('a limit that rules of before do not have is none, and may be set and resto
   expect(await adjust({}, true)).toEqual({ from: { startsPerMinute: 5 }, to: { startsPerMinute: null } });
 });
 
-test.for(dialects)('limits change while a campaign runs, and the file can be brought back: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('limits change while a campaign runs, and the file can be brought back', async (dialect) => {
+  const store = await openLedger(dialect);
   const pacing = { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, refillThreshold: 2 };
   const scenario = await begin(store, 'spring', pacing, 60);
   const hash = (await scenario.campaign()).fileHash;
@@ -65,8 +64,8 @@ test.for(dialects)('limits change while a campaign runs, and the file can be bro
   expect((await scenario.campaign()).fileHash).toBe(hash);
 });
 
-test.for(dialects)('hours and retries change while a campaign runs; whoever waits for other hours is judged again: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('hours and retries change while a campaign runs; whoever waits for other hours is judged again', async (dialect) => {
+  const store = await openLedger(dialect);
   // Noon in UTC is seven in the morning of New York, a Tuesday.
   const calendar = { hours: { tue: [{ from: 9 * 60, to: 17 * 60 }] }, closedOn: [] };
   const scenario = await begin(store, 'spring', { maxConcurrentCalls: 2, batchSize: 2 }, 5, 0, { calendar, law: [] });
@@ -85,25 +84,23 @@ test.for(dialects)('hours and retries change while a campaign runs; whoever wait
   expect(await adjust(wish, noon)).toEqual({ from: {}, to: {} });
   expect(await due()).toEqual([0, 0, 0, 0, 0]);
   const [first = '', second = ''] = await scenario.dial(1, noon);
-  const busy = { disposition: 'busy', counted: true, detail: null } as const;
-  const settle = (attemptId: string, now: number) =>
-    store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result: busy }]));
-  await settle(first, noon);
+  await scenario.settle(first, 'busy');
   expect((await due())[0]).toBe(noon + 7 * minuteMs);
   // A retry keeps the time that its call's end gave it.
   await adjust({ busy: 'never', hours: null }, noon);
   expect((await due())[0]).toBe(noon + 7 * minuteMs);
-  await settle(second, noon);
+  await scenario.settle(second, 'busy');
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'exhausted' });
   const rules = async () => (await scenario.campaign()).rules;
   expect(await rules()).toBe(await rules());
   expect(await adjust({}, noon, true)).toMatchObject({ to: { hours: calendar.hours, maxAttempts: 3, busy: [5 * minuteMs] } });
 });
 
-test.for(dialects)('an ended campaign is not adjusted, and the account tells those that go on: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('an ended campaign is not adjusted, and the account tells those that go on', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   const over = await begin(store, 'over', {}, 2);
-  await endCampaign(store, { campaignId: 'over', now: noon }, { why: 'cancelled' });
+  await over.end('cancelled');
   await over.plan(1);
   await store.db.updateTable('campaigns').set({ state: 'cancelled' }).execute();
   const running = await begin(store, 'running', {}, 2, 100);
@@ -121,11 +118,10 @@ test.for(dialects)('an ended campaign is not adjusted, and the account tells tho
   expect(await told(running, 'account.adjusted')).toHaveLength(2);
 });
 
-test.each(dialects)('a batch whose records were all read before its answer was lost is accepted, not unknown (%s)', async (dialect) => {
-  const store = await openTestStore(dialect);
+test('a batch whose records were all read before its answer was lost is accepted, not unknown', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await beginCampaign(store);
-  await scenario.plan(1);
-  const step = await scenario.post(1);
+  const step = await scenario.submit(1);
   if (step.kind !== 'post') throw new Error('not posted');
   const records = step.calls.map((call, index) => answered(`conv_${index}`, call.e164, noon + 5_000));
   await scenario.sweep(noon + 60_000, records);
@@ -139,12 +135,12 @@ test.each(dialects)('a batch whose records were all read before its answer was l
   await scenario.sweep(noon + 3_600_000, records);
   expect(await countOutstanding(store.db, 'spring')).toEqual({ open: 0, unread: 0, undecided: 0 });
   expect((await scenario.attempts()).every((attempt) => attempt.state === 'settled')).toBe(true);
-  expect(await closeRound(store, { campaignId: 'spring', now: noon + 3_600_000 }, 1)).toBe(true);
+  expect(await scenario.close(noon + 3_600_000)).toBe(true);
   expect((await findRound(store.db, 'spring', 1))?.endedAt).toBe(noon + 3_600_000);
 });
 
 const endsAt = noon + 2 * hourMs;
-const rowsFor = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);
+const rowsFor = (count: number) => guests(count);
 
 async function outcomes(scenario: Scenario) {
   const rows = await scenario.recipients();
@@ -154,14 +150,12 @@ async function outcomes(scenario: Scenario) {
 /** As many first calls as an unproven caller number may make, all of them failed, and two people left. */
 async function callUnproven(dialect: TestDialect, end: number | null): Promise<Scenario> {
   const rules = { endsAt: end, retry: { maxAttempts: 1 } };
-  const scenario = await beginCampaign(await openCleanStore(dialect), { rows: rowsFor(22), rules });
-  const result = { disposition: 'failed' as const, detail: null, counted: true };
-  const settlements = (await scenario.dial(1)).map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, settlements));
+  const scenario = await beginCampaign(await openLedger(dialect), { rows: rowsFor(22), rules });
+  await scenario.settle(await scenario.dial(1), 'failed', noon + minuteMs);
   return scenario;
 }
 
-test.for(dialects)('a campaign that paused itself because no call got through sees its end: %s', async (dialect) => {
+test('a campaign that paused itself because no call got through sees its end', async (dialect) => {
   const scenario = await callUnproven(dialect, endsAt);
   const paused = { kind: 'wait', reason: 'paused', until: endsAt };
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(paused);
@@ -170,30 +164,26 @@ test.for(dialects)('a campaign that paused itself because no call got through se
   expect(await outcomes(scenario)).toEqual(new Set(['exhausted attempts_used_up', 'expired campaign_end']));
 });
 
-test.for(dialects)('without an end only a person ends that pause: %s', async (dialect) => {
+test('without an end only a person ends that pause', async (dialect) => {
   const scenario = await callUnproven(dialect, null);
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ reason: 'paused', until: null });
 });
 
-test.for(dialects)('a pause that the service asks for is not slept beyond the end: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a pause that the service asks for is not slept beyond the end', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await beginProven(store, { rows: rowsFor(2), rules: { endsAt } });
   await store.transaction((tx) => holdAccount(tx, 'http://service', noon + 12 * hourMs));
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: endsAt });
   expect(await scenario.plan(1, endsAt)).toEqual({ kind: 'done' });
   expect(await outcomes(scenario)).toEqual(new Set(['expired campaign_end']));
   // One that is over before the end is waited for as it is.
-  const other = await beginProven(store, {
-    campaignId: 'autumn',
-    rows: rowsFor(2),
-    rules: { endsAt: noon + 24 * hourMs },
-  });
+  const other = await beginProven(store, { campaignId: 'autumn', rows: rowsFor(2), rules: { endsAt: noon + 24 * hourMs } });
   expect(await other.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: noon + 12 * hourMs });
 });
 
-test.for(dialects)('nor is the wait for a caller number that may call: %s', async (dialect) => {
+test('nor is the wait for a caller number that may call', async (dialect) => {
   const rules = { endsAt, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'region' as const } };
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsFor(2), rules });
+  const scenario = await beginOn(dialect, { rows: rowsFor(2), rules });
   const campaign = await scenario.campaign();
   const standing = { e164: '+12125550199', country: 'US', regions: ['NY'], verified: false };
   const found = campaign.rules.callers.numbers.map((phoneNumberId) => ({

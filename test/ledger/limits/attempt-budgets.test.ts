@@ -1,37 +1,30 @@
-import { expect, test } from 'vitest';
-import type { AttemptResult } from '../../../src/rules/disposition.ts';
+import { expect } from 'vitest';
+import type { Disposition } from '../../../src/rules/disposition.ts';
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
-import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { beginProven, noon, numbers, type Scenario, guests } from '../scenario.ts';
+import { test, openLedger, beginOn } from '../ledger-test.ts';
 
-const busy: AttemptResult = { disposition: 'busy', detail: null, counted: true };
 const delays = { ...buildRules().retry.delays, busy: [10 * minuteMs], unknown: [10 * minuteMs] };
 const pacing = { refillThreshold: 1 };
-const oneRow = buildRows(numbers(1), () => 'Guest');
+const oneRow = 1;
 
-async function callOnce(scenario: Scenario, n: number, at: number, result = busy): Promise<string> {
+async function callOnce(scenario: Scenario, n: number, at: number, disposition: Disposition = 'busy'): Promise<string> {
   const [attemptId = ''] = await scenario.dial(n, at);
-  await settle(scenario, attemptId, at + minuteMs, result);
+  await scenario.settle(attemptId, disposition, at + minuteMs, { counted: disposition !== 'failed' });
   return attemptId;
 }
 
-async function settle(scenario: Scenario, attemptId: string, at: number, result = busy): Promise<void> {
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now: at }, [{ attemptId, result }]));
-}
-
-async function standing(scenario: Scenario): Promise<(string | null)[]> {
+async function standing(scenario: Scenario) {
   const [row] = await scenario.recipients();
-  return [row?.state ?? null, row?.outcome ?? null, row?.reason ?? null];
+  return [row?.state, row?.outcome, row?.reason];
 }
 
-test.for(dialects)('with a budget that is renewed, people wait for its renewal: %s', async (dialect) => {
+test('with a budget that is renewed, people wait for its renewal', async (dialect) => {
   const retry = { maxAttempts: 2, resetAfterMs: 24 * hourMs, delays };
   const rules = { retry, pacing, endsAt: noon + 72 * hourMs };
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: oneRow, rules });
+  const scenario = await beginOn(dialect, { rows: oneRow, rules });
   await callOnce(scenario, 1, noon);
   await callOnce(scenario, 2, noon + 11 * minuteMs);
   expect(await standing(scenario)).toEqual(['waiting', null, null]);
@@ -43,17 +36,17 @@ test.for(dialects)('with a budget that is renewed, people wait for its renewal: 
   expect(await scenario.plan(4, next)).toMatchObject({ kind: 'batch', size: 1 });
 });
 
-test.for(dialects)('a renewal that comes after the end never comes: %s', async (dialect) => {
+test('a renewal that comes after the end never comes', async (dialect) => {
   const retry = { maxAttempts: 1, resetAfterMs: 24 * hourMs, delays };
   const rules = { retry, pacing, endsAt: noon + 24 * hourMs };
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: oneRow, rules });
+  const scenario = await beginOn(dialect, { rows: oneRow, rules });
   await callOnce(scenario, 1, noon);
   expect(await scenario.plan(2, noon + 11 * minuteMs)).toEqual({ kind: 'done' });
   expect(await standing(scenario)).toEqual(['done', 'exhausted', 'attempts_used_up']);
 });
 
-test.for(dialects)('a number has one budget over all campaigns, checked again before each request: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a number has one budget over all campaigns, checked again before each request', async (dialect) => {
+  const store = await openLedger(dialect);
   const rules = { retry: { maxAttemptsPerNumber: 2, delays }, pacing };
   const spring = await beginProven(store, { rows: oneRow, rules });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows: oneRow, rules });
@@ -67,45 +60,36 @@ test.for(dialects)('a number has one budget over all campaigns, checked again be
   const other = buildRows(numbers(1, 5), () => 'Guest');
   const winter = await beginProven(store, { campaignId: 'winter', rows: other, rules });
   const summer = await beginProven(store, { campaignId: 'summer', rows: other, rules });
-  const failed: AttemptResult = { disposition: 'failed', detail: null, counted: false };
-  const first = await callOnce(summer, 1, at, failed);
+  const first = await callOnce(summer, 1, at, 'failed');
   await callOnce(summer, 2, at + hourMs);
   const planned = at + 2 * hourMs;
   expect(await winter.plan(1, planned)).toMatchObject({ kind: 'batch', size: 1 });
-  await settle(summer, first, planned, { disposition: 'voicemail', detail: null, counted: true });
+  await summer.settle(first, 'voicemail', planned);
   expect(await winter.post(1, planned)).toEqual({ kind: 'verdict', state: 'released' });
   expect(await standing(winter)).toEqual(['done', 'exhausted', 'attempts_used_up']);
 });
 
-test.for(dialects)('a correction that uses up the budget stops the retry that waits: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: oneRow,
-    rules: { retry: { maxAttempts: 2, delays }, pacing },
-  });
-  const failed: AttemptResult = { disposition: 'failed', detail: null, counted: false };
-  const first = await callOnce(scenario, 1, noon, failed);
+test('a correction that uses up the budget stops the retry that waits', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: oneRow, rules: { retry: { maxAttempts: 2, delays }, pacing } });
+  const first = await callOnce(scenario, 1, noon, 'failed');
   await callOnce(scenario, 2, noon + hourMs);
   expect(await standing(scenario)).toEqual(['waiting', null, null]);
-  await settle(scenario, first, noon + hourMs + 2 * minuteMs, {
-    disposition: 'no_answer',
-    detail: null,
-    counted: true,
-  });
+  await scenario.settle(first, 'no_answer', noon + hourMs + 2 * minuteMs);
   expect(await scenario.plan(3, noon + 3 * hourMs)).toEqual({ kind: 'done' });
   expect(await standing(scenario)).toEqual(['done', 'exhausted', 'attempts_used_up']);
 });
 
-test.for(dialects)('a person renews the budget of a row, and not that of its number: %s', async (dialect) => {
+test('a person renews the budget of a row, and not that of its number', async (dialect) => {
   for (const [maxAttemptsPerNumber, end] of [
     [null, ['waiting', null, null]],
     [2, ['done', 'exhausted', 'attempts_used_up']],
   ] as const) {
-    const store = await openCleanStore(dialect);
+    const store = await openLedger(dialect);
     const rules = { retry: { maxAttempts: 2, maxAttemptsPerNumber, delays }, pacing };
     const scenario = await beginProven(store, { rows: oneRow, rules });
     await callOnce(scenario, 1, noon);
     await callOnce(scenario, 2, noon + 11 * minuteMs);
-    expect(await closeRound(store, { campaignId: 'spring', now: noon + hourMs }, 1)).toBe(true);
+    expect(await scenario.close(noon + hourMs)).toBe(true);
     expect(await retryEnded(store, { campaignId: 'spring', now: noon + 2 * hourMs }, ['exhausted'])).toBe(1);
     await openRound(store, 'spring', noon + 2 * hourMs);
     scenario.round = 2;
@@ -115,29 +99,27 @@ test.for(dialects)('a person renews the budget of a row, and not that of its num
   }
 });
 
-test.for(dialects)('jitter and the next day decide when a retry is due: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const rows = buildRows(numbers(6), (index) => `Guest ${index}`);
+test('jitter and the next day decide when a retry is due', async (dialect) => {
+  const store = await openLedger(dialect);
+  const rows = guests(6);
   const rules = { retry: { jitterMs: hourMs, delays: { ...delays, busy: ['next_day' as const] } }, pacing };
   const scenario = await beginProven(store, { rows, rules });
-  for (const attemptId of await scenario.dial(1)) await settle(scenario, attemptId, noon + minuteMs);
+  await scenario.settle(await scenario.dial(1), 'busy', noon + minuteMs);
   const midnight = Date.UTC(2030, 0, 16, 5);
   const due = (await scenario.recipients()).map(({ due_at }) => due_at);
   for (const at of due) expect(at >= midnight && at <= midnight + hourMs).toBe(true);
   expect(new Set(due).size).toBe(6);
 });
 
-test.for(dialects)('calls of which nobody knows are dialled again where the campaign says so: %s', async (dialect) => {
+test('calls of which nobody knows are dialled again where the campaign says so', async (dialect) => {
   for (const [unknown, state, end] of [
     ['never' as const, 'held', ['done', 'unresolved', 'unknown']],
     [delays.unknown, 'redial', ['waiting', null, null]],
   ] as const) {
-    const store = await openCleanStore(dialect);
+    const store = await openLedger(dialect);
     const rules = { retry: { delays: { ...delays, unknown } }, pacing };
     const scenario = await beginProven(store, { rows: oneRow, rules });
-    await scenario.plan(1);
-    await scenario.post(1);
-    await scenario.verdict(1, 'unknown');
+    await scenario.lose(1);
     const later = noon + hourMs;
     await scenario.sweep(later);
     expect((await scenario.batch(1))?.state).toBe(state);

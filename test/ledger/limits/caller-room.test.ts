@@ -1,18 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { readingOf } from '../../../src/presentation/words/why.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
 import { CallerSorting, roomOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
-import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, settle, type Scenario } from '../scenario.ts';
-import { bothDialects, dialects } from '../test-stores.ts';
+import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test, openLedger, unjudged } from '../ledger-test.ts';
 
-const violations = async (store: Store) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
 const names = ['Ada', 'Ben', 'Cleo', 'Dora', 'Emil', 'Fay'];
 
 async function begin(
@@ -62,21 +59,20 @@ test('whose number is full for longer than it sticks is called from another one'
   expect(changing.caller).toBe('pn_b');
 });
 
-test.for(dialects)('calls of one number begin apart, over all campaigns, and the judge sees it: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('calls of one number begin apart, over all campaigns, and the judge sees it', async (dialect) => {
+  const store = await openLedger(dialect);
   const limits = { perHour: null, perDay: null, spreadMs: 20 * minuteMs };
   const spring = await begin(store, { limits });
   const autumn = await begin(store, { id: 'autumn', from: 20, limits });
   expect(await spring.dial(1)).toEqual([expect.stringContaining('spring/')]);
   expect(await autumn.plan(1)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
-  await settle(spring, ['spring/1/1'], noon + minuteMs);
+  await spring.settle(['spring/1/1'], 'answered', noon + minuteMs);
   await store.db
     .updateTable('attempts')
     .set({ rang_at: noon - 1000 })
     .execute();
   expect(await autumn.plan(1, noon + 19 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit', until: noon + 20 * minuteMs });
   expect(await autumn.dial(1, noon + 20 * minuteMs)).toHaveLength(1);
-  expect(await violations(store)).toEqual([]);
 });
 
 test('room is kept for each call back that is due before a call of now has left the stretch', () => {
@@ -95,8 +91,8 @@ test('room is kept for each call back that is due before a call of now has left 
   expect(roomOf(limits, calls(10), noon, dues(-5))).toMatchObject({ room: 2, free: 1 });
 });
 
-test.for(dialects)('a number calls no more often than it may, over all campaigns: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a number calls no more often than it may, over all campaigns', async (dialect) => {
+  const store = await openLedger(dialect);
   const spring = await begin(store, {});
   // Both were planned when the number had room for three, and spring before there was another campaign.
   await spring.plan(1);
@@ -105,7 +101,7 @@ test.for(dialects)('a number calls no more often than it may, over all campaigns
   expect(await spring.post(1)).toMatchObject({ kind: 'post', calls: { length: 3 } });
   await spring.verdict(1, 'confirmed', { callsInitiated: 3 });
   expect(await autumn.post(1)).toMatchObject({ kind: 'verdict', state: 'released' });
-  await settle(spring, ['spring/1/1', 'spring/2/1', 'spring/3/1'], noon + minuteMs);
+  await spring.settle(['spring/1/1', 'spring/2/1', 'spring/3/1'], 'answered', noon + minuteMs);
   const plan = await autumn.plan(2, noon + 2 * minuteMs);
   expect(plan).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
   expect(await isPlanReady(store, 'autumn', noon + 2 * minuteMs)).toBe(false);
@@ -116,7 +112,6 @@ test.for(dialects)('a number calls no more often than it may, over all campaigns
   expect(await autumn.plan(2, until - 1)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
   // The third is the share of the other campaign.
   expect(await autumn.dial(2, until)).toHaveLength(2);
-  expect(await violations(store)).toEqual([]);
 });
 
 /** The calls of both campaigns, each of which plans whenever ten minutes are over: when they began, in hours from noon. */
@@ -138,7 +133,7 @@ async function callTogether(
       const dialled = await scenarios[id].dial(batches[id], now);
       batches[id] += 1;
       calls[id].push(...dialled.map(() => (now - noon) / hourMs));
-      await settle(scenarios[id], dialled, now + minuteMs);
+      await scenarios[id].settle(dialled, 'answered', now + minuteMs);
     }
   }
   return calls;
@@ -154,24 +149,26 @@ function beginRows(store: Store, id: string, limits: CallerLimits | undefined, c
   });
 }
 
-test.for([...bothDialects.map((dialect) => ({ dialect, larger: 20 })), { dialect: bothDialects[0] ?? 'sqlite', larger: null }])(
-  'the campaign with the lower limit has its share of a number that another one uses, and the rest is free at once: $dialect, $larger an hour',
-  async ({ dialect, larger: perHour }) => {
-    const store = await openCleanStore(dialect);
-    const { larger, smaller } = await callTogether(store, perHour === null ? undefined : { perHour, perDay: null }, 5);
-    expect(smaller).toHaveLength(5);
-    // A call counts from the last instant at which it may ring, so an hour of the number is a little longer.
-    expect(smaller.filter((at, index) => at - (smaller[index - 1] ?? 0) > 1.5)).toEqual([]);
-    const last = Math.max(...smaller);
-    expect(larger.filter((at) => at < last).length).toBeGreaterThan(2);
-    expect(larger.filter((at) => at < last).length).toBeLessThanOrEqual(4 * Math.ceil(last));
-    expect(larger.filter((at) => at > last && at < last + 1.5).length).toBeGreaterThanOrEqual(20);
-    expect(await violations(store)).toEqual([]);
-  },
-);
+for (const [limit, on] of [
+  [{ perHour: 20, perDay: null }, test.both],
+  [undefined, test],
+] as const)
+  on(
+    `beside one of ${limit?.perHour ?? 'any'} an hour a campaign has its share of their number, and the rest is free at once`,
+    async (dialect) => {
+      const { larger, smaller } = await callTogether(await openLedger(dialect), limit, 5);
+      expect(smaller).toHaveLength(5);
+      // A call counts from the last instant at which it may ring, so an hour of the number is a little longer.
+      expect(smaller.filter((at, index) => at - (smaller[index - 1] ?? 0) > 1.5)).toEqual([]);
+      const last = Math.max(...smaller);
+      expect(larger.filter((at) => at < last).length).toBeGreaterThan(2);
+      expect(larger.filter((at) => at < last).length).toBeLessThanOrEqual(4 * Math.ceil(last));
+      expect(larger.filter((at) => at > last && at < last + 1.5).length).toBeGreaterThanOrEqual(20);
+    },
+  );
 
-test.for(bothDialects)('what keeps a campaign from its number is the campaign that uses it, too: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('what keeps a campaign from its number is the campaign that uses it, too', async (dialect) => {
+  const store = await openLedger(dialect);
   const larger = await beginRows(store, 'larger', { perHour: 20, perDay: null }, 60);
   await larger.dial(1);
   const smaller = await beginRows(store, 'smaller', { perHour: 4, perDay: null }, 8);
@@ -189,8 +186,9 @@ test.for(bothDialects)('what keeps a campaign from its number is the campaign th
   expect(own?.usedBy).toBeUndefined();
 });
 
-test.for(dialects)('of several numbers the one with room calls, and who was called before waits for their own: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('of several numbers the one with room calls, and who was called before waits for their own', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   const scenario = await begin(store, { callers: ['pn_main', 'pn_second'], limits: { perHour: 2, perDay: null } });
   const callerOf = async (n: number) => (await scenario.batch(n))?.caller;
   const first = await scenario.dial(1);
@@ -198,7 +196,7 @@ test.for(dialects)('of several numbers the one with room calls, and who was call
   expect([first.length, second.length, await callerOf(1), await callerOf(2)]).toEqual([2, 2, 'pn_main', 'pn_second']);
   // Two are left, and both numbers are full.
   expect(await scenario.plan(3)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
-  await settle(scenario, [...first, ...second], noon + minuteMs);
+  await scenario.settle([...first, ...second], 'answered', noon + minuteMs);
   expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
   // A number that may not call at all is none that is left.
   await store.db.updateTable('callers').set({ out: 1 }).where('phone_number_id', '=', 'pn_second').execute();
@@ -207,8 +205,8 @@ test.for(dialects)('of several numbers the one with room calls, and who was call
   expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
 });
 
-test.for(dialects)('a number that may make one more call keeps it for the call back that was promised: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a number that may make one more call keeps it for the call back that was promised', async (dialect) => {
+  const store = await openLedger(dialect);
   const spring = await begin(store, { limits: { perHour: 2, perDay: null } });
   await spring.plan(1);
   const { campaignId } = spring;
@@ -222,7 +220,7 @@ test.for(dialects)('a number that may make one more call keeps it for the call b
   await spring.verdict(1, 'confirmed', { callsInitiated: 2 });
   const dueAt = noon + 90 * minuteMs;
   await setCallback(store, { campaignId, row: row.row_number, by: 'somebody', now: noon + minuteMs }, { instant: dueAt });
-  await settle(spring, ['spring/1/1', 'spring/2/1'], noon + minuteMs);
+  await spring.settle(['spring/1/1', 'spring/2/1'], 'answered', noon + minuteMs);
   // An hour later the number has room for two: one of them is the promise's.
   const later = noon + 75 * minuteMs;
   expect(await spring.dial(2, later)).toHaveLength(1);
@@ -230,23 +228,18 @@ test.for(dialects)('a number that may make one more call keeps it for the call b
   expect(await isPlanReady(store, campaignId, later + minuteMs)).toBe(false);
   expect(await isPlanReady(store, campaignId, dueAt)).toBe(true);
   expect(await spring.dial(3, dueAt)).toEqual([expect.stringContaining(`${recipientId}/`)]);
-  expect(await violations(store)).toEqual([]);
 });
 
-test.for(dialects)(
-  'a call back for which no number has room is told as missed when its time has passed, and no later: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const spring = await begin(store, { limits: { perHour: 3, perDay: null } });
-    const { campaignId } = spring;
-    await spring.dial(1);
-    await settle(spring, ['spring/1/1', 'spring/2/1', 'spring/3/1'], noon + minuteMs);
-    await setCallback(store, { campaignId, row: 4, by: 'somebody', now: noon + minuteMs }, { instant: noon + 10 * minuteMs });
-    const passed = noon + 40 * minuteMs;
-    expect(await spring.plan(2, noon + 15 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit', until: passed });
-    await spring.plan(2, passed);
-    const [promise] = await store.db.selectFrom('promises').selectAll().execute();
-    expect(promise).toMatchObject({ state: 'missed' });
-    expect(await violations(store)).toEqual([]);
-  },
-);
+test('a call back for which no number has room is told as missed when its time has passed, and no later', async (dialect) => {
+  const store = await openLedger(dialect);
+  const spring = await begin(store, { limits: { perHour: 3, perDay: null } });
+  const { campaignId } = spring;
+  await spring.dial(1);
+  await spring.settle(['spring/1/1', 'spring/2/1', 'spring/3/1'], 'answered', noon + minuteMs);
+  await setCallback(store, { campaignId, row: 4, by: 'somebody', now: noon + minuteMs }, { instant: noon + 10 * minuteMs });
+  const passed = noon + 40 * minuteMs;
+  expect(await spring.plan(2, noon + 15 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit', until: passed });
+  await spring.plan(2, passed);
+  const [promise] = await store.db.selectFrom('promises').selectAll().execute();
+  expect(promise).toMatchObject({ state: 'missed' });
+});

@@ -1,16 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { explainFaults, type CallerFault, type CallerStanding } from '../../../src/rules/caller-choice.ts';
 import { claimCallerLook, noteCallers, readCallerUse } from '../../../src/ledger/limits/callers.ts';
-import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { noon, numbers, type Scenario } from '../scenario.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 const pool = ['pn_ny', 'pn_fl', 'pn_uk'];
 const places: Record<string, Pick<CallerStanding, 'country' | 'regions'>> = {
@@ -58,10 +55,10 @@ async function events(scenario: Scenario) {
   return all.map(({ type, data }) => [type, data]);
 }
 
-const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 20, refillThreshold: 1 };
+const pacing = { refillThreshold: 1 };
 
-test.for(dialects)('a request has one number, and the first who is due decides which: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
+test('a request has one number, and the first who is due decides which', async (dialect) => {
+  const scenario = await beginOn(dialect, {
     rules: { pacing, callers: { numbers: pool, choice: 'region' } },
     rows: rowsOf('FL', 'NY', 'FL', 'TX', 'NY', 'TX'),
   });
@@ -76,10 +73,10 @@ test.for(dialects)('a request has one number, and the first who is due decides w
   expect((await readCallerUse(scenario.store.db, await scenario.campaign())).map(({ calls }) => calls)).toEqual([3, 3, 0]);
 });
 
-test.for(dialects)('in turn, every number calls as often as the others: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
+test('in turn, every number calls as often as the others', async (dialect) => {
+  const scenario = await beginOn(dialect, {
     rules: { pacing: { ...pacing, batchSize: 2 }, callers: { numbers: pool, choice: 'rotation' } },
-    rows: buildRows(numbers(11), (index) => `Guest ${index}`),
+    rows: 11,
   });
   // Numbers of which the service has not been asked count as in.
   for (let n = 1; n <= 7; n += 1) if ((await scenario.plan(n)).kind === 'batch') await scenario.dial(n);
@@ -88,15 +85,14 @@ test.for(dialects)('in turn, every number calls as often as the others: %s', asy
   expect((await scenario.recipients()).every(({ state }) => state === 'open')).toBe(true);
 });
 
-test.for(dialects)('a retry comes from the number that called before, unless that is out: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
+test('a retry comes from the number that called before, unless that is out', async (dialect) => {
+  const scenario = await beginOn(dialect, {
     rules: { pacing, callers: { numbers: pool, choice: 'rotation' }, retry: { maxAttempts: 5 } },
     rows: rowsOf('NY'),
   });
   const busyFrom = async (n: number, now: number) => {
     const [attemptId = ''] = await scenario.dial(n, now);
-    const result = { disposition: 'busy' as const, detail: null, counted: true };
-    await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, [{ attemptId, result }]));
+    await scenario.settle(attemptId, 'busy', now);
     return (await batchOf(scenario, n))[0];
   };
   await look(scenario);
@@ -110,11 +106,8 @@ test.for(dialects)('a retry comes from the number that called before, unless tha
   expect(given).toEqual([{ given: 1 }, { given: 1 }, { given: 0 }]);
 });
 
-test.for(dialects)('a planned batch of a number that is taken out is given back, and its people get another: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rules: { pacing, callers: { numbers: pool, choice: 'region' } },
-    rows: rowsOf('NY', 'NY'),
-  });
+test('a planned batch of a number that is taken out is given back, and its people get another', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing, callers: { numbers: pool, choice: 'region' } }, rows: rowsOf('NY', 'NY') });
   await look(scenario);
   await scenario.plan(1);
   await look(scenario, { pn_ny: 'unknown' });
@@ -137,16 +130,14 @@ test.for(dialects)('a planned batch of a number that is taken out is given back,
   expect((await verifyLog(scenario.store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
-test.for(dialects)('the campaign pauses when no number is left, and says why: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
+test('the campaign pauses when no number is left, and says why', async (dialect) => {
+  const scenario = await beginOn(dialect, {
     rules: { pacing, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'rotation' } },
     rows: rowsOf('NY', 'NY', 'NY', 'NY'),
   });
   await look(scenario);
   const attemptIds = await scenario.dial(1);
-  const result = { disposition: 'failed' as const, detail: null, counted: true };
-  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now: noon }, settlements));
+  await scenario.settle(attemptIds, 'failed');
   await look(scenario, { pn_fl: 'unknown' });
   expect((await scenario.campaign()).state).toBe('running');
   await look(scenario, { pn_fl: 'unknown', pn_ny: 'not_verified' });
@@ -159,7 +150,7 @@ test.for(dialects)('the campaign pauses when no number is left, and says why: %s
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
 
   // Resumed before the service has been asked again: nobody may call, and nobody does.
-  await resumeCampaign(scenario.store, { campaignId: scenario.campaignId, now: noon + minuteMs });
+  await scenario.resume(noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
   await look(scenario, { pn_fl: 'unknown' }, noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
@@ -167,8 +158,9 @@ test.for(dialects)('the campaign pauses when no number is left, and says why: %s
   expect((await events(scenario)).at(-1)).toEqual(['caller.in', { phoneNumberId: 'pn_ny' }]);
 });
 
-test.for(dialects)('numbers that fail end a cool-down: only a person resumes then: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+test('numbers that fail end a cool-down: only a person resumes then', async (dialect) => {
+  unjudged();
+  const scenario = await beginOn(dialect, { rules: { pacing } });
   const resumeAt = noon + minuteMs;
   await scenario.store.db.updateTable('campaigns').set({ state: 'paused', resume_at: resumeAt }).execute();
   await look(scenario, { pn_main: 'not_verified' }, resumeAt);
@@ -179,10 +171,8 @@ test.for(dialects)('numbers that fail end a cool-down: only a person resumes the
   });
 });
 
-test.for(dialects)('one worker looks at the numbers at a time, and not again before its time: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rules: { callers: { numbers: pool, choice: 'region' } },
-  });
+test('one worker looks at the numbers at a time, and not again before its time', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { callers: { numbers: pool, choice: 'region' } } });
   const campaign = await scenario.campaign();
   const claim = (now: number) => claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
   expect((await Promise.all([claim(noon), claim(noon)])).sort()).toEqual(['due', 'not_yet']);
@@ -194,18 +184,13 @@ test.for(dialects)('one worker looks at the numbers at a time, and not again bef
 
 /** Calls those who are due in batch n, which all end the same way at `now`. */
 async function callAll(scenario: Scenario, n: number, disposition: 'failed' | 'answered', now: number): Promise<void> {
-  const result = { disposition, detail: null, counted: true };
-  const settlements = (await scenario.dial(n, now)).map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
+  await scenario.settle(await scenario.dial(n, now), disposition, now);
 }
 
 const never = { ...buildRules().retry, delays: { ...buildRules().retry.delays, failed: 'never' as const } };
 
-test.for(dialects)('failed calls bring the next look forward, but not at once: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rules: { pacing: { ...pacing, batchSize: 4 }, retry: never },
-    rows: buildRows(numbers(20), (index) => `Guest ${index}`),
-  });
+test('failed calls bring the next look forward, but not at once', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing: { ...pacing, batchSize: 4 }, retry: never }, rows: 20 });
   await look(scenario);
   const campaign = await scenario.campaign();
   const claim = (now: number) => claimCallerLook(scenario.store, campaign, { everyMs: 10 * minuteMs, soonestMs: minuteMs, now });
@@ -220,9 +205,9 @@ test.for(dialects)('failed calls bring the next look forward, but not at once: %
   expect(await claim(noon + 4 * minuteMs)).toBe('due');
 });
 
-test.for(dialects)('the breaker does not open for a number that is out, nor for its past when it is in again: %s', async (dialect) => {
+test('the breaker does not open for a number that is out, nor for its past when it is in again', async (dialect) => {
   const breaker = { failureShare: 0.5, windowMs: 30 * minuteMs, minCalls: 4, coolDownMs: null };
-  const scenario = await beginProven(await openCleanStore(dialect), {
+  const scenario = await beginOn(dialect, {
     rules: { pacing, retry: never, breaker, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'region' } },
     rows: rowsOf('NY', 'NY', 'NY', 'NY', 'FL', 'FL', 'FL', 'FL'),
   });

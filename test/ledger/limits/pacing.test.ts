@@ -1,62 +1,58 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { adjustAccount } from '../../../src/ledger/limits/adjustments.ts';
 import { readAccount, writeAccount } from '../../../src/ledger/limits/account-pace.ts';
-import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { isPlanReady, type Plan } from '../../../src/ledger/plan/planning.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { noon, type Scenario, accountId, begin, limitsOf, settle, told } from '../scenario.ts';
-import { bothDialects, dialects, emptyDatabase, openAt } from '../test-stores.ts';
-import type { Store } from '../../../src/ledger/tx.ts';
+import { noon, type Scenario, accountId, begin, limitsOf, told } from '../scenario.ts';
+import { openAt } from '../test-stores.ts';
+import { test, openLedger } from '../ledger-test.ts';
+import { newDatabase } from '../clean-store.ts';
+import { countWaiting } from '../two-processes.ts';
 
-test.for(dialects)(
-  'a 429 halves the lines of every campaign of the account, once a minute, and accepted batches bring them back: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const pacing = { maxConcurrentCalls: 20, startsPerMinute: 30, batchSize: 20, refillThreshold: 1 };
-    const limited = await begin(store, 'limited', pacing, 60);
-    const other = await begin(store, 'other', { ...pacing, maxConcurrentCalls: 8 }, 20, 100);
-    expect(await limited.plan(1)).toMatchObject({ kind: 'batch', size: 20 });
-    await limited.post(1);
-    await limited.verdict(1, 'not_sent', { status: 429 });
-    expect(await limitsOf(limited)).toMatchObject({ own: 20, pace: 500, allowed: 10, startsPerMinute: 15 });
-    expect(await limitsOf(other)).toMatchObject({ own: 8, pace: 500, allowed: 4 });
-    // Told again within the minute, about another batch, it is the same refusal.
-    const third = await begin(store, 'third', { ...pacing, batchSize: 1 }, 1, 200);
-    await third.plan(1);
-    await third.post(1, noon + 30_000);
-    await third.verdict(1, 'not_sent', { status: 429, now: noon + 30_000 });
-    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 500, cutAt: noon });
-    await limited.post(1, noon + minuteMs);
-    await limited.verdict(1, 'not_sent', { k: 2, status: 429, now: noon + minuteMs });
-    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 250 });
-    expect(await other.plan(1, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
-    // Twenty calls over five lines raise it by one step, two calls over three lines by a part of it.
-    await limited.post(1, noon + 2 * minuteMs);
-    await limited.verdict(1, 'confirmed', { k: 3, now: noon + 2 * minuteMs });
-    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 450, cutAt: noon + minuteMs });
-    await other.post(1, noon + 2 * minuteMs);
-    await other.verdict(1, 'confirmed', { now: noon + 2 * minuteMs });
-    expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 583 });
-    expect(await told(limited, 'account.pace')).toEqual([
-      { from: 1000, to: 500 },
-      { from: 500, to: 250 },
-      { from: 250, to: 450 },
-    ]);
-    expect(await told(other, 'account.pace')).toEqual([{ from: 450, to: 583 }]);
-    // It was told all of twenty calls before: no more of them until they are below what is allowed now.
-    expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
-  },
-);
+test('a 429 halves the lines of every campaign of the account, once a minute, and accepted batches bring them back', async (dialect) => {
+  const store = await openLedger(dialect);
+  const pacing = { maxConcurrentCalls: 20, startsPerMinute: 30, batchSize: 20, refillThreshold: 1 };
+  const limited = await begin(store, 'limited', pacing, 60);
+  const other = await begin(store, 'other', { ...pacing, maxConcurrentCalls: 8 }, 20, 100);
+  expect(await limited.plan(1)).toMatchObject({ kind: 'batch', size: 20 });
+  await limited.post(1);
+  await limited.verdict(1, 'not_sent', { status: 429 });
+  expect(await limitsOf(limited)).toMatchObject({ own: 20, pace: 500, allowed: 10, startsPerMinute: 15 });
+  expect(await limitsOf(other)).toMatchObject({ own: 8, pace: 500, allowed: 4 });
+  // Told again within the minute, about another batch, it is the same refusal.
+  const third = await begin(store, 'third', { ...pacing, batchSize: 1 }, 1, 200);
+  await third.plan(1);
+  await third.post(1, noon + 30_000);
+  await third.verdict(1, 'not_sent', { status: 429, now: noon + 30_000 });
+  expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 500, cutAt: noon });
+  await limited.post(1, noon + minuteMs);
+  await limited.verdict(1, 'not_sent', { k: 2, status: 429, now: noon + minuteMs });
+  expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 250 });
+  expect(await other.plan(1, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
+  // Twenty calls over five lines raise it by one step, two calls over three lines by a part of it.
+  await limited.post(1, noon + 2 * minuteMs);
+  await limited.verdict(1, 'confirmed', { k: 3, now: noon + 2 * minuteMs });
+  expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 450, cutAt: noon + minuteMs });
+  await other.post(1, noon + 2 * minuteMs);
+  await other.verdict(1, 'confirmed', { now: noon + 2 * minuteMs });
+  expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 583 });
+  expect(await told(limited, 'account.pace')).toEqual([
+    { from: 1000, to: 500 },
+    { from: 500, to: 250 },
+    { from: 250, to: 450 },
+  ]);
+  expect(await told(other, 'account.pace')).toEqual([{ from: 450, to: 583 }]);
+  // It was told all of twenty calls before: no more of them until they are below what is allowed now.
+  expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
+});
 
-test.for(dialects)('a lost connection or a refusal says nothing about the pace: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a lost connection or a refusal says nothing about the pace', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await begin(store, 'spring', { maxConcurrentCalls: 20, batchSize: 5, refillThreshold: 1 }, 20);
-  await scenario.plan(1);
-  await scenario.post(1);
+  await scenario.submit(1);
   await scenario.verdict(1, 'not_sent');
   await scenario.post(1);
   await scenario.verdict(1, 'refused', { k: 2, status: 403 });
@@ -64,8 +60,8 @@ test.for(dialects)('a lost connection or a refusal says nothing about the pace: 
   expect(await told(scenario, 'account.pace')).toEqual([]);
 });
 
-test.for(dialects)('a campaign that warms up begins with a tenth of its lines: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a campaign that warms up begins with a tenth of its lines', async (dialect) => {
+  const store = await openLedger(dialect);
   const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
   const scenario = await begin(store, 'spring', pacing, 60);
   expect(await scenario.dial(1)).toHaveLength(2);
@@ -76,8 +72,8 @@ test.for(dialects)('a campaign that warms up begins with a tenth of its lines: %
   expect(await scenario.dial(3, noon + 60 * minuteMs)).toHaveLength(9);
 });
 
-test.for(dialects)('a campaign with a start time warms up from then on: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a campaign with a start time warms up from then on', async (dialect) => {
+  const store = await openLedger(dialect);
   const startsAt = noon + 60 * minuteMs;
   const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
   const scenario = await begin(store, 'spring', pacing, 60, 0, { startsAt });
@@ -85,8 +81,8 @@ test.for(dialects)('a campaign with a start time warms up from then on: %s', asy
   expect(await scenario.plan(1, startsAt)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test.for(dialects)('lines that come free go to a small urgent campaign first, beside a large one: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('lines that come free go to a small urgent campaign first, beside a large one', async (dialect) => {
+  const store = await openLedger(dialect);
   await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 20, keepFree: 500 }, now: noon });
   const pacing = { maxConcurrentCalls: 50, batchSize: 20, refillThreshold: 10 };
   const large = await begin(store, 'large', { ...pacing, priority: 10 }, 300);
@@ -100,22 +96,22 @@ test.for(dialects)('lines that come free go to a small urgent campaign first, be
   expect(await limitsOf(large)).toMatchObject({ account: { lines: 10, free: 0, share: 6 } });
   expect(await limitsOf(urgent)).toMatchObject({ account: { lines: 10, free: 0, share: 4 }, allowed: 0 });
   // Each line that comes free is the urgent one's, as long as it could use more.
-  await settle(large, calls.slice(0, 3));
+  await large.settle(calls.slice(0, 3), 'answered');
   expect(await large.plan(2)).toMatchObject({ kind: 'wait', reason: 'share' });
   expect(await isPlanReady(store, 'large', noon)).toBe(false);
   expect(await isPlanReady(store, 'urgent', noon)).toBe(true);
   const first = await urgent.dial(1);
   expect(first).toHaveLength(3);
-  await settle(large, calls.slice(3, 6));
+  await large.settle(calls.slice(3, 6), 'answered');
   expect(await urgent.dial(2)).toHaveLength(1);
   // What the urgent one leaves is the large one's again.
   expect(await large.dial(2)).toHaveLength(2);
-  await settle(urgent, first);
+  await urgent.settle(first, 'answered');
   expect(await large.dial(3)).toHaveLength(3);
 });
 
-test.for(dialects)('shares go by priority, and those who dial nothing have no say: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('shares go by priority, and those who dial nothing have no say', async (dialect) => {
+  const store = await openLedger(dialect);
   await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 12 }, now: noon });
   const pacing = { maxConcurrentCalls: 50, batchSize: 50, refillThreshold: 1 };
   const one = await begin(store, 'one', { ...pacing, priority: 20 }, 60);
@@ -123,12 +119,12 @@ test.for(dialects)('shares go by priority, and those who dial nothing have no sa
   expect((await limitsOf(one)).account).toMatchObject({ share: 8 });
   expect((await limitsOf(two)).account).toMatchObject({ share: 4 });
   expect(await two.dial(1)).toHaveLength(4);
-  expect(await pauseCampaign(store, { campaignId: 'two', now: noon }, { reason: 'a look' })).toBe(true);
+  expect(await two.pause(noon, 'a look')).toBe(true);
   // Its open calls keep their lines; all others are there for the one that dials.
   expect((await limitsOf(one)).account).toMatchObject({ share: 8, free: 8 });
-  await settle(
-    two,
+  await two.settle(
     (await two.attempts()).slice(0, 3).map((attempt) => attempt.attempt_id),
+    'answered',
   );
   expect((await limitsOf(one)).account).toMatchObject({ share: 11, free: 11 });
   // A campaign that may begin one call a minute leaves what it cannot use.
@@ -141,8 +137,8 @@ test.for(dialects)('shares go by priority, and those who dial nothing have no sa
   expect(await limitsOf(one)).toMatchObject({ account: { lines: 6, share: 4, free: 4 }, allowed: 4 });
 });
 
-test.for(dialects)('of equals that share one line each has its turn: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('of equals that share one line each has its turn', async (dialect) => {
+  const store = await openLedger(dialect);
   await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 1 }, now: noon });
   const pacing = { maxConcurrentCalls: 5, batchSize: 5, refillThreshold: 1 };
   const all = [];
@@ -156,22 +152,14 @@ test.for(dialects)('of equals that share one line each has its turn: %s', async 
       if ((await scenario.plan(n, at)).kind !== 'batch') continue;
       planned[index] = n + 1;
       turns.push(scenario.campaignId);
-      await settle(scenario, await scenario.dial(n, at), at);
+      await scenario.settle(await scenario.dial(n, at), 'answered', at);
     }
   }
   for (let turn = 0; turn < 9; turn += 3) expect(new Set(turns.slice(turn, turn + 3)).size).toBe(3);
 });
 
-/** Transactions of this database that wait for a lock. */
-async function countWaiting(store: Store): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(store.db);
-  return rows[0]?.count ?? 0;
-}
-
-test.for(bothDialects)('a campaign that comes while another one takes all lines does not take them once more: %s', async (dialect) => {
-  const location = await emptyDatabase(dialect);
+test.both('a campaign that comes while another one takes all lines does not take them once more', async (dialect) => {
+  const location = await newDatabase(dialect);
   const store = await openAt(location);
   await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 7 }, now: noon });
   const pacing = { maxConcurrentCalls: 50, batchSize: 50, refillThreshold: 1 };
@@ -197,43 +185,40 @@ test.for(bothDialects)('a campaign that comes while another one takes all lines 
   ]);
 });
 
-test.for(dialects)(
-  'three campaigns share an account to their ends, never above its lines, and the most urgent ends first: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const random = new Random('share', 1);
-    await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 7 }, now: noon });
-    const running: { scenario: Scenario; n: number; open: string[] }[] = [];
-    for (const [index, priority] of [1, 10, 100].entries()) {
-      const pacing = { maxConcurrentCalls: 6, batchSize: 4, refillThreshold: 2, priority };
-      const scenario = await begin(store, `p${priority}`, pacing, 14, index * 100);
-      running.push({ scenario, n: 1, open: [] });
-    }
-    const ended: string[] = [];
-    for (let tick = 0; running.length > 0; tick += 1) {
-      expect(tick).toBeLessThan(200);
-      const now = noon + tick * 10_000;
-      for (const campaign of running) {
-        const plan = await campaign.scenario.plan(campaign.n, now);
-        if (plan.kind === 'done') ended.push(campaign.scenario.campaignId);
-        if (plan.kind === 'batch') {
-          campaign.open.push(...(await campaign.scenario.dial(campaign.n, now)));
-          campaign.n += 1;
-        }
-        // One that has people to call and lines to call them is never told to wait for others without end.
-        if (plan.kind === 'wait' && plan.outstanding.open === 0) expect(plan.until).not.toBeNull();
-        const open = running.reduce((sum, each) => sum + each.open.length, 0);
-        expect(open).toBeLessThanOrEqual(7);
+test('three campaigns share an account to their ends, never above its lines, and the most urgent ends first', async (dialect) => {
+  const store = await openLedger(dialect);
+  const random = new Random('share', 1);
+  await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 7 }, now: noon });
+  const running: { scenario: Scenario; n: number; open: string[] }[] = [];
+  for (const [index, priority] of [1, 10, 100].entries()) {
+    const pacing = { maxConcurrentCalls: 6, batchSize: 4, refillThreshold: 2, priority };
+    const scenario = await begin(store, `p${priority}`, pacing, 14, index * 100);
+    running.push({ scenario, n: 1, open: [] });
+  }
+  const ended: string[] = [];
+  for (let tick = 0; running.length > 0; tick += 1) {
+    expect(tick).toBeLessThan(200);
+    const now = noon + tick * 10_000;
+    for (const campaign of running) {
+      const plan = await campaign.scenario.plan(campaign.n, now);
+      if (plan.kind === 'done') ended.push(campaign.scenario.campaignId);
+      if (plan.kind === 'batch') {
+        campaign.open.push(...(await campaign.scenario.dial(campaign.n, now)));
+        campaign.n += 1;
       }
-      for (const campaign of running) {
-        const over = campaign.open.filter(() => random.chance(0.3));
-        campaign.open = campaign.open.filter((attemptId) => !over.includes(attemptId));
-        await settle(campaign.scenario, over, now);
-      }
-      const left = running.filter(({ scenario }) => !ended.includes(scenario.campaignId));
-      running.splice(0, running.length, ...left);
+      // One that has people to call and lines to call them is never told to wait for others without end.
+      if (plan.kind === 'wait' && plan.outstanding.open === 0) expect(plan.until).not.toBeNull();
+      const open = running.reduce((sum, each) => sum + each.open.length, 0);
+      expect(open).toBeLessThanOrEqual(7);
     }
-    expect(ended).toHaveLength(3);
-    expect(ended[0]).toBe('p100');
-  },
-);
+    for (const campaign of running) {
+      const over = campaign.open.filter(() => random.chance(0.3));
+      campaign.open = campaign.open.filter((attemptId) => !over.includes(attemptId));
+      await campaign.scenario.settle(over, 'answered', now);
+    }
+    const left = running.filter(({ scenario }) => !ended.includes(scenario.campaignId));
+    running.splice(0, running.length, ...left);
+  }
+  expect(ended).toHaveLength(3);
+  expect(ended[0]).toBe('p100');
+});

@@ -1,14 +1,12 @@
-import { expect, test } from 'vitest';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { expect } from 'vitest';
 import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { violations } from '../edit-world.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { bothDialects, dialects, type TestDialect } from '../test-stores.ts';
+import type { TestDialect } from '../test-stores.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
-const busy = { disposition: 'busy', detail: null, counted: true } as const;
 const rows = buildRows(numbers(1), () => 'Guest');
 
 /**
@@ -16,16 +14,14 @@ const rows = buildRows(numbers(1), () => 'Guest');
  * campaign may call.
  */
 async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterMs: number): Promise<number | null> {
-  const store = await openCleanStore(dialect);
+  const store = await openLedger(dialect);
   const spring = await beginProven(store, { rows, rules });
-  await spring.plan(1);
-  await spring.post(1);
+  await spring.submit(1);
   await spring.verdict(1, 'not_sent');
   const later = noon + laterMs;
   expect(await spring.post(1, later)).toMatchObject({ kind: 'post', k: 2 });
   expect(await spring.post(1, later)).toEqual({ kind: 'verdict', state: 'unknown' });
-  const settlement = { attemptId: 'spring/1/1', result: busy };
-  await store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: later + minuteMs }, [settlement]));
+  await spring.settle('spring/1/1', 'busy', later + minuteMs);
   const summer = await beginProven(store, { campaignId: 'summer', rows, rules });
   const plan = await summer.plan(1, later + minuteMs);
   if (plan.kind !== 'wait') return null;
@@ -37,12 +33,12 @@ async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterM
 const laterMs = 11 * minuteMs;
 const marginMs = 10 * minuteMs;
 
-test.for(bothDialects)('a cap counts a call that was posted again from its last request on: %s', async (dialect) => {
+test.both('a cap counts a call that was posted again from its last request on', async (dialect) => {
   const rules = { caps: [{ by: 'number' as const, calls: 1, withinMs: hourMs }] };
   expect(await secondCallAfter(dialect, rules, laterMs)).toBe(noon + laterMs + marginMs + hourMs);
 });
 
-test.for(bothDialects)('so does a budget that is renewed: %s', async (dialect) => {
+test.both('so does a budget that is renewed', async (dialect) => {
   const rules = { retry: { maxAttemptsPerNumber: 1, resetAfterMs: hourMs } };
   expect(await secondCallAfter(dialect, rules, laterMs)).toBe(noon + laterMs + hourMs);
 });
@@ -55,7 +51,7 @@ async function allowedAfter(
   first: (spring: Scenario) => Promise<void>,
   timing: RulesChanges['timing'] = {},
 ): Promise<number | null> {
-  const store = await openCleanStore(dialect);
+  const store = await openLedger(dialect);
   await first(await beginProven(store, { rows, rules: { ...oneAnHour, timing } }));
   const summer = await beginProven(store, { campaignId: 'summer', rows, rules: oneAnHour });
   const plan = await summer.plan(1, noon + minuteMs);
@@ -63,41 +59,32 @@ async function allowedAfter(
 }
 
 const settled = async (spring: Scenario) => {
-  const [attemptId = ''] = await spring.dial(1);
-  const settlement = { attemptId, result: busy };
-  await spring.store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, [settlement]));
+  await spring.settle(await spring.dial(1), 'busy', noon + minuteMs);
 };
 
-test.for(bothDialects)(
-  'a call of which no record tells may ring as long as its own campaign says that calls are queued: %s',
-  async (dialect) => {
-    expect(await allowedAfter(dialect, settled)).toBe(noon + marginMs + hourMs);
-    const longer = { dispatchMarginMs: 25 * minuteMs };
-    expect(await allowedAfter(dialect, settled, longer)).toBe(noon + 25 * minuteMs + hourMs);
-  },
-);
+test.both('a call of which no record tells may ring as long as its own campaign says that calls are queued', async (dialect) => {
+  expect(await allowedAfter(dialect, settled)).toBe(noon + marginMs + hourMs);
+  const longer = { dispatchMarginMs: 25 * minuteMs };
+  expect(await allowedAfter(dialect, settled, longer)).toBe(noon + 25 * minuteMs + hourMs);
+});
 
-test.for(bothDialects)(
-  'a call counts from the second after the start of its record on, by the clock that the service then had: %s',
-  async (dialect) => {
-    const rang = (clock: number | null) => async (spring: Scenario) => {
-      await settled(spring);
-      await spring.store.db
-        .updateTable('attempts')
-        .set({ rang_at: noon + 40_000 + (clock ?? 0) })
-        .execute();
-      const service = clock === null ? null : noon + clock;
-      await spring.store.db.updateTable('posts').set({ service_from: service, service_to: service }).execute();
-    };
-    for (const clock of [null, 0, -3 * minuteMs, 3 * minuteMs])
-      expect(await allowedAfter(dialect, rang(clock))).toBe(noon + 41_000 + hourMs);
-  },
-);
+test.both('a call counts from the second after the start of its record on, by the clock that the service then had', async (dialect) => {
+  const rang = (clock: number | null) => async (spring: Scenario) => {
+    await settled(spring);
+    await spring.store.db
+      .updateTable('attempts')
+      .set({ rang_at: noon + 40_000 + (clock ?? 0) })
+      .execute();
+    const service = clock === null ? null : noon + clock;
+    await spring.store.db.updateTable('posts').set({ service_from: service, service_to: service }).execute();
+  };
+  for (const clock of [null, 0, -3 * minuteMs, 3 * minuteMs]) expect(await allowedAfter(dialect, rang(clock))).toBe(noon + 41_000 + hourMs);
+});
 
-test.for(bothDialects)('a request that was refused, or never sent, takes no place in a cap: %s', async (dialect) => {
+test.both('a request that was refused, or never sent, takes no place in a cap', async (dialect) => {
+  unjudged();
   const givenBack = (verdict: 'refused' | 'not_sent', status: number | null) => async (spring: Scenario) => {
-    await spring.plan(1);
-    await spring.post(1);
+    await spring.submit(1);
     await spring.verdict(1, verdict, { status });
     await spring.store.db.updateTable('attempts').set({ state: 'released' }).execute();
   };
@@ -119,8 +106,6 @@ function rowsIn(...regions: (string[] | null)[]): ImportRow[] {
 }
 
 async function settle(scenario: Scenario, attemptIds: readonly string[], now: number): Promise<void> {
-  const result = { disposition: 'busy' as const, detail: null, counted: true };
-  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
   // Each rang at once, and its record says so to the second.
   const { db } = scenario.store;
   const rang = (posted: number) => ({ rang_at: posted - 1000 });
@@ -131,7 +116,7 @@ async function settle(scenario: Scenario, attemptIds: readonly string[], now: nu
         .set(rang(posted ?? 0))
         .where('attempt_id', '=', id)
         .execute();
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
+  await scenario.settle(attemptIds, 'busy', now);
 }
 
 async function standings(scenario: Scenario) {
@@ -140,43 +125,41 @@ async function standings(scenario: Scenario) {
 
 const exceeded = async (scenario: Scenario) => (await violations(scenario.store)).filter(({ rule }) => rule === 'cap_exceeded');
 
-test.for(dialects)(
-  'the law of every possible state caps the calls of all campaigns, when planned and when dialled: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const law = [lawOf('FL', 1), lawOf('OK', 2), lawOf('MD', 1, { until: '2030-01-13' })];
-    const regions = [['FL'], ['GA'], null, ['AL', 'FL'], ['OK'], ['MD'], []];
-    const spring = await beginProven(store, { rows: rowsIn(...regions) });
-    await settle(spring, await spring.dial(1), noon + minuteMs);
-    const autumn = await beginProven(store, {
-      campaignId: 'autumn',
-      rows: [...rowsIn(...regions), { ...rowsIn(['FL'])[0], row: 8, e164: '+13055550177' } as ImportRow],
-      rules: { law },
-    });
-    expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 5 });
-    expect(await standings(autumn)).toEqual([
-      ['waiting', 24 * hourMs],
-      'open',
-      ['waiting', 24 * hourMs],
-      ['waiting', 24 * hourMs],
-      'open',
-      'open',
-      'open',
-      'open',
-    ]);
-    // Another campaign has called the last one meanwhile.
-    await store.db.updateTable('attempts').set({ e164: '+13055550177' }).where('attempt_id', '=', 'spring/1/1').execute();
-    const step = await autumn.post(1, noon + hourMs);
-    expect(step).toMatchObject({ kind: 'post' });
-    expect(step.kind === 'post' && step.calls.map(({ e164 }) => e164)).not.toContain('+13055550177');
-    expect((await standings(autumn))[7]).toEqual(['waiting', 24 * hourMs]);
-    expect(await exceeded(autumn)).toEqual([]);
-  },
-);
+test('the law of every possible state caps the calls of all campaigns, when planned and when dialled', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
+  const law = [lawOf('FL', 1), lawOf('OK', 2), lawOf('MD', 1, { until: '2030-01-13' })];
+  const regions = [['FL'], ['GA'], null, ['AL', 'FL'], ['OK'], ['MD'], []];
+  const spring = await beginProven(store, { rows: rowsIn(...regions) });
+  await settle(spring, await spring.dial(1), noon + minuteMs);
+  const autumn = await beginProven(store, {
+    campaignId: 'autumn',
+    rows: [...rowsIn(...regions), { ...rowsIn(['FL'])[0], row: 8, e164: '+13055550177' } as ImportRow],
+    rules: { law },
+  });
+  expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 5 });
+  expect(await standings(autumn)).toEqual([
+    ['waiting', 24 * hourMs],
+    'open',
+    ['waiting', 24 * hourMs],
+    ['waiting', 24 * hourMs],
+    'open',
+    'open',
+    'open',
+    'open',
+  ]);
+  // Another campaign has called the last one meanwhile.
+  await store.db.updateTable('attempts').set({ e164: '+13055550177' }).where('attempt_id', '=', 'spring/1/1').execute();
+  const step = await autumn.post(1, noon + hourMs);
+  expect(step).toMatchObject({ kind: 'post' });
+  expect(step.kind === 'post' && step.calls.map(({ e164 }) => e164)).not.toContain('+13055550177');
+  expect((await standings(autumn))[7]).toEqual(['waiting', 24 * hourMs]);
+  expect(await exceeded(autumn)).toEqual([]);
+});
 
-test.for(dialects)('a retry waits until the law of the state allows one more call, and not longer: %s', async (dialect) => {
+test('a retry waits until the law of the state allows one more call, and not longer', async (dialect) => {
   const rules = { law: [lawOf('FL', 2)], retry: { maxAttempts: 4 } };
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsIn(['FL'], ['GA']), rules });
+  const scenario = await beginOn(dialect, { rows: rowsIn(['FL'], ['GA']), rules });
   await settle(scenario, await scenario.dial(1), noon + minuteMs);
   await settle(scenario, await scenario.dial(2, noon + hourMs), noon + hourMs + minuteMs);
   // The third call is due for both; the law lets one of them wait for the first call to be a day old.

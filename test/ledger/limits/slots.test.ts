@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { countOnLine, countOpen } from '../../../src/ledger/limits/counters.ts';
 import { readOvertaken } from '../../../src/ledger/doubt/conversations.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test } from '../ledger-test.ts';
 
 const posted = 1_000_000;
 let folder: string;

@@ -1,36 +1,25 @@
-import { expect, test } from 'vitest';
-import { closeRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
+import { expect } from 'vitest';
+import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
-import { changeCampaignState, endCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
+import { changeCampaignState, endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
-import { buildRows, buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import { beginProven, noon, type Scenario, guests } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
+import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
 const retry = { ...buildRules().retry, maxAttempts: 2 };
 
-async function settle(scenario: Scenario, attemptIds: string[], disposition: 'busy' | 'answered', now: number) {
-  const result = { disposition, detail: null, counted: true };
-  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
-}
-
 /** Two rows: the first was reached, the second was busy twice; the round is closed. */
 async function endedCampaign(dialect: (typeof dialects)[number]): Promise<Scenario> {
-  const store = await openCleanStore(dialect);
-  const scenario = await beginProven(store, {
-    rows: buildRows(numbers(2), (index) => `Guest ${index}`),
-    rules: { retry },
-  });
+  const scenario = await beginOn(dialect, { rows: 2, rules: { retry } });
   await scenario.dial(1);
-  await settle(scenario, ['spring/1/1'], 'answered', noon + minuteMs);
-  await settle(scenario, ['spring/2/1'], 'busy', noon + minuteMs);
+  await scenario.settle(['spring/1/1'], 'answered', noon + minuteMs);
+  await scenario.settle(['spring/2/1'], 'busy', noon + minuteMs);
   await scenario.dial(2, noon + hourMs);
-  await settle(scenario, ['spring/2/2'], 'busy', noon + hourMs + minuteMs);
-  expect(await closeRound(store, { campaignId: 'spring', now: noon + 2 * hourMs }, 1)).toBe(true);
+  await scenario.settle(['spring/2/2'], 'busy', noon + hourMs + minuteMs);
+  expect(await scenario.close(noon + 2 * hourMs)).toBe(true);
   return scenario;
 }
 
@@ -38,7 +27,7 @@ async function standings(scenario: Scenario) {
   return (await scenario.recipients()).map(({ state, outcome, counted, attempts }) => [state, outcome, counted, attempts]);
 }
 
-test.for(dialects)('rows that were not reached get a budget anew, and their history stays: %s', async (dialect) => {
+test('rows that were not reached get a budget anew, and their history stays', async (dialect) => {
   const scenario = await endedCampaign(dialect);
   const { store } = scenario;
   const later = noon + 3 * hourMs;
@@ -52,26 +41,26 @@ test.for(dialects)('rows that were not reached get a budget anew, and their hist
 
   scenario.round = 2;
   expect(await scenario.dial(1, later)).toEqual(['spring/2/3']);
-  await settle(scenario, ['spring/2/3'], 'busy', later + minuteMs);
+  await scenario.settle(['spring/2/3'], 'busy', later + minuteMs);
   expect((await standings(scenario))[1]).toEqual(['waiting', null, 1, 3]);
   // What is learnt late of an earlier budget has no bearing on this one.
-  await settle(scenario, ['spring/2/2'], 'busy', later + 2 * minuteMs);
+  await scenario.settle(['spring/2/2'], 'busy', later + 2 * minuteMs);
   expect((await standings(scenario))[1]).toEqual(['waiting', null, 1, 3]);
   expect(await scenario.dial(2, later + hourMs)).toEqual(['spring/2/4']);
-  await settle(scenario, ['spring/2/4'], 'busy', later + hourMs + minuteMs);
+  await scenario.settle(['spring/2/4'], 'busy', later + hourMs + minuteMs);
   expect((await standings(scenario))[1]).toEqual(['done', 'exhausted', 2, 4]);
-  expect(await closeRound(store, { campaignId: 'spring', now: later + 2 * hourMs }, 2)).toBe(true);
+  expect(await scenario.close(later + 2 * hourMs)).toBe(true);
   expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
-test.for(dialects)('a row that is retried still waits for its own time: %s', async (dialect) => {
-  const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
+test('a row that is retried still waits for its own time', async (dialect) => {
+  const rows = guests(2);
   for (const row of rows) row.notBefore = noon + 5 * hourMs;
-  const scenario = await beginProven(await openCleanStore(dialect), { rows });
+  const scenario = await beginOn(dialect, { rows });
   const { store } = scenario;
-  expect(await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' })).toBe(true);
+  expect(await scenario.end('cancelled')).toBe(true);
   await scenario.plan(1);
-  expect(await closeRound(store, { campaignId: 'spring', now: noon }, 1)).toBe(true);
+  expect(await scenario.close()).toBe(true);
   const later = noon + hourMs;
   expect(await retryEnded(store, { campaignId: 'spring', now: later }, ['cancelled'])).toBe(2);
   await openRound(store, 'spring', later);
@@ -81,7 +70,7 @@ test.for(dialects)('a row that is retried still waits for its own time: %s', asy
   expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
-test.for(dialects)('who was called before keeps the turn of a retry when a call is given back unsent: %s', async (dialect) => {
+test('who was called before keeps the turn of a retry when a call is given back unsent', async (dialect) => {
   const scenario = await endedCampaign(dialect);
   const { store } = scenario;
   const at = { campaignId: 'spring', now: noon + 3 * hourMs };
@@ -94,15 +83,16 @@ test.for(dialects)('who was called before keeps the turn of a retry when a call 
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', counted: 0, called: 1, rank: 0 });
 });
 
-test.for(dialects)('a late word that somebody was reached outranks the retry: %s', async (dialect) => {
+test('a late word that somebody was reached outranks the retry', async (dialect) => {
   const scenario = await endedCampaign(dialect);
   const later = noon + 3 * hourMs;
-  await retryEnded(scenario.store, { campaignId: 'spring', now: later }, ['exhausted']);
-  await settle(scenario, ['spring/2/1'], 'answered', later);
+  await retryEnded(scenario.store, scenario.at(later), ['exhausted']);
+  await scenario.settle(['spring/2/1'], 'answered', later);
   expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'completed']);
 });
 
-test.for(dialects)('a campaign that runs, or has ended for good, is not retried: %s', async (dialect) => {
+test('a campaign that runs, or has ended for good, is not retried', async (dialect) => {
+  unjudged();
   const scenario = await endedCampaign(dialect);
   const { store } = scenario;
   expect(await retryEnded(store, { campaignId: 'spring', now: noon + 3 * hourMs }, ['cancelled'])).toBe(0);
@@ -118,7 +108,7 @@ test.for(dialects)('a campaign that runs, or has ended for good, is not retried:
   await expect(retryEnded(store, { campaignId: 'spring', now: noon }, ['exhausted'])).rejects.toThrow(
     /is running; retry it when it has ended/,
   );
-  expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(true);
+  expect(await scenario.resume()).toBe(true);
   expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'exhausted']);
 });
 
@@ -126,12 +116,10 @@ const endsAt = noon + 12 * hourMs;
 
 /** A campaign of which one batch was lost without a trace, so that a person has to decide. */
 async function heldBatch(dialect: (typeof dialects)[number], rules: RulesChanges = {}): Promise<Scenario> {
-  const store = await openCleanStore(dialect);
-  const rows = buildRows(numbers(2), (index) => `Guest ${index}`);
+  const store = await openLedger(dialect);
+  const rows = guests(2);
   const scenario = await beginProven(store, { rows, rules });
-  await scenario.plan(1);
-  await scenario.post(1);
-  await scenario.verdict(1, 'unknown');
+  await scenario.lose(1);
   await scenario.sweep(noon + hourMs);
   expect(await scenario.batch(1)).toMatchObject({ state: 'held' });
   return scenario;
@@ -142,7 +130,7 @@ async function expectUntouched(scenario: Scenario): Promise<void> {
   for (const row of await scenario.recipients()) expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', counted: 1 });
 }
 
-test.for(dialects)('after ends_at nobody is redialled, and the rows stay unresolved: %s', async (dialect) => {
+test('after ends_at nobody is redialled, and the rows stay unresolved', async (dialect) => {
   const scenario = await heldBatch(dialect, { endsAt });
   const { store } = scenario;
   const refused = await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'redial').catch((error: unknown) => error);
@@ -160,14 +148,14 @@ test.for(dialects)('after ends_at nobody is redialled, and the rows stay unresol
   });
 });
 
-test.for(dialects)('just before ends_at they are: %s', async (dialect) => {
+test('just before ends_at they are', async (dialect) => {
   const { store } = await heldBatch(dialect, { endsAt });
   expect(await resolveUnresolved(store, { campaignId: 'spring', now: endsAt - 1 }, 'redial')).toMatchObject({
     recipients: 2,
   });
 });
 
-test.for(dialects)('while a campaign drains nobody is redialled: %s', async (dialect) => {
+test('while a campaign drains nobody is redialled', async (dialect) => {
   for (const why of ['cancelled', 'drained'] as const) {
     const scenario = await heldBatch(dialect);
     const { store } = scenario;

@@ -1,13 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { addSuppressions, findEntries, findSuppressed, removeSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { readFigures } from '../../../src/ledger/read/figures.ts';
 import { findWithdrawals } from '../../../src/ledger/plan/withdrawals.ts';
 import { purposeScope } from '../../../src/rules/consent.ts';
-import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { bothDialects, type TestDialect } from '../test-stores.ts';
+import { noon, numbers, type Scenario } from '../scenario.ts';
+import type { TestDialect } from '../test-stores.ts';
+import { test, beginOn } from '../ledger-test.ts';
 
 const people = numbers(4);
 const [ana = ''] = people;
@@ -26,43 +25,39 @@ async function begin(dialect: TestDialect, agesMs: readonly (number | null)[], r
     const age = agesMs[index] ?? null;
     return { ...row, ...(age === null ? {} : { consentedAt: noon - age }) };
   });
-  return beginProven(await openCleanStore(dialect), { rows, rules: { consent, purpose: 'recall', ...rules } });
+  return beginOn(dialect, { rows, rules: { consent, purpose: 'recall', ...rules } });
 }
 
 const ends = async (scenario: Scenario) => (await scenario.recipients()).map(({ state, reason }) => `${state} ${reason}`);
 const revoke = ({ store }: Scenario, scope: string, now: number) =>
   addSuppressions(store, [{ e164: ana, scope, source: 'person', reason: null, expiresAt: null }], now);
-const violations = async ({ store }: Scenario) => (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found);
 
-test.for(bothDialects)('nobody is planned without a consent that holds as long as the phone may ring: %s', async (dialect) => {
+test.both('nobody is planned without a consent that holds as long as the phone may ring', async (dialect) => {
   // The margin of a dial is ten minutes.
   const scenario = await begin(dialect, [dayMs, null, 30 * dayMs - 9 * minuteMs, -hourMs]);
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
   expect(await ends(scenario)).toEqual(['open null', 'done missing_consent', 'done consent_expired', 'done missing_consent']);
-  expect((await scenario.recipients()).map(({ outcome }) => outcome)).toEqual([null, 'suppressed', 'suppressed', 'suppressed']);
+  expect(await scenario.outcomes()).toEqual([null, 'suppressed', 'suppressed', 'suppressed']);
   const { unconsented } = await readFigures(scenario.store.db, await scenario.campaign(), noon);
   expect(unconsented).toEqual({ missing_consent: 2, consent_expired: 1 });
-  expect(await violations(scenario)).toEqual([]);
 });
 
-test.for(bothDialects)('a consent that expires between plan and request is not dialled: %s', async (dialect) => {
+test.both('a consent that expires between plan and request is not dialled', async (dialect) => {
   const scenario = await begin(dialect, [30 * dayMs - hourMs]);
   await scenario.plan(1);
   expect(await scenario.post(1, noon + 51 * minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
   expect(await ends(scenario)).toEqual(['done consent_expired']);
-  expect(await violations(scenario)).toEqual([]);
 });
 
-test.for(bothDialects)('consent that is taken back between plan and request is not dialled: %s', async (dialect) => {
+test.both('consent that is taken back between plan and request is not dialled', async (dialect) => {
   const scenario = await begin(dialect, [dayMs]);
   await scenario.plan(1);
   await revoke(scenario, purposeScope('recall'), noon);
   expect(await scenario.post(1, noon + minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
   expect(await ends(scenario)).toEqual(['done consent_revoked']);
-  expect(await violations(scenario)).toEqual([]);
 });
 
-test.for(bothDialects)('a call that waits at the service is asked back when its consent is taken back, or expires: %s', async (dialect) => {
+test.both('a call that waits at the service is asked back when its consent is taken back, or expires', async (dialect) => {
   const scenario = await begin(dialect, [30 * dayMs - hourMs]);
   await scenario.dial(1);
   const { campaignId, store } = scenario;
@@ -73,7 +68,7 @@ test.for(bothDialects)('a call that waits at the service is asked back when its 
   expect([...(await wished(noon + 3 * minuteMs)).values()]).toMatchObject([{ reason: 'consent_revoked' }]);
 });
 
-test.for(bothDialects)('a revocation stops its purpose, and whoever names none, and nothing else: %s', async (dialect) => {
+test.both('a revocation stops its purpose, and whoever names none, and nothing else', async (dialect) => {
   const scenario = await begin(dialect, [dayMs]);
   await revoke(scenario, purposeScope('recall'), noon);
   const { store } = scenario;
@@ -87,7 +82,7 @@ test.for(bothDialects)('a revocation stops its purpose, and whoever names none, 
   expect(await stopped('recall')).toEqual([[ana, 'suppressed']]);
 });
 
-test.for(bothDialects)('the last revocation counts, and only a consent after it lifts it: %s', async (dialect) => {
+test.both('the last revocation counts, and only a consent after it lifts it', async (dialect) => {
   const scenario = await begin(dialect, [dayMs]);
   const scope = purposeScope('recall');
   const { store } = scenario;
@@ -100,5 +95,4 @@ test.for(bothDialects)('the last revocation counts, and only a consent after it 
   expect(await lift(noon + 2 * hourMs)).toBe(0);
   expect(await lift(noon + 2 * hourMs + 1)).toBe(1);
   expect(await scenario.plan(1, noon + 3 * hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-  expect(await violations(scenario)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readCallee } from '../../../src/ledger/read/callee.ts';
 import { readClockStrip } from '../../../src/ledger/read/clock-strip.ts';
 import { readWaitingGroups } from '../../../src/ledger/read/rest.ts';
@@ -7,10 +7,10 @@ import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { nextCallText } from '../../../src/presentation/words/history.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { listRows, told, upload } from '../edit-world.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { bothDialects, dialects, type TestDialect } from '../test-stores.ts';
+import { noon, numbers, type Scenario } from '../scenario.ts';
+import type { TestDialect } from '../test-stores.ts';
+import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 /** Noon of a Tuesday in UTC is seven in the morning in New York. */
 const opens = noon + 7 * hourMs;
@@ -20,14 +20,14 @@ const marginMs = 10 * minuteMs;
 /** Two rows; the second sets hours of its own. */
 async function begin(dialect: TestDialect, hours = 'Mon-Fri 14:00-16:00'): Promise<Scenario> {
   const rows = buildRows(numbers(2), (index) => `Guest ${index} of ours`);
-  return beginProven(await openCleanStore(dialect), { rows: rows.map((row, index) => (index === 1 ? { ...row, hours } : row)) });
+  return beginOn(dialect, { rows: rows.map((row, index) => (index === 1 ? { ...row, hours } : row)) });
 }
 
 async function broken(scenario: Scenario): Promise<string[]> {
   return (await verifyLog(scenario.store.db, 'spring')).rules.flatMap(({ rule, violations }) => (violations.length > 0 ? [rule] : []));
 }
 
-test.for(bothDialects)('a row waits for its own hours, and everybody who asks is told so: %s', async (dialect) => {
+test.both('a row waits for its own hours, and everybody who asks is told so', async (dialect) => {
   const scenario = await begin(dialect);
   const { db } = scenario.store;
   const campaign = await scenario.campaign();
@@ -48,7 +48,7 @@ test.for(bothDialects)('a row waits for its own hours, and everybody who asks is
   expect(await broken(scenario)).toEqual([]);
 });
 
-test.for(dialects)('a call that was planned in time is not placed when its own hours leave less than the margin: %s', async (dialect) => {
+test('a call that was planned in time is not placed when its own hours leave less than the margin', async (dialect) => {
   const scenario = await begin(dialect);
   await scenario.dial(1);
   const last = closes - marginMs - 1;
@@ -61,7 +61,8 @@ test.for(dialects)('a call that was planned in time is not placed when its own h
   expect(await broken(scenario)).toEqual([]);
 });
 
-test.for(dialects)('hours of a row that are changed behind the log show: %s', async (dialect) => {
+test('hours of a row that are changed behind the log show', async (dialect) => {
+  unjudged();
   const scenario = await begin(dialect, '00:00-24:00');
   await scenario.dial(1);
   expect(await broken(scenario)).toEqual([]);
@@ -70,9 +71,9 @@ test.for(dialects)('hours of a row that are changed behind the log show: %s', as
   expect(await broken(scenario)).toEqual(['rows_differ']);
 });
 
-test.for(dialects)('corrected hours of a row hold from then on: %s', async (dialect) => {
+test('corrected hours of a row hold from then on', async (dialect) => {
   const rows = listRows(2).map((row) => ({ ...row, hours: '14:00-16:00' }));
-  const scenario = await beginProven(await openCleanStore(dialect), { rows });
+  const scenario = await beginOn(dialect, { rows });
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', until: opens });
   const corrected = rows.map((row, index) => ({ ...row, hours: index === 0 ? '07:00-09:00' : row.hours }));
   expect(told(await upload(scenario.store, corrected))).toEqual(['corrected', 'unchanged']);

@@ -1,18 +1,16 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { numbersOfPerson } from '../../../src/ledger/read/callee.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
-import { endCampaign, pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
+import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { addSuppression } from '../../../src/ledger/rows/suppressions.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { beginProven, noon, numbers, type Scenario, guests } from '../scenario.ts';
 import { openCleanStore } from '../clean-store.ts';
-import { dialects } from '../test-stores.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 import { weekdays } from '../../../src/rules/campaign-rules.ts';
+import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
 /** Noon is 7:00 in New York and 4:00 in Los Angeles, on a Tuesday. */
 const from8to9 = { mon: [{ from: 480, to: 540 }], tue: [{ from: 480, to: 540 }], wed: [{ from: 480, to: 540 }] };
@@ -31,18 +29,11 @@ async function standings(scenario: Scenario) {
   );
 }
 
-async function settle(scenario: Scenario, attemptIds: string[], disposition: 'busy' | 'answered', now = noon) {
-  const result = { disposition, detail: null, counted: true };
-  const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-  await scenario.store.transaction((tx) => settleAttempts(tx, { campaignId: scenario.campaignId, now }, settlements));
-}
-
-test.for(dialects)('somebody who must not be called gets the outcome and the others are planned: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const scenario = await beginProven(store, { rows: buildRows(numbers(3), (index) => `Guest ${index}`) });
-  const entry = { source: 'person', reason: null, expiresAt: null };
-  await store.transaction((tx) => addSuppression(tx, { ...entry, e164: first, scope: 'account' }, noon));
-  await store.transaction((tx) => addSuppression(tx, { ...entry, e164: second, scope: 'spring' }, noon));
+test('somebody who must not be called gets the outcome and the others are planned', async (dialect) => {
+  const store = await openLedger(dialect);
+  const scenario = await beginProven(store, { rows: 3 });
+  await scenario.suppress(first);
+  await scenario.suppress(second, { scope: 'spring' });
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
   expect(await standings(scenario)).toEqual([
     ['done', 'suppressed', 'suppressed'],
@@ -51,7 +42,7 @@ test.for(dialects)('somebody who must not be called gets the outcome and the oth
   ]);
 });
 
-test.for(dialects)('each waits for its own hours, and who has no time zone is not called: %s', async (dialect) => {
+test('each waits for its own hours, and who has no time zone is not called', async (dialect) => {
   const zones = [
     ['America/New_York'],
     ['America/Los_Angeles'],
@@ -60,10 +51,7 @@ test.for(dialects)('each waits for its own hours, and who has no time zone is no
     ['Nowhere/Land'],
     ['Europe/London', 'Asia/Tokyo'],
   ];
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: rowsIn(...zones),
-    rules: { calendar: { hours: from8to9, closedOn: [] } },
-  });
+  const scenario = await beginOn(dialect, { rows: rowsIn(...zones), rules: { calendar: { hours: from8to9, closedOn: [] } } });
   // Nobody's hour has come; two hours that never meet are as good as none.
   const plan = await scenario.plan(1);
   const standing = await standings(scenario);
@@ -77,7 +65,7 @@ test.for(dialects)('each waits for its own hours, and who has no time zone is no
   expect((await standings(scenario))[0]).toEqual(['waiting', 25 * hourMs]);
 });
 
-test.for(dialects)('the law of the state holds when a batch is planned and again when it is dialled: %s', async (dialect) => {
+test('the law of the state holds when a batch is planned and again when it is dialled', async (dialect) => {
   const week = (from: number, to: number) => Object.fromEntries(weekdays.map((day) => [day, [{ from: from * 60, to: to * 60 }]]));
   const rule = { country: 'US', closedOn: [], from: null, until: null, caps: [], source: 'test' };
   const law = [
@@ -86,8 +74,8 @@ test.for(dialects)('the law of the state holds when a batch is planned and again
     { ...rule, id: 'us-ri', region: 'RI', hours: week(6, 7.5) },
   ];
   const regions = [['NY'], ['KY'], null, ['RI']];
-  const rows = buildRows(numbers(4), (index) => `Guest ${index}`);
-  const scenario = await beginProven(await openCleanStore(dialect), {
+  const rows = guests(4);
+  const scenario = await beginOn(dialect, {
     rows: rows.map((row, index) => ({ ...row, regions: regions[index] ?? null })),
     rules: { law },
   });
@@ -104,8 +92,9 @@ test.for(dialects)('the law of the state holds when a batch is planned and again
   expect((await standings(scenario))[3]).toEqual(['waiting', 23 * hourMs]);
 });
 
-test.for(dialects)('caps hold over all campaigns, by number and by person, when planned and when dialled: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('caps hold over all campaigns, by number and by person, when planned and when dialled', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   const rowsOf = (...people: [e164: string, person: string][]) =>
     buildRows(
       people.map(([e164]) => e164),
@@ -121,7 +110,7 @@ test.for(dialects)('caps hold over all campaigns, by number and by person, when 
   // Another campaign: Ana by her number, Ben by another number of his, and somebody who was never called.
   const rows = rowsOf([first, 'other'], [third, 'ben'], ['+12125550177', 'cem']);
   const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
-  await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
+  await spring.settle(['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
   // Each rang as soon as it was posted, to the second of its record.
   await store.db
     .updateTable('attempts')
@@ -139,47 +128,42 @@ test.for(dialects)('caps hold over all campaigns, by number and by person, when 
   expect((await standings(autumn))[2]).toEqual(['waiting', 48 * hourMs]);
 });
 
-test.for(dialects)(
-  'a person is known by the key of the list before the id of the row, and the judge knows them so: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const rowsOf = (...people: [e164: string, id: string, personKey: string | null][]) =>
-      people.map(([e164, externalId, personKey], index) => {
-        return { ...buildRow(index + 1, e164, [e164, `${externalId} ${index}`]), externalId, ...(personKey === null ? {} : { personKey }) };
-      });
-    const [third = ''] = numbers(3).slice(2);
-    const spring = await beginProven(store, { rows: rowsOf([first, 'row-1', 'ana'], [second, 'ben', null]) });
-    await spring.dial(1);
-    await settle(spring, ['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
-    const caps = [{ by: 'person' as const, calls: 1, withinMs: 48 * hourMs }];
-    // Ana by another number and id, Ben by another number of his, and one who has Ana's former id.
-    const rows = rowsOf([third, 'row-7', 'ana'], ['+12125550177', 'row-8', 'ben'], ['+12125550178', 'row-1', null]);
-    const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
-    expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-    expect((await standings(autumn)).map(([state]) => state)).toEqual(['waiting', 'waiting', 'open']);
-    expect(await autumn.post(1, noon + hourMs)).toMatchObject({ kind: 'post' });
-    expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
-    expect(await numbersOfPerson(store.db, 'ana')).toEqual([first, third].sort());
-    // A call that goes to somebody else by its key is a forged one.
-    const guard = dialect === 'sqlite' ? 'events_no_update' : 'events_append_only on events';
-    await sql.raw(`drop trigger ${guard}`).execute(store.db);
-    await sql`update events set data = replace(data, '"ana"', '"eve"') where type = 'attempt.posted'`.execute(store.db);
-    const broken = (await verifyLog(store.db, null)).rules.filter(({ violations }) => violations.length > 0).map(({ rule }) => rule);
-    expect(broken).toContain('row_forged');
-  },
-);
+test('a person is known by the key of the list before the id of the row, and the judge knows them so', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
+  const rowsOf = (...people: [e164: string, id: string, personKey: string | null][]) =>
+    people.map(([e164, externalId, personKey], index) => {
+      return { ...buildRow(index + 1, e164, [e164, `${externalId} ${index}`]), externalId, ...(personKey === null ? {} : { personKey }) };
+    });
+  const [third = ''] = numbers(3).slice(2);
+  const spring = await beginProven(store, { rows: rowsOf([first, 'row-1', 'ana'], [second, 'ben', null]) });
+  await spring.dial(1);
+  await spring.settle(['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
+  const caps = [{ by: 'person' as const, calls: 1, withinMs: 48 * hourMs }];
+  // Ana by another number and id, Ben by another number of his, and one who has Ana's former id.
+  const rows = rowsOf([third, 'row-7', 'ana'], ['+12125550177', 'row-8', 'ben'], ['+12125550178', 'row-1', null]);
+  const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
+  expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
+  expect((await standings(autumn)).map(([state]) => state)).toEqual(['waiting', 'waiting', 'open']);
+  expect(await autumn.post(1, noon + hourMs)).toMatchObject({ kind: 'post' });
+  expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
+  expect(await numbersOfPerson(store.db, 'ana')).toEqual([first, third].sort());
+  // A call that goes to somebody else by its key is a forged one.
+  const guard = dialect === 'sqlite' ? 'events_no_update' : 'events_append_only on events';
+  await sql.raw(`drop trigger ${guard}`).execute(store.db);
+  await sql`update events set data = replace(data, '"ana"', '"eve"') where type = 'attempt.posted'`.execute(store.db);
+  const broken = (await verifyLog(store.db, null)).rules.filter(({ violations }) => violations.length > 0).map(({ rule }) => rule);
+  expect(broken).toContain('row_forged');
+});
 
-test.for(dialects)('at the end everybody who still waits expires, due or not: %s', async (dialect) => {
+test('at the end everybody who still waits expires, due or not', async (dialect) => {
   const endsAt = noon + hourMs;
-  const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 1, refillThreshold: 1 };
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: buildRows(numbers(3), (index) => `Guest ${index}`),
-    rules: { endsAt, pacing },
-  });
+  const pacing = { batchSize: 1, refillThreshold: 1 };
+  const scenario = await beginOn(dialect, { rows: 3, rules: { endsAt, pacing } });
   const called = await scenario.dial(1, noon + 49 * minuteMs);
-  await settle(scenario, called, 'busy', endsAt - minuteMs);
+  await scenario.settle(called, 'busy', endsAt - minuteMs);
   // Within the dispatch margin nobody is dialled, and who is due then has no later chance.
-  expect(await scenario.plan(2, noon + 50 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'due', until: endsAt });
+  expect(await scenario.plan(2, endsAt - minuteMs)).toMatchObject({ kind: 'wait', reason: 'due', until: endsAt });
   expect(await standings(scenario)).toEqual([
     ['waiting', 64 * minuteMs],
     ['done', 'expired', 'campaign_end'],
@@ -189,42 +173,30 @@ test.for(dialects)('at the end everybody who still waits expires, due or not: %s
   expect((await standings(scenario))[0]).toEqual(['done', 'expired', 'campaign_end']);
 });
 
-test.for(dialects)('a paused campaign waits and keeps its place: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const scenario = await beginProven(store);
-  expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'a look' })).toBe(true);
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
-  expect(await scenario.attempts()).toEqual([]);
-  expect(await scenario.campaign()).toMatchObject({ state: 'paused', stateReason: 'a look' });
-  expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(true);
-  expect(await scenario.campaign()).toMatchObject({ state: 'running', stateReason: null });
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 6 });
-});
-
-test.for(dialects)('a cancelled campaign closes all who wait, more than one look holds, and collects the rest: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test('a cancelled campaign closes all who wait, more than one look holds, and collects the rest', async (dialect) => {
+  const store = await openLedger(dialect);
   const rows = buildRows(
     Array.from({ length: 1_500 }, (_, index) => `+1212555${String(index).padStart(4, '0')}`),
     (index) => `Guest ${index}`,
   );
   const scenario = await beginProven(store, { rows });
   const open = await scenario.dial(1);
-  expect(await endCampaign(store, { campaignId: 'spring', now: noon }, { why: 'cancelled' })).toBe(true);
-  expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'too late' })).toBe(false);
-  expect(await resumeCampaign(store, { campaignId: 'spring', now: noon })).toBe(false);
+  expect(await scenario.end('cancelled')).toBe(true);
+  expect(await scenario.pause(noon, 'too late')).toBe(false);
+  expect(await scenario.resume()).toBe(false);
   expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { open: 20 } });
-  const outcomes = (await scenario.recipients()).map((row) => row.outcome);
+  const outcomes = await scenario.outcomes();
   expect(outcomes.filter((outcome) => outcome === 'cancelled')).toHaveLength(1_480);
   // Calls that were open are settled as they are; their retries fall away.
-  await settle(scenario, open.slice(0, 1), 'busy');
-  await settle(scenario, open.slice(1), 'answered');
+  await scenario.settle(open.slice(0, 1), 'busy');
+  await scenario.settle(open.slice(1), 'answered');
   expect(await scenario.plan(2)).toEqual({ kind: 'done' });
   expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'cancelled', counted: 1 });
 });
 
-test.for(dialects)('no more calls start in a minute than the file allows: %s', async (dialect) => {
+test('no more calls start in a minute than the file allows', async (dialect) => {
   const pacing = { maxConcurrentCalls: 50, startsPerMinute: 3, batchSize: 2, refillThreshold: 1 };
-  const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+  const scenario = await beginOn(dialect, { rules: { pacing } });
   await scenario.dial(1);
   expect(await scenario.dial(2, noon + 10_000)).toHaveLength(1);
   const limited = { kind: 'wait', reason: 'pacing', until: noon + minuteMs };
@@ -233,8 +205,8 @@ test.for(dialects)('no more calls start in a minute than the file allows: %s', a
   expect(await scenario.plan(3, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test.for(dialects)('who has nothing to be told is not called: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: rowsIn(['America/New_York'], ['UTC']) });
+test('who has nothing to be told is not called', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: rowsIn(['America/New_York'], ['UTC']) });
   const render = (cells: readonly string[]) => (cells[1] === 'Guest 0' ? null : { firstMessage: 'Hello', variables: null });
   const input = { campaignId: 'spring', round: 1, n: 1, now: noon, render };
   expect(await planBatch(scenario.store, input)).toMatchObject({ kind: 'batch', size: 1 });
@@ -271,7 +243,7 @@ const situations: Situation[] = [
   {
     what: 'a free slot',
     arrange: async (scenario) => {
-      await settle(scenario, (await scenario.dial(1)).slice(1), 'answered');
+      await scenario.settle((await scenario.dial(1)).slice(1), 'answered');
       return { n: 2, now: noon };
     },
     answer: { kind: 'batch' },
@@ -287,9 +259,7 @@ const situations: Situation[] = [
   {
     what: 'a batch unknown',
     arrange: async (scenario) => {
-      await scenario.plan(1);
-      await scenario.post(1);
-      await scenario.verdict(1, 'unknown');
+      await scenario.lose(1);
       return { n: 2, now: noon + hourMs };
     },
     answer: { kind: 'wait', reason: 'blocked' },
@@ -297,7 +267,7 @@ const situations: Situation[] = [
   {
     what: 'a retry not due',
     arrange: async (scenario) => {
-      for (const n of [1, 2]) await settle(scenario, await scenario.dial(n), 'busy');
+      for (const n of [1, 2]) await scenario.settle(await scenario.dial(n), 'busy');
       return { n: 3, now: noon + minuteMs };
     },
     answer: { kind: 'wait', reason: 'due' },
@@ -305,7 +275,7 @@ const situations: Situation[] = [
   {
     what: 'a retry due',
     arrange: async (scenario) => {
-      for (const n of [1, 2]) await settle(scenario, await scenario.dial(n), 'busy');
+      for (const n of [1, 2]) await scenario.settle(await scenario.dial(n), 'busy');
       return { n: 3, now: noon + 5 * minuteMs };
     },
     answer: { kind: 'batch' },
@@ -314,7 +284,7 @@ const situations: Situation[] = [
     what: 'ended with a retry waiting',
     endsAt: noon + hourMs,
     arrange: async (scenario) => {
-      for (const n of [1, 2]) await settle(scenario, await scenario.dial(n), 'busy', noon + 58 * minuteMs);
+      for (const n of [1, 2]) await scenario.settle(await scenario.dial(n), 'busy', noon + 58 * minuteMs);
       return { n: 3, now: noon + hourMs };
     },
     answer: { kind: 'done' },
@@ -322,7 +292,7 @@ const situations: Situation[] = [
   {
     what: 'nobody waits',
     arrange: async (scenario) => {
-      await settle(scenario, await scenario.dial(1), 'answered');
+      await scenario.settle(await scenario.dial(1), 'answered');
       await scenario.dial(2);
       return { n: 3, now: noon };
     },
@@ -332,20 +302,19 @@ const situations: Situation[] = [
     what: 'first calls of an unproven caller',
     unproven: true,
     arrange: async (scenario) => {
-      await settle(scenario, (await scenario.dial(1)).slice(1), 'busy');
+      await scenario.settle((await scenario.dial(1)).slice(1), 'busy');
       return { n: 2, now: noon };
     },
     answer: { kind: 'wait', reason: 'canary' },
   },
 ];
-const situationCases = dialects.flatMap((dialect) => situations.map((situation) => ({ dialect, ...situation })));
 
-test.for(situationCases)('the collector ends for the planner when it has something to do: $what, $dialect', async (situation) => {
-  const store = await openCleanStore(situation.dialect);
+test.for(situations)('the collector ends for the planner when it has something to do: $what', async (dialect, situation) => {
+  const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, {
-    rows: buildRows(numbers(6), (index) => `Guest ${index}`),
+    rows: 6,
     rules: {
-      pacing: { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 3, refillThreshold: 1 },
+      pacing: { maxConcurrentCalls: 3, batchSize: 3, refillThreshold: 1 },
       endsAt: situation.endsAt ?? null,
     },
   });
@@ -359,9 +328,9 @@ test.for(situationCases)('the collector ends for the planner when it has somethi
   expect(await isPlanReady(store, 'spring', now)).toBe(false);
 });
 
-test.for(dialects)('while a batch is on its way the collector does not end for the planner: %s', async (dialect) => {
-  const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
-  const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
+test('while a batch is on its way the collector does not end for the planner', async (dialect) => {
+  const pacing = { batchSize: 2, refillThreshold: 1 };
+  const scenario = await beginOn(dialect, { rules: { pacing } });
   const ready = () => isPlanReady(scenario.store, 'spring', noon);
   await scenario.plan(1);
   expect(await ready()).toBe(false);
@@ -374,24 +343,20 @@ test.for(dialects)('while a batch is on its way the collector does not end for t
   expect(await ready()).toBe(true);
 });
 
-test.for(dialects)(
-  'halves of a refused batch, which a sweep has written, end the collect for the planner, although no line is free: %s',
-  async (dialect) => {
-    const pacing = { maxConcurrentCalls: 2, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
-    const scenario = await beginProven(await openCleanStore(dialect), { rules: { pacing } });
-    const ready = (at: number) => isPlanReady(scenario.store, 'spring', at);
-    await scenario.plan(1);
-    await scenario.post(1);
-    await scenario.verdict(1, 'refused', { status: 422 });
-    expect(await scenario.plan(2)).toMatchObject({ kind: 'wait' });
-    const later = noon + 2 * minuteMs;
-    await scenario.sweep(later);
-    expect(await ready(later)).toBe(true);
-    expect(await scenario.plan(2, later)).toMatchObject({ kind: 'batch', size: 1 });
-    await scenario.post(2, later);
-    expect(await ready(later)).toBe(false);
-    await scenario.verdict(2, 'confirmed', { now: later });
-    expect(await ready(later)).toBe(true);
-    expect(await scenario.plan(3, later)).toMatchObject({ kind: 'batch', size: 1 });
-  },
-);
+test('halves of a refused batch, which a sweep has written, end the collect for the planner, although no line is free', async (dialect) => {
+  const pacing = { maxConcurrentCalls: 2, batchSize: 2, refillThreshold: 1 };
+  const scenario = await beginOn(dialect, { rules: { pacing } });
+  const ready = (at: number) => isPlanReady(scenario.store, 'spring', at);
+  await scenario.submit(1);
+  await scenario.verdict(1, 'refused', { status: 422 });
+  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait' });
+  const later = noon + 2 * minuteMs;
+  await scenario.sweep(later);
+  expect(await ready(later)).toBe(true);
+  expect(await scenario.plan(2, later)).toMatchObject({ kind: 'batch', size: 1 });
+  await scenario.post(2, later);
+  expect(await ready(later)).toBe(false);
+  await scenario.verdict(2, 'confirmed', { now: later });
+  expect(await ready(later)).toBe(true);
+  expect(await scenario.plan(3, later)).toMatchObject({ kind: 'batch', size: 1 });
+});

@@ -1,15 +1,16 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
 import { LedgerOlderError } from '../../../src/ledger/ledger-older.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { agentId, answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
-import { bothDialects, dialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import { agentId, answered, beginProven, noon, numbers, Scenario, guests } from '../scenario.ts';
+import { openAt } from '../test-stores.ts';
+import { test, openLedger, beginOn } from '../ledger-test.ts';
+import { newDatabase } from '../clean-store.ts';
 
-const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+const pacing = { batchSize: 2, refillThreshold: 1 };
 
-test.for(dialects)('retries are dialled first, then the list in its order: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
-  const scenario = await beginProven(store, { rules: { pacing } });
+test('retries are dialled first, then the list in its order', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing } });
   await scenario.dial(1);
   const [first = '', second = ''] = numbers(6);
   await scenario.sweep(noon + 60_000, [
@@ -35,8 +36,8 @@ test.for(dialects)('retries are dialled first, then the list in its order: %s', 
   ]);
 });
 
-test.for(dialects)('the same n always answers the same batch: %s', async (dialect) => {
-  const location = await emptyDatabase(dialect);
+test('the same n always answers the same batch', async (dialect) => {
+  const location = await newDatabase(dialect);
   const store = await openAt(location);
   const scenario = await beginProven(store, { rules: { pacing } });
   const plans = await Promise.all([scenario.plan(1), scenario.plan(1), scenario.plan(1, noon + hourMs)]);
@@ -49,8 +50,8 @@ test.for(dialects)('the same n always answers the same batch: %s', async (dialec
   expect(await scenario.plan(1, noon + hourMs)).toMatchObject({ batchId: 'spring/1/1', state: 'confirmed' });
 });
 
-test.runIf(bothDialects.includes('postgres'))('two processes that plan the same n at the same time plan one batch', async () => {
-  const location = await emptyDatabase('postgres');
+test.postgres('two processes that plan the same n at the same time plan one batch', async () => {
+  const location = await newDatabase('postgres');
   const scenario = await beginProven(await openAt(location), { rules: { pacing } });
   const other = new Scenario(await openAt(location), 'spring');
   const plans = await Promise.all([scenario.plan(1), other.plan(1), scenario.plan(1), other.plan(1)]);
@@ -58,33 +59,30 @@ test.runIf(bothDialects.includes('postgres'))('two processes that plan the same 
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test.for(dialects)('a ledger that lost its last batch is refused: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
-  const scenario = await beginProven(store, { rules: { pacing } });
+test('a ledger that lost its last batch is refused', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing } });
   await scenario.dial(1);
   await expect(scenario.plan(3)).rejects.toThrow(LedgerOlderError);
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test.for(dialects)('a campaign that is not in the database is refused: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
-  const scenario = await beginProven(store);
+test('a campaign that is not in the database is refused', async (dialect) => {
+  const scenario = await beginOn(dialect);
   Object.assign(scenario, { campaignId: 'autumn' });
   await expect(scenario.plan(1)).rejects.toThrow(LedgerOlderError);
 });
 
-test.for(dialects)('a ledger that lost the round is refused, and plans for no earlier one: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
-  const scenario = await beginProven(store, { rules: { pacing } });
+test('a ledger that lost the round is refused, and plans for no earlier one', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing } });
   await scenario.dial(1);
   scenario.round = 2;
   await expect(scenario.plan(1)).rejects.toThrow(/round 2 of spring is missing/);
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test.for(dialects)('two campaigns never have a call to one number open at once: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
-  const shared = buildRows(numbers(2), (index) => `Guest ${index}`);
+test('two campaigns never have a call to one number open at once', async (dialect) => {
+  const store = await openLedger(dialect);
+  const shared = guests(2);
   const spring = await beginProven(store, { rows: shared });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
   await spring.dial(1);
@@ -95,38 +93,35 @@ test.for(dialects)('two campaigns never have a call to one number open at once: 
   expect(await autumn.dial(1, noon + 2 * minuteMs)).toEqual(['autumn/1/1', 'autumn/2/1']);
 });
 
-test.for(dialects)(
-  'whose number is in the batch already, or on another open call, waits a minute and leaves no place empty: %s',
-  async (dialect) => {
-    const store = await openTestStore(dialect);
-    const [one = '', two = '', three = ''] = numbers(3);
-    const called = async (scenario: Scenario) => (await scenario.attempts()).map(({ recipient_id: id }) => id);
-    // The first two rows are two people with one telephone.
-    const spring = await beginProven(store, {
-      rules: { pacing },
-      rows: buildRows([one, one, two, three], (index) => `Guest ${index}`),
-    });
-    expect(await spring.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
-    expect(await called(spring)).toEqual(['spring/1', 'spring/3']);
-    const autumn = await beginProven(store, {
-      campaignId: 'autumn',
-      rules: { pacing },
-      rows: buildRows([one, three, ...numbers(1, 3)], (index) => `Auditor ${index}`),
-    });
-    expect(await autumn.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
-    expect(await called(autumn)).toEqual(['autumn/2', 'autumn/3']);
-    const waiting = store.db.selectFrom('recipients').select(['recipient_id', 'due_at']).where('state', '=', 'waiting');
-    expect(await waiting.orderBy('recipient_id').execute()).toEqual([
-      { recipient_id: 'autumn/1', due_at: noon + minuteMs },
-      { recipient_id: 'spring/2', due_at: noon + minuteMs },
-      { recipient_id: 'spring/4', due_at: 0 },
-    ]);
-  },
-);
+test('whose number is in the batch already, or on another open call, waits a minute and leaves no place empty', async (dialect) => {
+  const store = await openLedger(dialect);
+  const [one = '', two = '', three = ''] = numbers(3);
+  const called = async (scenario: Scenario) => (await scenario.attempts()).map(({ recipient_id: id }) => id);
+  // The first two rows are two people with one telephone.
+  const spring = await beginProven(store, {
+    rules: { pacing },
+    rows: buildRows([one, one, two, three], (index) => `Guest ${index}`),
+  });
+  expect(await spring.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+  expect(await called(spring)).toEqual(['spring/1', 'spring/3']);
+  const autumn = await beginProven(store, {
+    campaignId: 'autumn',
+    rules: { pacing },
+    rows: buildRows([one, three, ...numbers(1, 3)], (index) => `Auditor ${index}`),
+  });
+  expect(await autumn.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
+  expect(await called(autumn)).toEqual(['autumn/2', 'autumn/3']);
+  const waiting = store.db.selectFrom('recipients').select(['recipient_id', 'due_at']).where('state', '=', 'waiting');
+  expect(await waiting.orderBy('recipient_id').execute()).toEqual([
+    { recipient_id: 'autumn/1', due_at: noon + minuteMs },
+    { recipient_id: 'spring/2', due_at: noon + minuteMs },
+    { recipient_id: 'spring/4', due_at: 0 },
+  ]);
+});
 
-test.for(dialects)('the database itself refuses a second open attempt to a number: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
-  const shared = buildRows(numbers(2), (index) => `Guest ${index}`);
+test('the database itself refuses a second open attempt to a number', async (dialect) => {
+  const store = await openLedger(dialect);
+  const shared = guests(2);
   const spring = await beginProven(store, { rows: shared });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
   const rows = await autumn.recipients();
@@ -154,11 +149,8 @@ test.for(dialects)('the database itself refuses a second open attempt to a numbe
   }
 });
 
-test.for(dialects)('open calls hold their slots, and a batch waits until enough are free: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
-  const scenario = await beginProven(store, {
-    rules: { pacing: { maxConcurrentCalls: 3, startsPerMinute: null, batchSize: 20, refillThreshold: 2 } },
-  });
+test('open calls hold their slots, and a batch waits until enough are free', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing: { maxConcurrentCalls: 3, batchSize: 20, refillThreshold: 2 } } });
   expect(await scenario.dial(1)).toHaveLength(3);
   expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'capacity', outstanding: { open: 3 } });
   const [first = '', second = ''] = numbers(6);
@@ -168,8 +160,8 @@ test.for(dialects)('open calls hold their slots, and a batch waits until enough 
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test.for(dialects)('who may not be called now leaves no place in the batch empty, however many they are: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+test('who may not be called now leaves no place in the batch empty, however many they are', async (dialect) => {
+  const store = await openLedger(dialect);
   const day = [{ from: 9 * 60, to: 20 * 60 }];
   const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
   // Noon in UTC; in Honolulu it is two at night.

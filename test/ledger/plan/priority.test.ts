@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, settle } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { beginProven, noon, numbers } from '../scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const begin = (store: Store, campaignId: string, priority: number, changes: RulesChanges = {}) => {
   const pacing = { priority, batchSize: 2, refillThreshold: 1, maxConcurrentCalls: 2, ...changes.pacing };
@@ -13,30 +12,27 @@ const begin = (store: Store, campaignId: string, priority: number, changes: Rule
 };
 const states = async (scenario: Awaited<ReturnType<typeof begin>>) => (await scenario.recipients()).map(({ state }) => state).join(' ');
 
-test.for(bothDialects)('of two campaigns that want the same people the one of higher priority calls them first: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('of two campaigns that want the same people the one of higher priority calls them first', async (dialect) => {
+  const store = await openLedger(dialect);
   const survey = await begin(store, 'survey', 10);
   const recall = await begin(store, 'recall', 50);
   expect(await survey.plan(1)).toMatchObject({ kind: 'wait', reason: 'due', until: noon + 5 * minuteMs });
   const first = await recall.dial(1);
   expect(first).toHaveLength(2);
-  await settle(recall, first, noon + minuteMs);
+  await recall.settle(first, 'answered', noon + minuteMs);
   // The other two still wait there; whom it has called may be called here.
   expect(await survey.plan(1, noon + 5 * minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
   expect(await states(survey)).toBe('open open waiting waiting');
 });
 
-test.for(bothDialects)(
-  'nobody waits for a campaign of equal priority, a paused one, or one that has planned nothing for an hour: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const survey = await begin(store, 'survey', 10);
-    await begin(store, 'equal', 10);
-    await begin(store, 'paused', 50);
-    await pauseCampaign(store, { campaignId: 'paused', now: noon }, { reason: 'by hand' });
-    await begin(store, 'stuck', 50);
-    await begin(store, 'later', 50, { startsAt: noon + 2 * hourMs });
-    expect(await survey.plan(1, noon + hourMs)).toMatchObject({ kind: 'wait', reason: 'due' });
-    expect(await survey.plan(1, noon + hourMs + 5 * minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
-  },
-);
+test.both('nobody waits for a campaign of equal priority, a paused one, or one that has planned nothing for an hour', async (dialect) => {
+  const store = await openLedger(dialect);
+  const survey = await begin(store, 'survey', 10);
+  await begin(store, 'equal', 10);
+  await begin(store, 'paused', 50);
+  await pauseCampaign(store, { campaignId: 'paused', now: noon }, { reason: 'by hand' });
+  await begin(store, 'stuck', 50);
+  await begin(store, 'later', 50, { startsAt: noon + 2 * hourMs });
+  expect(await survey.plan(1, noon + hourMs)).toMatchObject({ kind: 'wait', reason: 'due' });
+  expect(await survey.plan(1, noon + hourMs + 5 * minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
+});

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { adjustCampaign } from '../../../src/ledger/limits/adjustments.ts';
 import { readCallee } from '../../../src/ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../src/ledger/read/campaign-rows.ts';
@@ -6,21 +6,19 @@ import { readCampaignView } from '../../../src/ledger/read/campaign-view.ts';
 import { readFunnel } from '../../../src/ledger/read/funnel.ts';
 import { readLiveCalls } from '../../../src/ledger/read/live-calls.ts';
 import { readCourse } from '../../../src/ledger/read/timeline.ts';
-import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { answered, beginCampaign, beginProven, noon, numbers } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { answered, beginCampaign, beginProven, noon, numbers, guests } from '../scenario.ts';
+import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
 const everywhere = (text: string) => ({ text, everywhere: true });
 
-test.for(bothDialects)('rows are found by state, outcome, number, id and row, page by page: %s', async (dialect) => {
+test.both('rows are found by state, outcome, number, id and row, page by page', async (dialect) => {
   const [one = '', two = '', three = ''] = numbers(3);
-  const store = await openCleanStore(dialect);
+  const store = await openLedger(dialect);
   const entry = { e164: three, scope: 'account', source: 'person', reason: null, expiresAt: null };
   await addSuppressions(store, [entry], noon);
-  const rows = buildRows(numbers(6), (index) => `Guest ${index}`).map((row, index) => ({
+  const rows = guests(6).map((row, index) => ({
     ...row,
     externalId: `A${index + 1}`,
     verdict: index === 5 ? ('rejected' as const) : row.verdict,
@@ -71,9 +69,9 @@ test.for(bothDialects)('rows are found by state, outcome, number, id and row, pa
 
 const [one = '', two = ''] = numbers(2);
 
-test.for(bothDialects)('of a number it is told what was decided, by which rule, and what comes next: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
-  const zoned = buildRows(numbers(2), (index) => `Guest ${index}`).map((row) => ({
+test.both('of a number it is told what was decided, by which rule, and what comes next', async (dialect) => {
+  const store = await openLedger(dialect);
+  const zoned = guests(2).map((row) => ({
     ...row,
     zones: ['Europe/London'],
   }));
@@ -108,8 +106,9 @@ test.for(bothDialects)('of a number it is told what was decided, by which rule, 
   expect(stopped?.rows[1]?.verdict).toMatchObject({ verdict: 'final', outcome: 'suppressed' });
 });
 
-test.for(bothDialects)('a view tells what only a person can set right: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect));
+test.both('a view tells what only a person can set right', async (dialect) => {
+  unjudged();
+  const scenario = await beginOn(dialect);
   const { db } = scenario.store;
   const needs = async () => (await readCampaignView(db, await scenario.campaign(), noon)).needs;
   expect(await needs()).toEqual([]);
@@ -121,10 +120,8 @@ test.for(bothDialects)('a view tells what only a person can set right: %s', asyn
   expect(await needs()).toEqual([{ kind: 'paused', reason: '20 of the 20 calls failed' }]);
 });
 
-test.for(bothDialects)('a course tells starts, ends, open calls, limits, refusals and pauses: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rules: { pacing: { maxConcurrentCalls: 4, batchSize: 4, refillThreshold: 1 } },
-  });
+test.both('a course tells starts, ends, open calls, limits, refusals and pauses', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing: { maxConcurrentCalls: 4, batchSize: 4, refillThreshold: 1 } } });
   const { store } = scenario;
   expect(await readCourse(store.db, await scenario.campaign(), noon)).toBeNull();
   const [one = '', two = ''] = numbers(2);
@@ -132,10 +129,9 @@ test.for(bothDialects)('a course tells starts, ends, open calls, limits, refusal
   await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000), answered('conv_2', two, noon + 5_000)]);
   const at = { wish: { maxConcurrentCalls: 3 }, reset: false, now: noon + 2 * minuteMs };
   await adjustCampaign(store, 'spring', at);
-  await scenario.plan(2, noon + 3 * minuteMs);
-  await scenario.post(2, noon + 3 * minuteMs);
+  await scenario.submit(2, noon + 3 * minuteMs);
   await scenario.verdict(2, 'not_sent', { now: noon + 3 * minuteMs, status: 429, notBefore: noon + 4 * minuteMs });
-  await pauseCampaign(store, { campaignId: 'spring', now: noon + 5 * minuteMs }, { reason: 'paused by a person' });
+  await scenario.pause(noon + 5 * minuteMs, 'paused by a person');
 
   const course = await readCourse(store.db, await scenario.campaign(), noon + 10 * minuteMs);
   const at0 = noon;
@@ -149,8 +145,8 @@ test.for(bothDialects)('a course tells starts, ends, open calls, limits, refusal
   expect(course?.pauses).toEqual([{ from: noon + 5 * minuteMs, to: null, reason: 'paused by a person' }]);
 });
 
-test.for(bothDialects)('however long a campaign lasts, its course has few points: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect));
+test.both('however long a campaign lasts, its course has few points', async (dialect) => {
+  const scenario = await beginOn(dialect);
   await scenario.dial(1);
   const course = await readCourse(scenario.store.db, await scenario.campaign(), noon + 20 * 24 * hourMs);
   expect(course?.stepMs).toBe(6 * hourMs);
@@ -158,8 +154,8 @@ test.for(bothDialects)('however long a campaign lasts, its course has few points
   expect(course?.points.reduce((sum, { starts }) => sum + starts, 0)).toBe(6);
 });
 
-test.for(bothDialects)('the calls on the line are listed with how each stands, the longest first: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('the calls on the line are listed with how each stands, the longest first', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 1 } } });
   const read = async (now: number, limit = 10) => readLiveCalls(store.db, await scenario.campaign(), { limit, now });
   await scenario.plan(1);
@@ -168,8 +164,7 @@ test.for(bothDialects)('the calls on the line are listed with how each stands, t
   await scenario.post(1);
   await scenario.verdict(1, 'confirmed', { callsInitiated: 1 });
   await scenario.dial(2, noon + 1_000);
-  await scenario.plan(3, noon + 2_000);
-  await scenario.post(3, noon + 2_000);
+  await scenario.submit(3, noon + 2_000);
 
   const [first = '', second = '', third = ''] = numbers(3);
   const calls = [

@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readClockStrip } from '../../../src/ledger/read/clock-strip.ts';
 import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { buildRows, hourMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const nineToFive = { from: 9 * 60, to: 17 * 60 };
 const hours = { tue: [nineToFive], wed: [nineToFive] };
@@ -22,8 +21,8 @@ function rowsIn(places: readonly { zones: string[]; regions: string[] }[]) {
   return buildRows(numbers(places.length), (n) => `Guest ${n}`).map((row, n) => ({ ...row, ...places[n] }));
 }
 
-test.for(bothDialects)('each zone shows its clock, its rows, its hours today and its next opening: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('each zone shows its clock, its rows, its hours today and its next opening', async (dialect) => {
+  const store = await openLedger(dialect);
   const ny = { regions: ['NY'] };
   const scenario = await beginProven(store, {
     rules: { calendar: { hours, closedOn: [] } },
@@ -72,8 +71,8 @@ test.for(bothDialects)('each zone shows its clock, its rows, its hours today and
   expect((await readClockStrip(store.db, campaign, nineInLosAngeles)).zones.map(({ open }) => open)).toEqual([0, 1]);
 });
 
-test.for(bothDialects)('law that closes earlier than the campaign is shown, and is named: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('law that closes earlier than the campaign is shown, and is named', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await beginProven(store, {
     rules: {
       calendar: { hours, closedOn: [] },
@@ -114,8 +113,8 @@ test.for(bothDialects)('law that closes earlier than the campaign is shown, and 
   });
 });
 
-test('of more than 24 zones those with the most rows are shown, by name where they have as many, and the rest is counted', async () => {
-  const store = await openCleanStore('sqlite');
+test('of more than 24 zones those with the most rows are shown, by name where they have as many, and the rest is counted', async (dialect) => {
+  const store = await openLedger(dialect);
   const all = Intl.supportedValuesOf('timeZone').filter((zone) => zone.startsWith('America/'));
   const zones = all.slice(0, 27);
   const [few = '', , many = ''] = zones;
@@ -126,13 +125,13 @@ test('of more than 24 zones those with the most rows are shown, by name where th
   expect(strip.zones.map(({ zone }) => zone)).toEqual([many, few, ...zones.filter((zone) => zone !== few && zone !== many)].slice(0, 24));
   expect([strip.zones[0]?.rows, strip.more]).toEqual([3, 3]);
   const exactly = rowsIn(zones.slice(0, 24).map((zone) => ({ zones: [zone], regions: [] })));
-  const other = await openCleanStore('sqlite');
+  const other = await openLedger(dialect);
   const { zones: shown, more } = await readClockStrip(other.db, await (await beginProven(other, { rows: exactly })).campaign(), noon);
   expect([shown.length, more]).toEqual([24, 0]);
 });
 
-test('nobody who waits no more is counted', async () => {
-  const store = await openCleanStore('sqlite');
+test('nobody who waits no more is counted', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await beginProven(store, {
     rules: { pacing: { batchSize: 2 } },
     rows: rowsIn([london, london, london].map((zone) => ({ zones: [zone], regions: [] }))),
@@ -141,8 +140,8 @@ test('nobody who waits no more is counted', async () => {
   expect((await readClockStrip(store.db, await scenario.campaign(), noon)).zones).toMatchObject([{ rows: 1, open: 1 }]);
 });
 
-test('a day has a window for each stretch of hours, to its midnight, and two that touch are one', async () => {
-  const store = await openCleanStore('sqlite');
+test('a day has a window for each stretch of hours, to its midnight, and two that touch are one', async (dialect) => {
+  const store = await openLedger(dialect);
   const [morning, evening] = [
     { from: 9 * 60, to: 12 * 60 },
     { from: 14 * 60, to: 24 * 60 },
@@ -174,8 +173,8 @@ test('a day has a window for each stretch of hours, to its midnight, and two tha
   ]);
 });
 
-test('before its start and after its end a campaign itself is what keeps rows', async () => {
-  const store = await openCleanStore('sqlite');
+test('before its start and after its end a campaign itself is what keeps rows', async (dialect) => {
+  const store = await openLedger(dialect);
   const startsAt = noon + 2 * hourMs;
   const endsAt = noon + 4 * hourMs;
   const scenario = await beginProven(store, {
@@ -204,8 +203,8 @@ test('before its start and after its end a campaign itself is what keeps rows', 
   ]);
 });
 
-test('rows in a zone that does not exist are never open, nor those that may be in it and in another', async () => {
-  const store = await openCleanStore('sqlite');
+test('rows in a zone that does not exist are never open, nor those that may be in it and in another', async (dialect) => {
+  const store = await openLedger(dialect);
   const nowhere = 'Mars/Olympus';
   const scenario = await beginProven(store, {
     rules: { calendar: { hours, closedOn: [] } },
@@ -223,8 +222,8 @@ test('rows in a zone that does not exist are never open, nor those that may be i
   ]);
 });
 
-test('an opening on another day is told with its date, and a holiday closes the whole of its day', async () => {
-  const store = await openCleanStore('sqlite');
+test('an opening on another day is told with its date, and a holiday closes the whole of its day', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await beginProven(store, {
     rules: { calendar: { hours, closedOn: ['2030-01-16'] } },
     rows: rowsIn([{ zones: [london], regions: [] }]),

@@ -1,25 +1,24 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { countDoubt } from '../../../src/ledger/read/doubt-counts.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { buildRows, minuteMs, hourMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
 import { findUnknownCalls, type ListedCall } from '../../../src/ledger/read/unknown-calls.ts';
 import { countCallsTo } from '../../../src/ledger/read/calls-to.ts';
 import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
 import { readListFigures } from '../../../src/ledger/read/do-not-call.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
+import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
 async function countAt(spring: Scenario, now: number) {
   const campaign = await spring.campaign();
   return countDoubt(spring.store.db, campaign, { status: await readStatus(spring.store.db, campaign), now });
 }
 
-test.for(bothDialects)('rows that wait for an open call with the same words are counted: %s', async (dialect) => {
+test.both('rows that wait for an open call with the same words are counted', async (dialect) => {
   const rows = buildRows(numbers(5), (index) => (index < 4 ? 'Guest' : 'Ana'));
-  const spring = await beginProven(await openCleanStore(dialect), { rows });
+  const spring = await beginOn(dialect, { rows });
   expect(await spring.dial(1)).toEqual(['spring/1/1', 'spring/5/1']);
   expect(await countAt(spring, noon)).toMatchObject({ waitingForWords: 3, waitingForEvidence: 0, unresolved: {} });
   const records = ['conv_1', 'conv_5'].map((id, index) => answered(id, numbers(5)[index * 4] ?? '', noon + 5_000));
@@ -27,9 +26,10 @@ test.for(bothDialects)('rows that wait for an open call with the same words are 
   expect(await countAt(spring, noon + minuteMs)).toMatchObject({ waitingForWords: 0 });
 });
 
-test.for(bothDialects)('rows that ended in doubt are counted by cause, and name what may be theirs: %s', async (dialect) => {
+test.both('rows that ended in doubt are counted by cause, and name what may be theirs', async (dialect) => {
+  unjudged();
   const rows = buildRows(numbers(2), () => 'Guest');
-  const spring = await beginProven(await openCleanStore(dialect), { rows, rules: { sharedWords: 'unresolved' } });
+  const spring = await beginOn(dialect, { rows, rules: { sharedWords: 'unresolved' } });
   await spring.dial(1);
   const talk = {
     ...answered('conv', '', noon + 5_000),
@@ -54,7 +54,7 @@ test.for(bothDialects)('rows that ended in doubt are counted by cause, and name 
   expect(await candidatesOf()).toEqual([[], []]);
 });
 
-const pacing = { maxConcurrentCalls: 50, startsPerMinute: null, batchSize: 2, refillThreshold: 1 };
+const pacing = { batchSize: 2, refillThreshold: 1 };
 const [first = '', second = '', third = ''] = numbers(3);
 
 async function* listOf(entries: readonly Partial<ListedCall>[]): AsyncGenerator<ListedCall> {
@@ -80,23 +80,20 @@ const cases: { what: string; entries: Partial<ListedCall>[]; unknown: string[] }
   { what: 'our reference to a lost call', entries: [{ references: ['LEDGER:spring/3/1'] }], unknown: ['conv_0'] },
 ];
 
-test.for(bothDialects.flatMap((dialect) => cases.map((given) => ({ dialect, ...given }))))(
-  'what the service shows is compared with the ledger: $what, $dialect',
-  async ({ dialect, entries, unknown }) => {
-    const store = await openCleanStore(dialect);
-    const scenario = await beginProven(store, { rules: { pacing } });
-    await scenario.dial(1);
-    await scenario.sweep(noon + minuteMs, [answered('conv_first', first, noon + 1_000)]);
-    const list = entries.map((entry) => ({
-      ...entry,
-      references: (entry.references ?? []).map((text) => text.replace('LEDGER', store.ledgerId)),
-    }));
-    expect(await findUnknownCalls(store, await scenario.campaign(), listOf(list))).toEqual(unknown);
-  },
-);
+test.both.for(cases)('what the service shows is compared with the ledger: $what', async (dialect, { entries, unknown }) => {
+  const store = await openLedger(dialect);
+  const scenario = await beginProven(store, { rules: { pacing } });
+  await scenario.dial(1);
+  await scenario.sweep(noon + minuteMs, [answered('conv_first', first, noon + 1_000)]);
+  const list = entries.map((entry) => ({
+    ...entry,
+    references: (entry.references ?? []).map((text) => text.replace('LEDGER', store.ledgerId)),
+  }));
+  expect(await findUnknownCalls(store, await scenario.campaign(), listOf(list))).toEqual(unknown);
+});
 
-test.for(bothDialects)('what a do-not-call entry stops is counted by what is under way to its number: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('what a do-not-call entry stops is counted by what is under way to its number', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
   await scenario.dial(1);
   await scenario.plan(2);
@@ -105,8 +102,8 @@ test.for(bothDialects)('what a do-not-call entry stops is counted by what is und
   expect(await countCallsTo(store.db, [])).toEqual({ waiting: 0, planned: 0, open: 0 });
 });
 
-test.for(bothDialects)('the list is counted by what holds, what is new and what ends soon: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('the list is counted by what holds, what is new and what ends soon', async (dialect) => {
+  const store = await openLedger(dialect);
   const spans = { spanMs: 1_000, endMs: 100 };
   expect(await readListFigures(store.db, { now: noon, ...spans })).toEqual({
     kinds: { all: 0, asked: 0, imported: 0, single: 0 }, holding: 0, holdingForAll: 0, added: 0, addedInCalls: 0, ending: 0,
@@ -126,8 +123,9 @@ test.for(bothDialects)('the list is counted by what holds, what is new and what 
   expect(await readListFigures(store.db, { now: noon + 50, ...spans })).toEqual({ ...figures, holding: 3, ending: 0 });
 });
 
-test.for(bothDialects)('rows are counted as a retry would take them, without those that a person has to speak for: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('rows are counted as a retry would take them, without those that a person has to speak for', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   await beginProven(store);
   const ends = [
     ['exhausted', 'no_answer'], ['exhausted', null], ['cancelled', 'withdrawn'],

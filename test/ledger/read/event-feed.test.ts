@@ -1,17 +1,19 @@
 import { sql } from 'kysely';
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import { EventFeed } from '../../../src/ledger/read/event-feed.ts';
 import type { EventType } from '../../../src/rules/events.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { patienceMs } from '../../support/until.ts';
-import { bothDialects, emptyDatabase, openAt, openTestStore } from '../test-stores.ts';
+import { openAt, openTestStore } from '../test-stores.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test } from '../ledger-test.ts';
+import { newDatabase } from '../clean-store.ts';
 
 const event = (round: number, campaignId = 'spring') => ({ at: round, campaignId, type: 'round.started', data: { round } }) as const;
 
-test.for(bothDialects)('a feed goes on from its cursor, over what was not wanted too: %s', async (dialect) => {
-  const store = await openAt(await emptyDatabase(dialect));
+test.both('a feed goes on from its cursor, over what was not wanted too', async (dialect) => {
+  const store = await openAt(await newDatabase(dialect));
   await store.transaction((tx) => appendEvents(tx, [event(1), event(2, 'summer'), event(3)]));
   const feed = new EventFeed(store);
   const spring = { campaignId: 'spring', limit: 10 };
@@ -25,85 +27,79 @@ test.for(bothDialects)('a feed goes on from its cursor, over what was not wanted
   expect(none).toEqual({ events: [], cursor: first.cursor });
 });
 
-test.skipIf(!bothDialects.includes('postgres'))(
-  'a line that is committed late is not missed, and one that never is does not hold up the others',
-  async () => {
-    const location = await emptyDatabase('postgres');
-    const store = await openAt(location);
-    const other = await openAt(location);
-    const feed = new EventFeed(store);
-    const seen: number[] = [];
-    let cursor = 0;
-    const read = async () => {
-      const page = await feed.read({ campaignId: null, afterSeq: cursor, limit: 10 });
-      seen.push(...page.events.map(({ at }) => at));
-      ({ cursor } = page);
-    };
-    let commit = (): void => {};
-    const held = new Promise<void>((resolve) => (commit = resolve));
-    let taken = (): void => {};
-    const isTaken = new Promise<void>((resolve) => (taken = resolve));
-    const late = other.transaction(async (tx) => {
-      await appendEvents(tx, [event(1)]);
-      taken();
-      await held;
-    });
-    await isTaken;
-    await store.transaction((tx) => appendEvents(tx, [event(2)]));
-    for (let looks = 0; looks < 5; looks += 1) await read();
-    expect(seen).toEqual([]);
-    commit();
-    await late;
-    await vi.waitFor(async () => {
-      await read();
-      expect(seen).toEqual([1, 2]);
-    }, patienceMs);
-    const failed = store.transaction(async (tx) => {
-      await appendEvents(tx, [event(3)]);
-      throw new Error('called off');
-    });
-    await expect(failed).rejects.toThrow('called off');
-    await store.transaction((tx) => appendEvents(tx, [event(4)]));
-    await vi.waitFor(async () => {
-      await read();
-      expect(seen).toEqual([1, 2, 4]);
-    }, patienceMs);
-  },
-);
+test.postgres('a line that is committed late is not missed, and one that never is does not hold up the others', async () => {
+  const location = await newDatabase('postgres');
+  const store = await openAt(location);
+  const other = await openAt(location);
+  const feed = new EventFeed(store);
+  const seen: number[] = [];
+  let cursor = 0;
+  const read = async () => {
+    const page = await feed.read({ campaignId: null, afterSeq: cursor, limit: 10 });
+    seen.push(...page.events.map(({ at }) => at));
+    ({ cursor } = page);
+  };
+  let commit = (): void => {};
+  const held = new Promise<void>((resolve) => (commit = resolve));
+  let taken = (): void => {};
+  const isTaken = new Promise<void>((resolve) => (taken = resolve));
+  const late = other.transaction(async (tx) => {
+    await appendEvents(tx, [event(1)]);
+    taken();
+    await held;
+  });
+  await isTaken;
+  await store.transaction((tx) => appendEvents(tx, [event(2)]));
+  for (let looks = 0; looks < 5; looks += 1) await read();
+  expect(seen).toEqual([]);
+  commit();
+  await late;
+  await vi.waitFor(async () => {
+    await read();
+    expect(seen).toEqual([1, 2]);
+  }, patienceMs);
+  const failed = store.transaction(async (tx) => {
+    await appendEvents(tx, [event(3)]);
+    throw new Error('called off');
+  });
+  await expect(failed).rejects.toThrow('called off');
+  await store.transaction((tx) => appendEvents(tx, [event(4)]));
+  await vi.waitFor(async () => {
+    await read();
+    expect(seen).toEqual([1, 2, 4]);
+  }, patienceMs);
+});
 
-test.skipIf(!bothDialects.includes('postgres'))(
-  'a line whose writer is stuck between its number and its row is waited for, however long',
-  async () => {
-    const location = await emptyDatabase('postgres');
-    const store = await openAt(location);
-    const [stuck, door] = [await openAt(location), await openAt(location)];
-    // A row has its number by the time that its own trigger runs; there the first one meets a door that is shut.
-    await sql`create function meet_door() returns trigger language plpgsql as
+test.postgres('a line whose writer is stuck between its number and its row is waited for, however long', async () => {
+  const location = await newDatabase('postgres');
+  const store = await openAt(location);
+  const [stuck, door] = [await openAt(location), await openAt(location)];
+  // A row has its number by the time that its own trigger runs; there the first one meets a door that is shut.
+  await sql`create function meet_door() returns trigger language plpgsql as
       $$ begin if new.at = 1 then perform pg_advisory_xact_lock(4711); end if; return new; end $$`.execute(store.db);
-    await sql`create trigger meet_door before insert on events for each row execute function meet_door()`.execute(store.db);
-    await store.transaction((tx) => appendEvents(tx, [event(0)]));
-    const feed = new EventFeed(store);
-    const { cursor: afterSeq } = await feed.read({ campaignId: null, afterSeq: 0, limit: 10 });
-    const wanted = { campaignId: null, afterSeq, limit: 10 };
-    let late: Promise<void> | undefined;
-    await door.transaction(async (tx) => {
-      await sql`select pg_advisory_xact_lock(4711)`.execute(tx);
-      late = stuck.transaction((own) => appendEvents(own, [event(1)]));
-      await vi.waitFor(async () => {
-        const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory' and not granted`.execute(tx);
-        expect(rows).toHaveLength(1);
-      }, patienceMs);
-      await store.transaction((other) => appendEvents(other, [event(2)]));
-      // Longer than any guess at how soon a writer is heard of.
-      for (const end = performance.now() + 300; performance.now() < end;)
-        expect(await feed.read(wanted)).toEqual({ events: [], cursor: afterSeq });
-    });
-    await late;
-    await expect.poll(async () => (await feed.read(wanted)).events.map(({ at }) => at)).toEqual([1, 2]);
-  },
-);
+  await sql`create trigger meet_door before insert on events for each row execute function meet_door()`.execute(store.db);
+  await store.transaction((tx) => appendEvents(tx, [event(0)]));
+  const feed = new EventFeed(store);
+  const { cursor: afterSeq } = await feed.read({ campaignId: null, afterSeq: 0, limit: 10 });
+  const wanted = { campaignId: null, afterSeq, limit: 10 };
+  let late: Promise<void> | undefined;
+  await door.transaction(async (tx) => {
+    await sql`select pg_advisory_xact_lock(4711)`.execute(tx);
+    late = stuck.transaction((own) => appendEvents(own, [event(1)]));
+    await vi.waitFor(async () => {
+      const { rows } = await sql`select 1 from pg_locks where locktype = 'advisory' and not granted`.execute(tx);
+      expect(rows).toHaveLength(1);
+    }, patienceMs);
+    await store.transaction((other) => appendEvents(other, [event(2)]));
+    // Longer than any guess at how soon a writer is heard of.
+    for (const end = performance.now() + 300; performance.now() < end;)
+      expect(await feed.read(wanted)).toEqual({ events: [], cursor: afterSeq });
+  });
+  await late;
+  await expect.poll(async () => (await feed.read(wanted)).events.map(({ at }) => at)).toEqual([1, 2]);
+});
 
-test.skipIf(!bothDialects.includes('postgres'))(
+test.postgres(
   'a transaction that writes, but not to the log, holds up no reader: neither in this database nor in another one',
   async () => {
     const store = await openTestStore('postgres');
@@ -191,10 +187,10 @@ async function follow(store: Store, wanted: Wanted, isOver: () => boolean): Prom
   }
 }
 
-test.skipIf(!bothDialects.includes('postgres')).for([1, 2, 3])(
+test.postgres.for([1, 2, 3])(
   'whoever follows the log while many write, at length and in vain, sees each committed line once and in order: seed %i',
-  async (seed) => {
-    const location = await emptyDatabase('postgres');
+  async (_, seed) => {
+    const location = await newDatabase('postgres');
     const store = await openAt(location);
     const others = [await openAt(location), await openAt(location)];
     const wants: Wanted[] = [

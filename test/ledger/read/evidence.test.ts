@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sql } from 'kysely';
 import { noteCallers } from '../../../src/ledger/limits/callers.ts';
 import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
@@ -9,44 +9,39 @@ import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon, numbers, Scenario } from '../scenario.ts';
-import { bothDialects, emptyDatabase, openAt } from '../test-stores.ts';
+import { openAt } from '../test-stores.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { test, openLedger } from '../ledger-test.ts';
+import { newDatabase } from '../clean-store.ts';
 
 const [ana = '', ben = '', moved = ''] = numbers(3);
 
-test.for(bothDialects)(
-  'a row that leads to another number now tells of its old one what was done to that, and no more: %s',
-  async (dialect) => {
-    const store = await openCleanStore(dialect);
-    const rows = buildRows([ana, ben], (index) => `Guest ${index}`).map((row, index) => ({ ...row, externalId: `id ${index}` }));
-    const scenario = await beginProven(store, { rows });
-    const attemptIds = await scenario.dial(1);
-    const result = { disposition: 'no_answer' as const, detail: null, counted: true };
-    const { campaignId } = scenario;
-    const settlements = attemptIds.map((attemptId) => ({ attemptId, result }));
-    await store.transaction((tx) => settleAttempts(tx, { campaignId, now: noon + minuteMs }, settlements));
-    const editor = new RecipientEditor(store, { campaignId, restore: false, dryRun: false });
-    const corrected = { ...buildRow(1, moved, [moved, 'Guest 0']), e164: moved, externalId: 'id 0' };
-    expect(await editor.apply([corrected], noon + 2 * minuteMs)).toMatchObject([{ result: 'corrected' }]);
-    const read = (e164: string, since: number | null = null) => readEvidence(store, { e164, since, now: noon + hourMs });
+test.both('a row that leads to another number now tells of its old one what was done to that, and no more', async (dialect) => {
+  const store = await openLedger(dialect);
+  const rows = buildRows([ana, ben], (index) => `Guest ${index}`).map((row, index) => ({ ...row, externalId: `id ${index}` }));
+  const scenario = await beginProven(store, { rows });
+  const attemptIds = await scenario.dial(1);
+  await scenario.settle(attemptIds, 'no_answer', noon + minuteMs);
+  const editor = new RecipientEditor(store, { campaignId: 'spring', restore: false, dryRun: false });
+  const corrected = { ...buildRow(1, moved, [moved, 'Guest 0']), e164: moved, externalId: 'id 0' };
+  expect(await editor.apply([corrected], noon + 2 * minuteMs)).toMatchObject([{ result: 'corrected' }]);
+  const read = (e164: string, since: number | null = null) => readEvidence(store, { e164, since, now: noon + hourMs });
 
-    const old = await read(ana);
-    expect(old?.rows).toMatchObject([{ row: 1, cells: null, externalId: null, zones: [], calls: [{ call: 1, requests: [{ at: noon }] }] }]);
-    expect(old?.events.map(({ type }) => type)).toEqual(['attempt.planned', 'attempt.posted', 'attempt.settled']);
-    expect(JSON.stringify(old)).not.toContain(moved);
-    expect(JSON.stringify(old)).not.toContain(ben);
-    const now = await read(moved);
-    expect(now?.rows).toMatchObject([{ row: 1, cells: [{ value: moved }, { value: 'Guest 0' }], externalId: 'id 0', calls: [] }]);
-    expect(JSON.stringify(now)).not.toContain(ana);
-    expect((await read(ben, noon + 1))?.rows).toMatchObject([{ calls: [] }]);
-    expect((await read(ben))?.rows).toMatchObject([{ calls: [{ openingLine: 'Hello Guest 1', caller: { id: 'pn_main' }, record: null }] }]);
-  },
-);
+  const old = await read(ana);
+  expect(old?.rows).toMatchObject([{ row: 1, cells: null, externalId: null, zones: [], calls: [{ call: 1, requests: [{ at: noon }] }] }]);
+  expect(old?.events.map(({ type }) => type)).toEqual(['attempt.planned', 'attempt.posted', 'attempt.settled']);
+  expect(JSON.stringify(old)).not.toContain(moved);
+  expect(JSON.stringify(old)).not.toContain(ben);
+  const now = await read(moved);
+  expect(now?.rows).toMatchObject([{ row: 1, cells: [{ value: moved }, { value: 'Guest 0' }], externalId: 'id 0', calls: [] }]);
+  expect(JSON.stringify(now)).not.toContain(ana);
+  expect((await read(ben, noon + 1))?.rows).toMatchObject([{ calls: [] }]);
+  expect((await read(ben))?.rows).toMatchObject([{ calls: [{ openingLine: 'Hello Guest 1', caller: { id: 'pn_main' }, record: null }] }]);
+});
 
-test.for(bothDialects)('a number that is on the do-not-call list alone is told of, an unknown one is not: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('a number that is on the do-not-call list alone is told of, an unknown one is not', async (dialect) => {
+  const store = await openLedger(dialect);
   expect(await readEvidence(store, { e164: ana, since: null, now: noon })).toBeNull();
   await addSuppressions(store, [{ e164: ana, scope: 'purpose:recall', source: 'person', reason: null, expiresAt: null }], noon);
   await addSuppressions(store, [{ e164: ben, scope: 'account', source: 'person', reason: null, expiresAt: null }], noon);
@@ -59,8 +54,8 @@ test.for(bothDialects)('a number that is on the do-not-call list alone is told o
   expect(keys[0]).toBe(keys[1]);
 });
 
-test.for(bothDialects)('two ids of one number, and other numbers of one id, are told by their count: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('two ids of one number, and other numbers of one id, are told by their count', async (dialect) => {
+  const store = await openLedger(dialect);
   const list = (...people: [string, string][]) =>
     people.map(([e164, externalId], index) => ({ ...buildRow(index + 1, e164, [e164, 'Guest']), externalId }));
   await beginProven(store, { campaignId: 'spring', rows: list([ana, 'a'], [ben, 'b']) });
@@ -70,8 +65,8 @@ test.for(bothDialects)('two ids of one number, and other numbers of one id, are 
   for (const other of [ben, moved]) expect(JSON.stringify(evidence)).not.toContain(other);
 });
 
-test.for(bothDialects)('the check of the calling number is the one that held at the call, never a later one: %s', async (dialect) => {
-  const place = await emptyDatabase(dialect);
+test.both('the check of the calling number is the one that held at the call, never a later one', async (dialect) => {
+  const place = await newDatabase(dialect);
   const earlier = await openAt(place);
   const scenario = await beginProven(earlier, { rows: buildRows([ana], () => 'Ana'), rules: { retry: { maxAttempts: 2 } } });
   const check = async (store: Store, now: number, fault: CallerFault | null) =>
@@ -117,8 +112,8 @@ test.for(bothDialects)('the check of the calling number is the one that held at 
   expect(told.summary).not.toContain('12:48:00');
 });
 
-test.for(bothDialects)('a result that a later talk took back is gone after the upgrade: %s', async (dialect) => {
-  const place = await emptyDatabase(dialect);
+test.both('a result that a later talk took back is gone after the upgrade', async (dialect) => {
+  const place = await newDatabase(dialect);
   const earlier = await openAt(place);
   const rows = buildRows([ana, ben], (index) => `Guest ${index}`);
   await (await beginProven(earlier, { rows })).dial(1);

@@ -1,25 +1,26 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { pausedByPerson, type CampaignState } from '../../../src/rules/lifecycle.ts';
 import { breakerOpens } from '../../../src/rules/pacing/breaker.ts';
 import { listWatched, readFigures } from '../../../src/ledger/read/figures.ts';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { updateCampaign } from '../../../src/ledger/updates.ts';
 import { setHouse } from '../../../src/ledger/limits/house.ts';
-import { buildRows, minuteMs, talkResults } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { bothDialects, type TestDialect } from '../test-stores.ts';
+import { minuteMs, talkResults } from '../../support/campaign-rules.ts';
+import { answered, beginProven, noon, numbers, type Scenario, guests } from '../scenario.ts';
+import type { TestDialect } from '../test-stores.ts';
+import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
 async function begin(dialect: TestDialect): Promise<Scenario> {
-  const rows = buildRows(numbers(6), (index) => `Guest ${index}`);
-  return beginProven(await openCleanStore(dialect), { rows, rules: { pacing: { batchSize: 2 } } });
+  const rows = guests(6);
+  return beginOn(dialect, { rows, rules: { pacing: { batchSize: 2 } } });
 }
 
 const setState = (spring: Scenario, state: CampaignState) => spring.store.transaction((tx) => updateCampaign(tx, 'spring', { state }));
 
 const at = async (spring: Scenario, now: number) => readFigures(spring.store.db, await spring.campaign(), now);
 
-test.for(bothDialects)('figures follow a campaign from its first batch to its last: %s', async (dialect) => {
+test.both('figures follow a campaign from its first batch to its last', async (dialect) => {
+  unjudged();
   const spring = await begin(dialect);
   expect(await at(spring, noon)).toMatchObject({
     campaignId: 'spring',
@@ -41,8 +42,7 @@ test.for(bothDialects)('figures follow a campaign from its first batch to its la
     sinceAcceptedMs: 2 * minuteMs,
     oldestUnknownMs: 0,
   });
-  await spring.plan(2, noon + 3 * minuteMs);
-  await spring.post(2, noon + 3 * minuteMs);
+  await spring.submit(2, noon + 3 * minuteMs);
   // Whoever was to tell what became of it may have died.
   expect(await at(spring, noon + 4 * minuteMs)).toMatchObject({ batches: { posting: 1 }, oldestUnknownMs: minuteMs });
   await spring.verdict(2, 'unknown', { now: noon + 4 * minuteMs });
@@ -78,15 +78,15 @@ test.for(bothDialects)('figures follow a campaign from its first batch to its la
   });
 });
 
-test.for(bothDialects)('figures tell results and goal, the pilot, the room of each number and the house rules: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('figures tell results and goal, the pilot, the room of each number and the house rules', async (dialect) => {
+  const store = await openLedger(dialect);
   const rules = {
     results: talkResults,
     stopAt: { goal: 2, overshoot: 'allowed' as const },
     pilot: { rows: 2, pick: 'first' as const, next: 'ask' as const },
     callers: { numbers: ['pn_main'], choice: 'region' as const, limits: { perHour: 5, perDay: null } },
   };
-  const spring = await beginProven(store, { rows: buildRows(numbers(6), (index) => `Guest ${index}`), rules });
+  const spring = await beginProven(store, { rows: 6, rules });
   expect(await at(spring, noon)).toMatchObject({
     results: {},
     goals: 0,
@@ -109,11 +109,12 @@ test.for(bothDialects)('figures tell results and goal, the pilot, the room of ea
   });
 });
 
-test.for(bothDialects)('a pause tells who made it: %s', async (dialect) => {
+test.both('a pause tells who made it', async (dialect) => {
+  unjudged();
   const spring = await begin(dialect);
   const pausedFor = async (reason: string) => {
     await setState(spring, 'running');
-    await pauseCampaign(spring.store, { campaignId: 'spring', now: noon }, { reason });
+    await pauseCampaign(spring.store, spring.at(), { reason });
     return at(spring, noon);
   };
   const broken = breakerOpens(
@@ -130,7 +131,8 @@ test.for(bothDialects)('a pause tells who made it: %s', async (dialect) => {
   expect(await pausedFor(pausedByPerson)).toMatchObject({ pausedByItself: false, breakerOpen: false });
 });
 
-test.for(bothDialects)('campaigns are watched while somebody works for them, or should: %s', async (dialect) => {
+test.both('campaigns are watched while somebody works for them, or should', async (dialect) => {
+  unjudged();
   const spring = await begin(dialect);
   const watchedIn = async (state: CampaignState) => {
     await setState(spring, state);

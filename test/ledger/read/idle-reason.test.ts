@@ -1,16 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { changeCampaignState, pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
-import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { minuteMs } from '../../support/campaign-rules.ts';
 import { writeAccount } from '../../../src/ledger/limits/account-pace.ts';
 import type { Claims } from '../../../src/ledger/limits/line-limits.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects } from '../test-stores.ts';
+import { beginProven, noon, type Scenario, guests } from '../scenario.ts';
+import { test, openLedger, beginOn } from '../ledger-test.ts';
 
-const people = (count: number) => buildRows(numbers(count), (index) => `Guest ${index}`);
 const nothingMore = { since: null, until: null, calls: null, lines: null, rule: null };
 
 /** Why the campaign stands still, and what the planner answers in the same moment. */
@@ -18,10 +15,10 @@ async function why(scenario: Scenario, now: number) {
   return readIdleReason(scenario.store.db, await scenario.campaign(), { now: () => now, speed: 1 });
 }
 
-test.for(dialects)('a campaign that would dial does not stand still, and one that is paused says since when: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect));
+test('a campaign that would dial does not stand still, and one that is paused says since when', async (dialect) => {
+  const scenario = await beginOn(dialect);
   expect(await why(scenario, noon)).toBeNull();
-  await pauseCampaign(scenario.store, { campaignId: scenario.campaignId, now: noon + minuteMs }, { reason: 'paused by a person' });
+  await scenario.pause(noon + minuteMs, 'paused by a person');
   expect(await why(scenario, noon + 2 * minuteMs)).toEqual({
     ...nothingMore,
     reason: 'paused',
@@ -29,8 +26,8 @@ test.for(dialects)('a campaign that would dial does not stand still, and one tha
   });
 });
 
-test.for(dialects)('ten calls of a batch that was not sent are not said to be open: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: people(10) });
+test('ten calls of a batch that was not sent are not said to be open', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: 10 });
   await scenario.plan(1);
   const count = async () => {
     const { open, planned, waiting } = await readStatus(scenario.store.db, await scenario.campaign());
@@ -47,10 +44,9 @@ test.for(dialects)('ten calls of a batch that was not sent are not said to be op
   expect(await why(scenario, later)).toEqual({ ...nothingMore, reason: 'not_sent', since: noon + 5_000, calls: 10 });
 });
 
-test.for(dialects)('a service that asks for a pause is named, with the end of the pause: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: people(3) });
-  await scenario.plan(1);
-  await scenario.post(1);
+test('a service that asks for a pause is named, with the end of the pause', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: 3 });
+  await scenario.submit(1);
   const until = noon + 10 * minuteMs;
   await scenario.verdict(1, 'not_sent', { status: 429, notBefore: until });
   expect(await why(scenario, noon + minuteMs)).toEqual({
@@ -62,11 +58,9 @@ test.for(dialects)('a service that asks for a pause is named, with the end of th
   });
 });
 
-test.for(dialects)('calls that nobody knows to be placed hold everything back: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: people(30) });
-  await scenario.plan(1);
-  await scenario.post(1);
-  await scenario.verdict(1, 'unknown');
+test('calls that nobody knows to be placed hold everything back', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: 30 });
+  await scenario.lose(1);
   expect(await why(scenario, noon + 1_000)).toMatchObject({
     reason: 'unknown',
     since: noon,
@@ -74,11 +68,8 @@ test.for(dialects)('calls that nobody knows to be placed hold everything back: %
   });
 });
 
-test.for(dialects)('full lines, the delay of a retry and a drain are told apart: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: people(30),
-    rules: { pacing: { maxConcurrentCalls: 5, batchSize: 5 } },
-  });
+test('full lines, the delay of a retry and a drain are told apart', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: 30, rules: { pacing: { maxConcurrentCalls: 5, batchSize: 5 } } });
   await scenario.dial(1);
   expect(await why(scenario, noon + 1_000)).toMatchObject({ reason: 'capacity', since: noon, until: null, calls: 5, lines: 5 });
   await scenario.store.db
@@ -93,11 +84,11 @@ test.for(dialects)('full lines, the delay of a retry and a drain are told apart:
   expect(await why(scenario, noon + 3_000)).toMatchObject({ reason: 'draining', since: noon + 2_000 });
 });
 
-test.for(dialects)('closed hours are named as such, until they open: %s', async (dialect) => {
+test('closed hours are named as such, until they open', async (dialect) => {
   const open = [{ from: 8 * 60, to: 9 * 60 }];
   const hours = { mon: open, tue: open, wed: open, thu: open, fri: open, sat: open, sun: open };
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: people(3).map((row) => ({ ...row, zones: ['America/New_York'] })),
+  const scenario = await beginOn(dialect, {
+    rows: guests(3).map((row) => ({ ...row, zones: ['America/New_York'] })),
     rules: { calendar: { hours, closedOn: [] } },
   });
   await scenario.plan(1);
@@ -105,11 +96,8 @@ test.for(dialects)('closed hours are named as such, until they open: %s', async 
   expect(await why(scenario, noon)).toMatchObject({ reason: 'due', until, rule: 'outside_hours' });
 });
 
-test.for(dialects)('while all lines are busy one reason stands, whichever step the next batch has reached: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: people(30),
-    rules: { pacing: { maxConcurrentCalls: 2, batchSize: 2 } },
-  });
+test('while all lines are busy one reason stands, whichever step the next batch has reached', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: 30, rules: { pacing: { maxConcurrentCalls: 2, batchSize: 2 } } });
   const reasons: (string | undefined)[] = [];
   let at = noon;
   const look = async () => reasons.push((await why(scenario, at))?.reason);
@@ -122,25 +110,18 @@ test.for(dialects)('while all lines are busy one reason stands, whichever step t
     await scenario.verdict(n, 'confirmed', { now: at + 2_000 });
     await look();
     at += 10_000;
-    const result = { disposition: 'answered', detail: null, counted: true } as const;
-    await scenario.store.transaction((tx) =>
-      settleAttempts(
-        tx,
-        { campaignId: 'spring', now: at },
-        ids.map((attemptId) => ({ attemptId, result })),
-      ),
-    );
+    await scenario.settle(ids, 'answered', at);
     // All lines are free, and the next batch is still to be planned.
     await look();
   }
   expect(new Set(reasons)).toEqual(new Set(['capacity']));
 });
 
-test('campaigns that share lines have the same reasons whether they are asked about together or one by one', async () => {
-  const store = await openCleanStore('sqlite');
+test('campaigns that share lines have the same reasons whether they are asked about together or one by one', async (dialect) => {
+  const store = await openLedger(dialect);
   const scenarios: Scenario[] = [];
   for (const campaignId of ['one', 'two', 'three', 'four'])
-    scenarios.push(await beginProven(store, { campaignId, rows: people(9), rules: { pacing: { maxConcurrentCalls: 3, batchSize: 3 } } }));
+    scenarios.push(await beginProven(store, { campaignId, rows: 9, rules: { pacing: { maxConcurrentCalls: 3, batchSize: 3 } } }));
   const [one, two, three] = scenarios;
   await store.transaction((tx) => writeAccount(tx, 'http://service', { max_concurrent_calls: 5 }));
   await one?.dial(1);

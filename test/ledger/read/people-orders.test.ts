@@ -1,16 +1,16 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readPeople, type RowOrder, type RowQuery } from '../../../src/ledger/read/campaign-rows.ts';
 import { orderByColumn } from '../../../src/ledger/rows/list-order.ts';
 import { buildRow, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { idRules, numberOf, upload, uploadRow } from '../edit-world.ts';
 import { answered, beginProven, noon } from '../scenario.ts';
-import { bothDialects, type TestDialect } from '../test-stores.ts';
+import type { TestDialect } from '../test-stores.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const names = ['Zoe', 'ana', 'Émile', '', 'Bea', 'ANA', 'zoe', '  Carl ', 'Bea', 'a "quoted", name', '12', '\u0000odd'];
 
 async function openWorld(dialect: TestDialect) {
-  const store = await openCleanStore(dialect);
+  const store = await openLedger(dialect);
   const rows = names.map((name, index) => ({
     ...buildRow(index + 1, numberOf(index), [numberOf(index), name, `id${index}`]),
     externalId: `id${index}`,
@@ -33,25 +33,22 @@ async function openWorld(dialect: TestDialect) {
   return { store, scenario, rowsBy };
 }
 
-test.for(bothDialects)(
-  'people stand in the order of a column of the list, page by page, also after the list has changed: %s',
-  async (dialect) => {
-    const { store, rowsBy } = await openWorld(dialect);
-    const name = { by: 'column', place: 1 } as const;
-    const known = (rows: readonly number[]) => rows.filter((row) => ![3, 10, 12].includes(row));
-    const found = await rowsBy(name);
-    expect(found.toSorted((a, b) => a - b)).toEqual(names.map((_, index) => index + 1));
-    // Letters of other languages and signs stand where the database puts them.
-    expect(known(found)).toEqual([4, 11, 2, 6, 5, 9, 8, 1, 7]);
-    expect(known(await rowsBy(name, { states: ['waiting'] }))).toEqual(known(found));
-    expect(await rowsBy(name, { states: ['open'] })).toEqual([]);
-    await upload(store, [uploadRow(1, 'id7', numberOf(7), 'Aaron'), uploadRow(2, 'new', numberOf(40), 'Bea')]);
-    expect(known(await rowsBy(name))).toEqual([4, 11, 8, 2, 6, 5, 9, 13, 1, 7]);
-    expect(known(await rowsBy({ by: 'column', place: 2 })).slice(0, 3)).toEqual([1, 2, 11]);
-  },
-);
+test.both('people stand in the order of a column of the list, page by page, also after the list has changed', async (dialect) => {
+  const { store, rowsBy } = await openWorld(dialect);
+  const name = { by: 'column', place: 1 } as const;
+  const known = (rows: readonly number[]) => rows.filter((row) => ![3, 10, 12].includes(row));
+  const found = await rowsBy(name);
+  expect(found.toSorted((a, b) => a - b)).toEqual(names.map((_, index) => index + 1));
+  // Letters of other languages and signs stand where the database puts them.
+  expect(known(found)).toEqual([4, 11, 2, 6, 5, 9, 8, 1, 7]);
+  expect(known(await rowsBy(name, { states: ['waiting'] }))).toEqual(known(found));
+  expect(await rowsBy(name, { states: ['open'] })).toEqual([]);
+  await upload(store, [uploadRow(1, 'id7', numberOf(7), 'Aaron'), uploadRow(2, 'new', numberOf(40), 'Bea')]);
+  expect(known(await rowsBy(name))).toEqual([4, 11, 8, 2, 6, 5, 9, 13, 1, 7]);
+  expect(known(await rowsBy({ by: 'column', place: 2 })).slice(0, 3)).toEqual([1, 2, 11]);
+});
 
-test.for(bothDialects)('who was called last stands first, and of those who wait whoever is called next: %s', async (dialect) => {
+test.both('who was called last stands first, and of those who wait whoever is called next', async (dialect) => {
   const { scenario, rowsBy } = await openWorld(dialect);
   await scenario.dial(1);
   const busy = { callResult: 'busy' as const, userTurns: 0, agentTurns: 0, collected: null };

@@ -1,14 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readReport, reportDimensions, type CallLine } from '../../../src/ledger/read/report.ts';
-import type { Disposition } from '../../../src/rules/disposition.ts';
 import { readFunnel } from '../../../src/ledger/read/funnel.ts';
 import { groupCalls } from '../../../src/ledger/read/call-groups.ts';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { agentId, answered, noon, numbers, type Scenario, guests } from '../scenario.ts';
+import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 async function reportOf(scenario: Scenario, dimensions: Parameters<typeof readReport>[2] = reportDimensions) {
   return readReport(scenario.store, await scenario.campaign(), dimensions);
@@ -19,11 +16,11 @@ function told(lines: readonly CallLine[] | undefined): string[] {
   return (lines ?? []).map(({ value, calls, answered: taken }) => `${value}: ${calls}/${taken}`);
 }
 
-test.for(bothDialects)('a report counts rows, calls and what was heard, each by what they have in common: %s', async (dialect) => {
+test.both('a report counts rows, calls and what was heard, each by what they have in common', async (dialect) => {
   const [first = '', second = '', third = '', fourth = ''] = numbers(4);
-  const rows = buildRows(numbers(5), (index) => `Guest ${index}`);
+  const rows = guests(5);
   const zones = [['America/New_York'], ['America/Los_Angeles'], ['America/Chicago', 'America/New_York'], ['Asia/Kolkata'], []];
-  const scenario = await beginProven(await openCleanStore(dialect), {
+  const scenario = await beginOn(dialect, {
     rows: rows.map((row, index) => ({
       ...row,
       zones: zones[index] ?? [],
@@ -91,8 +88,8 @@ test.for(bothDialects)('a report counts rows, calls and what was heard, each by 
   expect(report.evaluation).toEqual({ polite: [{ value: 'success', count: 1, share: 1 }] });
 });
 
-test.for(bothDialects)('only the tables that were asked for are made: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect));
+test.both('only the tables that were asked for are made', async (dialect) => {
+  const scenario = await beginOn(dialect);
   await scenario.dial(1);
   const outcomes = await reportOf(scenario, ['outcome']);
   expect(outcomes.calls).toBeNull();
@@ -102,37 +99,25 @@ test.for(bothDialects)('only the tables that were asked for are made: %s', async
   expect(attempts).not.toHaveProperty('hour');
 });
 
-test.for(bothDialects)('a call that is corrected moves to its new place, one that was given back is none: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: buildRows(numbers(2), (index) => `Guest ${index}`),
-  });
+test.both('a call that is corrected moves to its new place, one that was given back is none', async (dialect) => {
+  unjudged();
+  const scenario = await beginOn(dialect, { rows: 2 });
   const [one = '', two = ''] = await scenario.dial(1);
-  const settle = (attemptId: string, disposition: Disposition) =>
-    scenario.store.transaction((tx) =>
-      settleAttempts(tx, { campaignId: 'spring', now: noon + minuteMs }, [
-        { attemptId, result: { disposition, detail: null, counted: true } },
-      ]),
-    );
-  await settle(one, 'unreached');
+  await scenario.settle(one, 'unreached', noon + minuteMs);
   expect(told((await reportOf(scenario)).disposition)).toEqual(['open: 1/0', 'unreached: 1/0']);
-  await settle(one, 'answered');
+  await scenario.settle(one, 'answered', noon + minuteMs);
   await scenario.store.db.updateTable('attempts').set({ state: 'released' }).where('attempt_id', '=', two).execute();
   expect(told((await reportOf(scenario)).disposition)).toEqual(['answered: 1/1']);
 });
 
-test.for(bothDialects)('attempts are the calls to a person, and a number that was refused is none of them: %s', async (dialect) => {
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rows: buildRows(numbers(3), (index) => `Guest ${index}`),
-    rules: { pacing: { batchSize: 3 } },
-  });
-  await scenario.plan(1);
-  await scenario.post(1);
+test.both('attempts are the calls to a person, and a number that was refused is none of them', async (dialect) => {
+  const scenario = await beginOn(dialect, { rows: 3, rules: { pacing: { batchSize: 3 } } });
+  await scenario.submit(1);
   // The batch is given back and sent again in halves: two people, then one, who is refused.
   await scenario.verdict(1, 'refused', { status: 422 });
   await scenario.sweep(noon + hourMs);
   await scenario.dial(2, noon + hourMs);
-  await scenario.plan(3, noon + hourMs);
-  await scenario.post(3, noon + hourMs);
+  await scenario.submit(3, noon + hourMs);
   await scenario.verdict(3, 'refused', { status: 422, now: noon + hourMs });
   await scenario.sweep(noon + 2 * hourMs);
   expect((await scenario.attempts()).map(({ number, state, disposition }) => [number, state, disposition])).toEqual([
@@ -159,9 +144,10 @@ function hourOnTheWall(instant: number, timeZone: string): number {
   return Number(new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(instant));
 }
 
-test.for(bothDialects)('hours are those on the wall of the recipient, over changes of summer time as well: %s', async (dialect) => {
+test.both('hours are those on the wall of the recipient, over changes of summer time as well', async (dialect) => {
+  unjudged();
   const dispositions = ['answered', 'busy', 'no_answer', 'opted_out'] as const;
-  const scenario = await beginProven(await openCleanStore(dialect), {
+  const scenario = await beginOn(dialect, {
     rows: buildRows(numbers(zonesOfTest.length), () => 'Guest').map((row, index) => ({
       ...row,
       zones: [zonesOfTest[index] ?? ''],

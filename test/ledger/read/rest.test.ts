@@ -1,14 +1,14 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readDueShades, readTalkMs, readWaitingGroups } from '../../../src/ledger/read/rest.ts';
 import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { beginProven, noon } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { test, openLedger, unjudged } from '../ledger-test.ts';
 
 const hourMs = 3_600_000;
 
-test.for(bothDialects)('waiting rows are counted by when they are due, in the campaign’s own day: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('waiting rows are counted by when they are due, in the campaign’s own day', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   await beginProven(store);
   const campaign = await requireCampaign(store.db, 'spring');
   // Noon in UTC is nine in the evening in Tokyo: its day ends three hours later.
@@ -28,8 +28,9 @@ test.for(bothDialects)('waiting rows are counted by when they are due, in the ca
   expect(shades).toEqual({ now: 1, hour: 1, today: 1, later: 2 });
 });
 
-test.for(bothDialects)('rows that wait are grouped with the attempts they had and when the last of them is due: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('rows that wait are grouped with the attempts they had and when the last of them is due', async (dialect) => {
+  unjudged();
+  const store = await openLedger(dialect);
   await beginProven(store);
   const campaign = await requireCampaign(store.db, 'spring');
   const all = (await readWaitingGroups(store.db, campaign, noon)).reduce((sum, { count }) => sum + count, 0);

@@ -1,13 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { NewEvent } from '../../../src/rules/events.ts';
 import { appendEvents } from '../../../src/ledger/events.ts';
 import { readCampaignRows } from '../../../src/ledger/read/campaign-rows.ts';
 import { readNextRule, readWaiting } from '../../../src/ledger/read/waiting.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
-import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { minuteMs } from '../../support/campaign-rules.ts';
+import { noon, type Scenario, guests } from '../scenario.ts';
+import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 const rows = 40;
 const rules = ['due', 'retry', 'not_before', 'later', 'outside_hours', 'cap', 'evidence', 'no_such_rule'];
@@ -35,9 +34,10 @@ async function scatter({ store, campaignId }: Scenario, random: Random): Promise
   });
 }
 
-test.for(bothDialects)('every waiting row is found by the rule that it is counted under, and by no other: %s', async (dialect) => {
-  const list = buildRows(numbers(rows), (index) => `Guest ${index}`);
-  const scenario = await beginProven(await openCleanStore(dialect), { rows: list });
+test.both('every waiting row is found by the rule that it is counted under, and by no other', async (dialect) => {
+  unjudged();
+  const list = guests(rows);
+  const scenario = await beginOn(dialect, { rows: list });
   const { db } = scenario.store;
   const counted = new Set<string>();
   const told = new Set<string>();

@@ -1,25 +1,21 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readCampaignRows } from '../../../src/ledger/read/campaign-rows.ts';
 import { readWaiting } from '../../../src/ledger/read/waiting.ts';
-import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { answered, beginProven, noon, numbers } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { answered, noon, numbers, guests } from '../scenario.ts';
+import { test, beginOn } from '../ledger-test.ts';
 
 const nineToFive = { from: 9 * 60, to: 17 * 60 };
 
-test.for(bothDialects)('waiting rows are counted by what keeps them, and found by it: %s', async (dialect) => {
+test.both('waiting rows are counted by what keeps them, and found by it', async (dialect) => {
   const hours = { mon: [nineToFive], tue: [nineToFive], wed: [nineToFive] };
   const zones = ['Europe/London', 'America/Los_Angeles', 'Europe/London', 'Asia/Tokyo', 'America/Los_Angeles'];
-  const rows = buildRows(numbers(5), (index) => `Guest ${index}`).map((row, index) => ({
+  const rows = guests(5).map((row, index) => ({
     ...row,
     zones: [zones[index] ?? ''],
     ...(index === 2 ? { notBefore: noon + hourMs } : {}),
   }));
-  const scenario = await beginProven(await openCleanStore(dialect), {
-    rules: { calendar: { hours, closedOn: [] }, pacing: { batchSize: 1 } },
-    rows,
-  });
+  const scenario = await beginOn(dialect, { rules: { calendar: { hours, closedOn: [] }, pacing: { batchSize: 1 } }, rows });
   const { db } = scenario.store;
   const campaign = await scenario.campaign();
   expect(await readWaiting(db, campaign, noon)).toEqual([

@@ -1,70 +1,68 @@
 import { sql } from 'kysely';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { importSuppressions } from '../../../src/ledger/people/suppression-import.ts';
 import { addSuppressions, findEntries, type Suppression } from '../../../src/ledger/rows/suppressions.ts';
 import { listHouse, setHouse } from '../../../src/ledger/limits/house.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
-import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
-import { beginProven, noon, numbers } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { accountId, beginProven, guests, noon, numbers } from '../scenario.ts';
 import { countWaiting, gate, hold, openTwo } from '../two-processes.ts';
-import type { Store } from '../../../src/ledger/tx.ts';
+import type { Store, Tx } from '../../../src/ledger/tx.ts';
+import { test } from '../ledger-test.ts';
 
-const onPostgres = test.skipIf(!bothDialects.includes('postgres'));
 const [first = '', second = ''] = numbers(2);
 const never: Omit<Suppression, 'e164'> = { scope: 'account', source: 'person', reason: null, expiresAt: null };
 
 /** People with ids of their own, which caps by person need. */
-const rows = buildRows(numbers(6), (index) => `Guest ${index}`).map((row, index) => ({
-  ...row,
-  externalId: `person${index}`,
-}));
+const rows = guests(6).map((row, index) => ({ ...row, externalId: `person${index}` }));
 const byPerson = { caps: [{ by: 'person' as const, calls: 1, withinMs: 24 * hourMs }] };
 
-const waits = [
-  { rules: byPerson, for: 'the lock of people', lock: sql`select pg_advisory_xact_lock(1)`, defaults: {} },
-  { rules: {}, for: 'a row that it writes to', lock: sql`select 1 from recipients for update`, defaults: {} },
-  { rules: {}, for: 'its campaign', lock: sql`select 1 from campaigns for update`, defaults: {} },
-  {
-    rules: {},
-    for: 'its campaign, where transactions are serializable by default',
-    lock: sql`select 1 from campaigns for update`,
-    defaults: { default_transaction_isolation: 'serializable' },
-  },
+const serializable = { default_transaction_isolation: 'serializable' };
+
+interface Wait {
+  for: string;
+  lock: ReturnType<typeof sql>;
+  rules?: RulesChanges;
+  defaults?: Record<string, string>;
+}
+
+const waits: Wait[] = [
+  { rules: byPerson, for: 'the lock of people', lock: sql`select pg_advisory_xact_lock(1)` },
+  { for: 'a row that it writes to', lock: sql`select 1 from recipients for update` },
+  { for: 'its campaign', lock: sql`select 1 from campaigns for update` },
+  { for: 'its campaign, with serializable transactions', lock: sql`select 1 from campaigns for update`, defaults: serializable },
 ];
 
-onPostgres.for(waits)(
-  'a do-not-call entry that was confirmed while a dial waited for $for is not dialled',
-  async ({ rules, lock, defaults }) => {
-    const [dialler, person] = await openTwo(defaults);
-    const scenario = await beginProven(dialler, { rules, rows });
-    await scenario.plan(1);
-    const release = await hold(person, lock);
-    const dialled = scenario.post(1);
-    await until('the dial waits', async () => (await countWaiting(person)) === 1);
-    let isConfirmed = false;
-    const added = addSuppressions(person, [{ ...never, e164: first }], noon).then(() => (isConfirmed = true));
-    await until('the entry stands or waits', async () => isConfirmed || (await countWaiting(person)) === 2);
-    // An entry that waits behind the dial comes after it; which of two answers is read first says nothing about what was written first.
-    const stoodBefore = isConfirmed;
-    await release();
-    const step = await dialled;
-    await added;
-    const called = step.kind === 'post' ? step.calls.map(({ e164 }) => e164) : [];
-    expect(called).toContain(second);
-    expect(called.includes(first)).toBe(!stoodBefore);
-  },
-);
-
-onPostgres.for(waits)('house rules that stand while a dial waits for $for are kept by it', async ({ rules, lock, defaults }) => {
+/** A dial that waits for a lock which another process holds until it is released. */
+async function dialWaits({ lock, rules = {}, defaults }: Omit<Wait, 'for'>) {
   const [dialler, person] = await openTwo(defaults);
   const scenario = await beginProven(dialler, { rules, rows });
   await scenario.plan(1);
   const release = await hold(person, lock);
   const dialled = scenario.post(1);
   await until('the dial waits', async () => (await countWaiting(person)) === 1);
+  return { person, release, dialled };
+}
+
+test.postgres.for(waits)('a do-not-call entry that was confirmed while a dial waited for $for is not dialled', async (_, wait) => {
+  const { person, release, dialled } = await dialWaits(wait);
+  let isConfirmed = false;
+  const added = addSuppressions(person, [{ ...never, e164: first }], noon).then(() => (isConfirmed = true));
+  await until('the entry stands or waits', async () => isConfirmed || (await countWaiting(person)) === 2);
+  // An entry that waits behind the dial comes after it; which of two answers is read first says nothing about what was written first.
+  const stoodBefore = isConfirmed;
+  await release();
+  const step = await dialled;
+  await added;
+  const called = step.kind === 'post' ? step.calls.map(({ e164 }) => e164) : [];
+  expect(called).toContain(second);
+  expect(called.includes(first)).toBe(!stoodBefore);
+});
+
+test.postgres.for(waits)('house rules that stand while a dial waits for $for are kept by it', async (_, wait) => {
+  const { person, release, dialled } = await dialWaits(wait);
   const calendar = { hours: null, closedOn: ['2030-01-15'] };
   const closed = { calendar, caps: [], callerLimits: null, requires: { consent: false, optOut: false } };
   const set = setHouse(person, { text: '', rules: closed, now: noon });
@@ -77,21 +75,16 @@ onPostgres.for(waits)('house rules that stand while a dial waits for $for are ke
   expect(step.kind === 'post' ? step.calls.length : 0).toBe(stoodBefore ? 0 : rows.length);
 });
 
-onPostgres('a Retry-After that came while a dial waited for the lock of people is obeyed', async () => {
-  const [dialler, other] = await openTwo();
-  const scenario = await beginProven(dialler, { rules: byPerson, rows });
-  await scenario.plan(1);
-  const release = await hold(other, sql`select pg_advisory_xact_lock(1)`);
-  const dialled = scenario.post(1);
-  await until('the dial waits', async () => (await countWaiting(other)) === 1);
-  await other.transaction((tx) => holdAccount(tx, 'http://service', noon + minuteMs));
+test.postgres('a Retry-After that came while a dial waited for the lock of people is obeyed', async () => {
+  const { person, release, dialled } = await dialWaits({ rules: byPerson, lock: sql`select pg_advisory_xact_lock(1)` });
+  await person.transaction((tx) => holdAccount(tx, accountId, noon + minuteMs));
   await release();
   expect(await dialled).toEqual({ kind: 'blocked', until: noon + minuteMs });
 });
 
-onPostgres.for([{}, { default_transaction_isolation: 'serializable' }])(
+test.postgres.for([{}, serializable])(
   'a dial that begins while an entry is being written waits for it and obeys it: %j',
-  async (defaults) => {
+  async (_, defaults) => {
     const [dialler, person] = await openTwo(defaults);
     const scenario = await beginProven(dialler, { rows });
     await scenario.plan(1);
@@ -123,18 +116,18 @@ onPostgres.for([{}, { default_transaction_isolation: 'serializable' }])(
   },
 );
 
-onPostgres('an import of a list and opt-outs of the same people end without a deadlock', async () => {
+test.postgres('an import of a list and opt-outs of the same people end without a deadlock', async () => {
   const [sweeper, person] = await openTwo();
   const scenario = await beginProven(sweeper, { rows });
   const [one = '', other = ''] = await scenario.dial(1);
   const [half, release] = [gate(), gate()];
   const result = { disposition: 'opted_out' as const, detail: null, counted: true };
-  const settle = (attemptId: string) => [{ attemptId, result }];
+  const settle = (tx: Tx, attemptId: string) => settleAttempts(tx, scenario.at(noon + minuteMs), [{ attemptId, result }]);
   const settled = sweeper.transaction(async (tx) => {
-    await settleAttempts(tx, { campaignId: scenario.campaignId, now: noon + minuteMs }, settle(other));
+    await settle(tx, other);
     half.open();
     await release.passed;
-    await settleAttempts(tx, { campaignId: scenario.campaignId, now: noon + minuteMs }, settle(one));
+    await settle(tx, one);
   });
   await half.passed;
   const parts = async function* () {
@@ -148,7 +141,7 @@ onPostgres('an import of a list and opt-outs of the same people end without a de
   expect((await findEntries(person.db, [first, second])).map(({ source }) => source)).toEqual([`call:${one}`, `call:${other}`]);
 });
 
-onPostgres('of two transactions that wait for each other the one that is broken off is run again', async () => {
+test.postgres('of two transactions that wait for each other the one that is broken off is run again', async () => {
   const stores = await openTwo();
   const keys = ['one', 'other'];
   await stores[0].db

@@ -1,18 +1,16 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
-import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { expect } from 'vitest';
+import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { seedFactor } from '../../support/depth.ts';
-import { openCleanStore } from '../clean-store.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
-import { dialects, type TestDialect } from '../test-stores.ts';
+import { beginProven, noon, type Scenario, guests } from '../scenario.ts';
+import type { TestDialect } from '../test-stores.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const secondMs = 1000;
 const people = 5;
 const capMs = 2 * hourMs;
 /** The two campaigns know the queue of the service differently well; no call waits longer than its own says. */
 const margins = { spring: 25 * minuteMs, summer: 3 * minuteMs };
-const busy = { disposition: 'busy' as const, detail: null, counted: true };
 
 interface Weather {
   /** Parts of the margin that calls wait in the queue, one after the other, over and over. */
@@ -36,8 +34,8 @@ interface Call {
 
 /** Lets both campaigns dial the same numbers for half a day; answers when the phones rang, on one clock that nobody in the world reads. */
 async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<string, number[]>> {
-  const store = await openCleanStore(dialect);
-  const rows = buildRows(numbers(people), (index) => `Guest ${index}`);
+  const store = await openLedger(dialect);
+  const rows = guests(people);
   const scenarios: { scenario: Scenario; n: number; marginMs: number }[] = [];
   for (const campaignId of ['spring', 'summer'] as const) {
     const marginMs = margins[campaignId];
@@ -58,8 +56,7 @@ async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<
         const start = Math.floor((call.rings + weather.skewMs) / secondMs) * secondMs;
         await store.db.updateTable('attempts').set({ rang_at: start }).where('attempt_id', '=', call.attemptId).execute();
       }
-      const settlement = { attemptId: call.attemptId, result: busy };
-      await store.transaction((tx) => settleAttempts(tx, { campaignId: call.scenario.campaignId, now }, [settlement]));
+      await call.scenario.settle(call.attemptId, 'busy', now);
     }
     open = open.filter(({ rings: at }) => at + minuteMs > now);
   };
@@ -107,20 +104,17 @@ const weather: fc.Arbitrary<Weather> = fc.record({
   pauses: fc.array(evenly(0.2, 20), { minLength: 1, maxLength: 5 }),
 });
 
-test.for(dialects)(
-  'with two calls allowed in a stretch of time no phone rings three times in it, however long calls wait in the queue: %s',
-  async (dialect) => {
-    const counts: number[] = [];
-    await fc.assert(
-      fc.asyncProperty(weather, async (drawn) => {
-        for (const [e164, rings] of await liveThrough(dialect, drawn)) {
-          expect(crowded(rings), `${e164} rang ${rings.join()}`).toEqual([]);
-          counts.push(rings.length);
-        }
-      }),
-      { seed: 13, endOnFailure: true, numRuns: dialect === 'sqlite' ? 5 * seedFactor : 1 },
-    );
-    // Two per stretch, queue, look and skew, over half a day: nobody waits longer than the caps ask for.
-    expect(Math.min(...counts)).toBeGreaterThanOrEqual(6);
-  },
-);
+test('with two calls allowed in a stretch of time no phone rings three times in it, however long calls wait in the queue', async (dialect) => {
+  const counts: number[] = [];
+  await fc.assert(
+    fc.asyncProperty(weather, async (drawn) => {
+      for (const [e164, rings] of await liveThrough(dialect, drawn)) {
+        expect(crowded(rings), `${e164} rang ${rings.join()}`).toEqual([]);
+        counts.push(rings.length);
+      }
+    }),
+    { seed: 13, endOnFailure: true, numRuns: dialect === 'sqlite' ? 5 * seedFactor : 1 },
+  );
+  // Two per stretch, queue, look and skew, over half a day: nobody waits longer than the caps ask for.
+  expect(Math.min(...counts)).toBeGreaterThanOrEqual(6);
+});

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import {
@@ -9,9 +9,8 @@ import {
   removeSuppressions,
   type Suppression,
 } from '../../../src/ledger/rows/suppressions.ts';
-import { openCleanStore } from '../clean-store.ts';
 import { noon, numbers } from '../scenario.ts';
-import { bothDialects } from '../test-stores.ts';
+import { test, openLedger } from '../ledger-test.ts';
 
 const day = 86_400_000;
 const [first = '', second = '', third = ''] = numbers(3);
@@ -20,8 +19,8 @@ function entry(e164: string, changes: Partial<Suppression> = {}): Suppression {
   return { e164, scope: 'account', source: 'person', reason: null, expiresAt: null, ...changes };
 }
 
-test.for(bothDialects)('an entry is never shortened, and one that was over is made anew: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('an entry is never shortened, and one that was over is made anew', async (dialect) => {
+  const store = await openLedger(dialect);
   const add = (changes: Partial<Suppression>, now = noon) => addSuppressions(store, [entry(first, changes)], now);
   const isSuppressed = async (at: number) =>
     (await findSuppressed(store.db, { campaignId: 'spring', purpose: undefined, now: at }, [first])).size === 1;
@@ -37,8 +36,8 @@ test.for(bothDialects)('an entry is never shortened, and one that was over is ma
   ]);
 });
 
-test.for(bothDialects)('entries of a campaign stop that one, and every change stands in the log: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('entries of a campaign stop that one, and every change stands in the log', async (dialect) => {
+  const store = await openLedger(dialect);
   const entries = [entry(first), entry(second, { scope: 'spring' }), entry(third, { scope: 'autumn' })];
   expect(await addSuppressions(store, entries, noon)).toBe(3);
   expect(await addSuppressions(store, entries, noon)).toBe(0);
@@ -55,8 +54,8 @@ test.for(bothDialects)('entries of a campaign stop that one, and every change st
   expect(await readEvents(store.db, 'spring')).toHaveLength(1);
 });
 
-test.for(bothDialects)('the list is read in pages that lose and repeat nothing: %s', async (dialect) => {
-  const store = await openCleanStore(dialect);
+test.both('the list is read in pages that lose and repeat nothing', async (dialect) => {
+  const store = await openLedger(dialect);
   const all = numbers(5).flatMap((e164) => [entry(e164), entry(e164, { scope: 'spring' })]);
   await addSuppressions(store, all, noon);
   const read: string[] = [];

@@ -1,0 +1,45 @@
+import { expect, onTestFinished, test as once } from 'vitest';
+import type { Store } from '../../src/ledger/tx.ts';
+import { openCleanStore } from './clean-store.ts';
+import { violations } from './edit-world.ts';
+import { beginProven, type Scenario, type ScenarioOptions } from './scenario.ts';
+import { bothDialects, dialects, type TestDialect } from './test-stores.ts';
+
+/** Tests that run on each of these databases. `for`: with each of these cases. */
+function testsOn(databases: readonly TestDialect[]) {
+  const each = (title: string, run: (dialect: TestDialect) => Promise<void> | void): void => once.for(databases)(`${title}: %s`, run);
+  const forEach =
+    <Given>(cases: readonly Given[]) =>
+    (title: string, run: (dialect: TestDialect, given: Given) => Promise<void> | void): void => {
+      for (const dialect of databases) once.for(cases)(`${title}: ${dialect}`, (given) => run(dialect, given));
+    };
+  return Object.assign(each, { for: forEach });
+}
+
+/** A test of the ledger, on each of `dialects`; or of what differs between the databases, at every depth on both or on one of them. */
+export const test = Object.assign(testsOn(dialects), {
+  both: testsOn(bothDialects),
+  sqlite: testsOn(bothDialects.filter((dialect) => dialect === 'sqlite')),
+  postgres: testsOn(bothDialects.filter((dialect) => dialect === 'postgres')),
+});
+
+/** Tests at whose end no log is judged. */
+const spared = new Set<string | undefined>();
+
+/** Has the log of this test not judged: it writes into the tables what no campaign would. */
+export function unjudged(): void {
+  spared.add(expect.getState().currentTestName);
+}
+
+/** An empty store. At the end of the test its log must keep every promise. */
+export async function openLedger(dialect: TestDialect): Promise<Store> {
+  const store = await openCleanStore(dialect);
+  const name = expect.getState().currentTestName;
+  onTestFinished(async () => expect(spared.has(name) ? [] : (await violations(store)).slice(0, 3)).toEqual([]));
+  return store;
+}
+
+/** As `beginProven`, in a store as `openLedger` opens it. */
+export async function beginOn(dialect: TestDialect, options: ScenarioOptions = {}): Promise<Scenario> {
+  return beginProven(await openLedger(dialect), options);
+}
