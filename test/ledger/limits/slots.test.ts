@@ -1,26 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { countOnLine, countOpen } from '../../../src/ledger/limits/counters.ts';
 import { readOvertaken } from '../../../src/ledger/doubt/conversations.ts';
-import { openStore } from '../../../src/ledger/open-ledger.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 import { test } from '../ledger-test.ts';
+import { openTestStore } from '../test-stores.ts';
 
 const posted = 1_000_000;
-let folder: string;
 let store: Store;
 let made = 0;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'carillon-slots-'));
-  store = await openStore({ sqlitePath: join(folder, 'carillon.db') });
-});
-
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
+  store = await openTestStore('sqlite');
 });
 
 async function addAttempt(campaignId: string, conversationId: string | null = null): Promise<string> {
@@ -79,7 +69,7 @@ async function addRecord(record: { over: boolean; attemptId?: string; startedAt?
 
 const onLine = (now = posted + 60_000) => countOnLine(store.db, { campaignId: 'a', agentId: 'agent', now });
 
-test('a call that its unread record shows to be over holds no slot although its attempt is open', async () => {
+test.sqlite('a call that its unread record shows to be over holds no slot although its attempt is open', async () => {
   for (const over of [true, false, false]) {
     await addAttempt('a');
     await addRecord({ over });
@@ -90,7 +80,7 @@ test('a call that its unread record shows to be over holds no slot although its 
   expect(await onLine(posted + 59_999)).toBe(3);
 });
 
-test('a call that its own record shows to be over holds no slot while its results are awaited', async () => {
+test.sqlite('a call that its own record shows to be over holds no slot while its results are awaited', async () => {
   const conversation = await addRecord({ over: true, attemptId: 'a/1' });
   await addAttempt('a', conversation);
   await addAttempt('a');
@@ -102,27 +92,27 @@ test('a call that its own record shows to be over holds no slot while its result
   expect(await onLine(posted + 59_999)).toBe(2);
 });
 
-test('unread records free no slot when there are more of them than calls without one', async () => {
+test.sqlite('unread records free no slot when there are more of them than calls without one', async () => {
   await addAttempt('a');
   await addRecord({ over: true });
   await addRecord({ over: true });
   expect(await onLine()).toBe(1);
 });
 
-test('unread records free no slot while another campaign of the agent waits for its own', async () => {
+test.sqlite('unread records free no slot while another campaign of the agent waits for its own', async () => {
   await addAttempt('a');
   await addAttempt('b');
   await addRecord({ over: true });
   expect(await onLine()).toBe(1);
 });
 
-test('a record from before the campaign dialled frees no slot', async () => {
+test.sqlite('a record from before the campaign dialled frees no slot', async () => {
   await addAttempt('a');
   await addRecord({ over: true, startedAt: posted - 60_000 });
   expect(await onLine()).toBe(1);
 });
 
-test('a record below the part of the list that was read is read by itself within a minute', async () => {
+test.sqlite('a record below the part of the list that was read is read by itself within a minute', async () => {
   const below = await addRecord({ over: false, startedAt: posted - 60_000 });
   const listed = await addRecord({ over: false, startedAt: posted });
   await store.transaction((tx) => readOvertaken(tx, 'agent', { oldestListed: posted, now: posted }));

@@ -173,6 +173,7 @@ test('a talk with them elsewhere ends the promise, and nobody calls for it', asy
 });
 
 test('what is heard late of an earlier talk takes no promise back', async (dialect) => {
+  unjudged();
   const store = openLedger(dialect);
   const other = await begin(dialect, { campaignId: 'autumn' }, store);
   const [early = ''] = await other.dial(1, noon - hourMs);

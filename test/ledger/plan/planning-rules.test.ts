@@ -2,12 +2,10 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { numbersOfPerson } from '../../../src/ledger/read/callee.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
-import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { beginProven, noon, numbers, type Scenario, guests } from '../scenario.ts';
-import { openCleanStore } from '../clean-store.ts';
+import { accountId, beginProven, guests, noon, numbers, type Scenario } from '../scenario.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
@@ -23,19 +21,13 @@ function rowsIn(...zones: string[][]): ImportRow[] {
   }));
 }
 
-async function standings(scenario: Scenario) {
-  return (await scenario.recipients()).map(({ state, outcome, reason, due_at }) =>
-    state === 'waiting' ? [state, due_at - noon] : [state, outcome, reason],
-  );
-}
-
 test('somebody who must not be called gets the outcome and the others are planned', async (dialect) => {
   const store = await openLedger(dialect);
   const scenario = await beginProven(store, { rows: 3 });
   await scenario.suppress(first);
   await scenario.suppress(second, { scope: 'spring' });
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
-  expect(await standings(scenario)).toEqual([
+  expect(await scenario.standings()).toEqual([
     ['done', 'suppressed', 'suppressed'],
     ['done', 'suppressed', 'suppressed'],
     ['open', null, null],
@@ -54,7 +46,7 @@ test('each waits for its own hours, and who has no time zone is not called', asy
   const scenario = await beginOn(dialect, { rows: rowsIn(...zones), rules: { calendar: { hours: from8to9, closedOn: [] } } });
   // Nobody's hour has come; two hours that never meet are as good as none.
   const plan = await scenario.plan(1);
-  const standing = await standings(scenario);
+  const standing = await scenario.standings();
   const never = ['done', 'undialable', 'no_open_window_before_end'];
   const unknown = ['done', 'undialable', 'unknown_timezone'];
   expect(standing).toEqual([['waiting', hourMs], ['waiting', 4 * hourMs], never, unknown, unknown, never]);
@@ -62,7 +54,7 @@ test('each waits for its own hours, and who has no time zone is not called', asy
   expect(await scenario.attempts()).toEqual([]);
   // The window must outlast the POST by the dispatch margin.
   expect(await scenario.plan(1, noon + hourMs + 50 * minuteMs)).toMatchObject({ kind: 'wait' });
-  expect((await standings(scenario))[0]).toEqual(['waiting', 25 * hourMs]);
+  expect((await scenario.standings())[0]).toEqual(['waiting', 25 * hourMs]);
 });
 
 test('the law of the state holds when a batch is planned and again when it is dialled', async (dialect) => {
@@ -81,7 +73,7 @@ test('the law of the state holds when a batch is planned and again when it is di
   });
   // It is 7:00. Where the state is not known, those of Kentucky and Rhode Island never leave a common hour.
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
-  expect(await standings(scenario)).toEqual([
+  expect(await scenario.standings()).toEqual([
     ['open', null, null],
     ['waiting', 3 * hourMs],
     ['done', 'undialable', 'no_open_window_before_end'],
@@ -89,7 +81,7 @@ test('the law of the state holds when a batch is planned and again when it is di
   ]);
   const late = noon + 25 * minuteMs;
   expect(await scenario.post(1, late)).toMatchObject({ kind: 'post', calls: [{ e164: first }] });
-  expect((await standings(scenario))[3]).toEqual(['waiting', 23 * hourMs]);
+  expect((await scenario.standings())[3]).toEqual(['waiting', 23 * hourMs]);
 });
 
 test('caps hold over all campaigns, by number and by person, when planned and when dialled', async (dialect) => {
@@ -117,7 +109,7 @@ test('caps hold over all campaigns, by number and by person, when planned and wh
     .set({ rang_at: noon - 1000 })
     .execute();
   expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-  expect(await standings(autumn)).toEqual([
+  expect(await autumn.standings()).toEqual([
     ['waiting', 24 * hourMs],
     ['waiting', 48 * hourMs],
     ['open', null, null],
@@ -125,7 +117,7 @@ test('caps hold over all campaigns, by number and by person, when planned and wh
   // What was given back or never sent is no call; what another campaign placed meanwhile is one.
   await store.db.updateTable('attempts').set({ person: 'cem' }).where('attempt_id', '=', 'spring/1/1').execute();
   expect(await autumn.post(1, noon + hourMs)).toEqual({ kind: 'verdict', state: 'released' });
-  expect((await standings(autumn))[2]).toEqual(['waiting', 48 * hourMs]);
+  expect((await autumn.standings())[2]).toEqual(['waiting', 48 * hourMs]);
 });
 
 test('a person is known by the key of the list before the id of the row, and the judge knows them so', async (dialect) => {
@@ -144,7 +136,7 @@ test('a person is known by the key of the list before the id of the row, and the
   const rows = rowsOf([third, 'row-7', 'ana'], ['+12125550177', 'row-8', 'ben'], ['+12125550178', 'row-1', null]);
   const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
   expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
-  expect((await standings(autumn)).map(([state]) => state)).toEqual(['waiting', 'waiting', 'open']);
+  expect((await autumn.standings()).map(([state]) => state)).toEqual(['waiting', 'waiting', 'open']);
   expect(await autumn.post(1, noon + hourMs)).toMatchObject({ kind: 'post' });
   expect((await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
   expect(await numbersOfPerson(store.db, 'ana')).toEqual([first, third].sort());
@@ -164,13 +156,13 @@ test('at the end everybody who still waits expires, due or not', async (dialect)
   await scenario.settle(called, 'busy', endsAt - minuteMs);
   // Within the dispatch margin nobody is dialled, and who is due then has no later chance.
   expect(await scenario.plan(2, endsAt - minuteMs)).toMatchObject({ kind: 'wait', reason: 'due', until: endsAt });
-  expect(await standings(scenario)).toEqual([
+  expect(await scenario.standings()).toEqual([
     ['waiting', 64 * minuteMs],
     ['done', 'expired', 'campaign_end'],
     ['done', 'expired', 'campaign_end'],
   ]);
   expect(await scenario.plan(2, endsAt)).toEqual({ kind: 'done' });
-  expect((await standings(scenario))[0]).toEqual(['done', 'expired', 'campaign_end']);
+  expect((await scenario.standings())[0]).toEqual(['done', 'expired', 'campaign_end']);
 });
 
 test('a cancelled campaign closes all who wait, more than one look holds, and collects the rest', async (dialect) => {
@@ -210,83 +202,52 @@ test('who has nothing to be told is not called', async (dialect) => {
   const render = (cells: readonly string[]) => (cells[1] === 'Guest 0' ? null : { firstMessage: 'Hello', variables: null });
   const input = { campaignId: 'spring', round: 1, n: 1, now: noon, render };
   expect(await planBatch(scenario.store, input)).toMatchObject({ kind: 'batch', size: 1 });
-  expect((await standings(scenario))[0]).toEqual(['done', 'undialable', 'missing_value']);
+  expect((await scenario.standings())[0]).toEqual(['done', 'undialable', 'missing_value']);
 });
+
+/** Two batches of three whose calls were busy. */
+async function callAll(scenario: Scenario, now = noon): Promise<void> {
+  for (const n of [1, 2]) await scenario.settle(await scenario.dial(n, now), 'busy', now);
+}
 
 interface Situation {
   what: string;
-  /** Leads there, and answers the batch number to ask for and the instant. */
-  arrange: (scenario: Scenario) => Promise<{ n: number; now: number }>;
+  /** Leads there. */
+  arrange?: (scenario: Scenario) => Promise<unknown>;
+  /** The batch that is asked for, and how long after noon. */
+  n: number;
+  laterMs?: number;
   answer: Partial<Plan>;
   endsAt?: number;
   unproven?: boolean;
 }
 
+const waits = (reason: Extract<Plan, { kind: 'wait' }>['reason']) => ({ kind: 'wait', reason }) as const;
 const situations: Situation[] = [
-  { what: 'fresh', arrange: async () => ({ n: 1, now: noon }), answer: { kind: 'batch' } },
-  {
-    what: 'paused',
-    arrange: async ({ store }) => {
-      await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'a look' });
-      return { n: 1, now: noon };
-    },
-    answer: { kind: 'wait', reason: 'paused' },
-  },
-  {
-    what: 'no free slot',
-    arrange: async (scenario) => {
-      await scenario.dial(1);
-      return { n: 2, now: noon };
-    },
-    answer: { kind: 'wait', reason: 'capacity' },
-  },
+  { what: 'fresh', n: 1, answer: { kind: 'batch' } },
+  { what: 'paused', arrange: (scenario) => scenario.pause(), n: 1, answer: waits('paused') },
+  { what: 'no free slot', arrange: (scenario) => scenario.dial(1), n: 2, answer: waits('capacity') },
   {
     what: 'a free slot',
-    arrange: async (scenario) => {
-      await scenario.settle((await scenario.dial(1)).slice(1), 'answered');
-      return { n: 2, now: noon };
-    },
+    arrange: async (scenario) => scenario.settle((await scenario.dial(1)).slice(1), 'answered'),
+    n: 2,
     answer: { kind: 'batch' },
   },
   {
     what: 'account held',
-    arrange: async ({ store }) => {
-      await store.transaction((tx) => holdAccount(tx, 'http://service', noon + minuteMs));
-      return { n: 1, now: noon };
-    },
-    answer: { kind: 'wait', reason: 'blocked' },
+    arrange: ({ store }) => store.transaction((tx) => holdAccount(tx, accountId, noon + minuteMs)),
+    n: 1,
+    answer: waits('blocked'),
   },
-  {
-    what: 'a batch unknown',
-    arrange: async (scenario) => {
-      await scenario.lose(1);
-      return { n: 2, now: noon + hourMs };
-    },
-    answer: { kind: 'wait', reason: 'blocked' },
-  },
-  {
-    what: 'a retry not due',
-    arrange: async (scenario) => {
-      for (const n of [1, 2]) await scenario.settle(await scenario.dial(n), 'busy');
-      return { n: 3, now: noon + minuteMs };
-    },
-    answer: { kind: 'wait', reason: 'due' },
-  },
-  {
-    what: 'a retry due',
-    arrange: async (scenario) => {
-      for (const n of [1, 2]) await scenario.settle(await scenario.dial(n), 'busy');
-      return { n: 3, now: noon + 5 * minuteMs };
-    },
-    answer: { kind: 'batch' },
-  },
+  { what: 'a batch unknown', arrange: (scenario) => scenario.lose(1), n: 2, laterMs: hourMs, answer: waits('blocked') },
+  { what: 'a retry not due', arrange: callAll, n: 3, laterMs: minuteMs, answer: waits('due') },
+  { what: 'a retry due', arrange: callAll, n: 3, laterMs: 5 * minuteMs, answer: { kind: 'batch' } },
   {
     what: 'ended with a retry waiting',
     endsAt: noon + hourMs,
-    arrange: async (scenario) => {
-      for (const n of [1, 2]) await scenario.settle(await scenario.dial(n), 'busy', noon + 58 * minuteMs);
-      return { n: 3, now: noon + hourMs };
-    },
+    arrange: (scenario) => callAll(scenario, noon + 49 * minuteMs),
+    n: 3,
+    laterMs: hourMs,
     answer: { kind: 'done' },
   },
   {
@@ -294,34 +255,28 @@ const situations: Situation[] = [
     arrange: async (scenario) => {
       await scenario.settle(await scenario.dial(1), 'answered');
       await scenario.dial(2);
-      return { n: 3, now: noon };
     },
-    answer: { kind: 'wait', reason: 'collecting' },
+    n: 3,
+    answer: waits('collecting'),
   },
   {
     what: 'first calls of an unproven caller',
     unproven: true,
-    arrange: async (scenario) => {
-      await scenario.settle((await scenario.dial(1)).slice(1), 'busy');
-      return { n: 2, now: noon };
-    },
-    answer: { kind: 'wait', reason: 'canary' },
+    arrange: async (scenario) => scenario.settle((await scenario.dial(1)).slice(1), 'busy'),
+    n: 2,
+    answer: waits('canary'),
   },
 ];
 
 test.for(situations)('the collector ends for the planner when it has something to do: $what', async (dialect, situation) => {
-  const store = await openCleanStore(dialect);
-  const scenario = await beginProven(store, {
-    rows: 6,
-    rules: {
-      pacing: { maxConcurrentCalls: 3, batchSize: 3, refillThreshold: 1 },
-      endsAt: situation.endsAt ?? null,
-    },
-  });
+  const pacing = { maxConcurrentCalls: 3, batchSize: 3, refillThreshold: 1 };
+  const scenario = await beginOn(dialect, { rules: { pacing, endsAt: situation.endsAt ?? null } });
+  const { store } = scenario;
   if (situation.unproven === true) await store.db.updateTable('campaigns').set({ caller_proven: 0, record_shown: 0 }).execute();
-  const { n, now } = await situation.arrange(scenario);
+  await situation.arrange?.(scenario);
+  const now = noon + (situation.laterMs ?? 0);
   const ready = await isPlanReady(store, 'spring', now);
-  const plan = await scenario.plan(n, now);
+  const plan = await scenario.plan(situation.n, now);
   expect(plan).toMatchObject(situation.answer);
   expect(ready).toBe(plan.kind !== 'wait');
   // Asked again, it finds nothing new: the two would otherwise chase each other.
