@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import type { ConvaiClient } from '../../src/service/convai/client.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
-import { agentId, beginProven, settle } from '../ledger/scenario.ts';
+import { agentId, beginProven } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
@@ -28,7 +28,7 @@ test.for(dialects)('a collect that waits hears that another one has read the lis
   const { timing } = (await scenario.campaign()).rules;
   // Of a campaign that has seen no line free, and of one that has.
   deps.sweepNews.tell(agentId, { ...timing, pollMs: hourMs / 2 });
-  await settle(scenario, attempts);
+  await scenario.settle(attempts, 'answered');
   deps.sweepNews.tell(agentId, timing);
   expect(await collecting).toMatchObject({ reason: 'plan', state: 'running' });
   expect(pages).toBe(1);
