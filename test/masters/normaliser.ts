@@ -6,6 +6,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['folder', /(?:\/private)?\/(?:tmp|var\/folders)\/[\w./-]*?carillon-[\w-]+/g],
   ['address', /127\.0\.0\.1:\d+|localhost:\d+/g],
   ['uuid', /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g],
+  ['database', /store_[0-9a-f]{32}/g],
   ['hash', /(?<![\w#])[0-9a-f]{32,64}\b/g],
   ['id', /(?<![\w#.])[0-9a-f]{12}(?!\w)/g],
   ['key', /MCowBQYDK2VwAyEA[\w+/]{43}=/g],
@@ -19,6 +20,8 @@ const realTimes: readonly RegExp[] = [
   /(?<="(?:real\w*At|durationMs)": )\d+/g,
   // How long the sandbox took to answer.
   /(?<=>)\d+ ms(?=<)/g,
+  // How far the ledger's time is from that of a terminal.
+  /(?<=\()(?:in )?\d{3,} days(?: ago)?(?=\))/g,
   // In the id of a run that a schedule has begun.
   /\d{4}-\d\d-\d\dt\d{6}/g,
 ];
@@ -31,6 +34,7 @@ export function normalise(text: string): string {
     known.set(`${kind} ${found}`, name);
     return name;
   };
-  const named = kinds.reduce((shown, [kind, pattern]) => shown.replaceAll(pattern, (found) => nameOf(kind, found)), text);
+  const placed = text.replaceAll(process.cwd(), '<here>');
+  const named = kinds.reduce((shown, [kind, pattern]) => shown.replaceAll(pattern, (found) => nameOf(kind, found)), placed);
   return realTimes.reduce((shown, pattern) => shown.replaceAll(pattern, '<real time>'), named);
 }

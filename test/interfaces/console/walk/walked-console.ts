@@ -80,7 +80,23 @@ export async function startWalkedConsole(location?: StoreLocation) {
   await scheduleOf(console, 'held', { ...yearly, note: 'until the list is mended' });
   await tell(console, 'POST /api/v1/schedules/held/pause', { note: 'the list is being mended' });
   await tell(console, 'POST /api/v1/schedules/weekly/trigger', {});
+  await orderTokens(store);
   return { console, examples: await examplesOf(new DraftWorld(console)) };
+}
+
+/** What is made while the clock stands is of one instant: nothing says what of it is shown first. */
+async function orderTokens({ db }: Store): Promise<void> {
+  for (const [index, role] of ['read', 'operate', 'admin'].entries()) {
+    const made = { created_real: picturedAt - hourMs + index };
+    await db.updateTable('tokens').set(made).where('name', '=', `${role} console`).execute();
+  }
+}
+
+async function orderDrafts({ db }: Store, paths: readonly string[]): Promise<void> {
+  for (const [index, path] of paths.entries()) {
+    const touched = { touched_real: picturedAt - paths.length + index };
+    await db.updateTable('drafts').set(touched).where('draft_id', '=', path.replace('/new/', '')).execute();
+  }
 }
 
 /** A service whose clock stands, and which knows what was said in the first call to `calledRow`. Answers its address. */
@@ -151,6 +167,7 @@ async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, r
   const copied = await drafts.begin(wideList, { path: '/new?copy=reminders' });
   drafts.console.api.context.rehearse = async () => rehearsedReport;
   await drafts.console.post(`${ready}/rehearsal`, {});
+  await orderDrafts(drafts.console.api.store, [begun, wide, ready, copied]);
   return {
     '/': ['/', '/?show=ended'],
     '/sign-in': ['/sign-in'],
