@@ -10,10 +10,10 @@ import { readTimings, TimingsReporter } from './test/support/timings.ts';
  */
 const usual = {
   'activities/mixes/mixes': 700,
-  'worlds/worlds-sqlite': 650,
+  'world/worlds-sqlite': 650,
   'shape/production-shape': 645,
-  'worlds/worlds-reported': 600,
-  'worlds/worlds-postgres': 400,
+  'world/worlds-reported': 600,
+  'world/worlds-postgres': 400,
   'e2e/readme-tour': 395,
   'chaos/weaves-sqlite': 340,
   'interfaces/console/walk/': 150,
@@ -26,7 +26,7 @@ const usual = {
   'e2e/': 120,
   'interfaces/cli/rehearse/rehearsal': 120,
   'interfaces/cli/schedule/schedule': 100,
-  'worlds/worlds-': 80,
+  'world/worlds-': 80,
   'chaos/weaves-': 80,
   packages: 50,
   'interfaces/one-why': 70,

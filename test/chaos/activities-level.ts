@@ -1,11 +1,11 @@
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
-import { asReported, drawMix, drawTangledMix } from '../activities/mixes/draw-mix.ts';
-import type { CampaignPlan, Mix } from '../activities/mixes/drive-campaign.ts';
-import { Coverage, runMixes } from '../activities/mixes/run-mixes.ts';
+import { asReported, drawMix, drawTangledMix } from '../world/inputs/draw-mix.ts';
+import type { CampaignPlan, Mix } from '../world/mix.ts';
+import { Coverage, runMixes } from '../world/run-mixes.ts';
 import { startPostgresServer } from '../support/postgres-server.ts';
-import { drawWorld, type World } from '../worlds/draw-world.ts';
-import { runWorlds } from '../worlds/run-worlds.ts';
+import { drawWorld, type World } from '../world/inputs/draw-world.ts';
+import { runWorlds } from '../world/run-worlds.ts';
 import type { DatabaseKind, LevelResult, Watch } from './ledger-level.ts';
 import { notSmallest, shrink, without, type Shrunk } from './shrink.ts';
 import { mostLines } from './story.ts';
@@ -55,11 +55,11 @@ async function runOne({ mix, world }: Disturbed): Promise<Broken | null> {
 
 /** Each list of what happens, with less in it; then fewer rows. */
 function* smallerMixes({ mix, world }: Disturbed): Generator<Disturbed> {
-  const lists = ['strikes', 'faults', 'hangs', 'sweepDuring', 'inbound', 'wishes', 'events', 'campaigns'] as const;
+  const lists = ['strikes', 'faults', 'hangs', 'sweepDuring', 'events', 'campaigns'] as const;
   for (const key of lists)
     for (const less of without<unknown>(mix[key] ?? []))
       if (key !== 'campaigns' || less.length > 0) yield { world, mix: { ...mix, [key]: less } };
-  if (mix.readOutage !== null) yield { world, mix: { ...mix, readOutage: null } };
+  if (mix.readOutage) yield { world, mix: { ...mix, readOutage: null } };
   for (const campaign of mix.campaigns)
     for (const rows of without(campaign.rows)) {
       if (rows.length === 0) continue;
@@ -69,14 +69,12 @@ function* smallerMixes({ mix, world }: Disturbed): Generator<Disturbed> {
 }
 
 /** What happens in it, as counts by kind. */
-function* kindsOf({ strikes, faults, hangs, readOutage, events, inbound, wishes }: Mix): Generator<string> {
+function* kindsOf({ strikes = [], faults = [], hangs = [], readOutage, events = [] }: Mix): Generator<string> {
   for (const { point } of strikes) yield point;
   for (const { operation, effect } of faults) yield `${effect.type} of ${operation}`;
   for (const { work } of hangs) yield `POST hangs, works ${work}`;
-  if (readOutage !== null) yield 'every read fails for an hour or more';
-  for (const _ of events ?? []) yield 'event around the service';
-  for (const _ of inbound) yield 'call by somebody else';
-  for (const { change } of wishes) yield change;
+  if (readOutage) yield 'every read fails for an hour or more';
+  for (const _ of events) yield 'event around the service';
 }
 
 function tell(seed: number, { thing, result, isSmallest }: Shrunk<Disturbed, Broken>): string {

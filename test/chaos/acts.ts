@@ -14,6 +14,7 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
+import type { CampaignLoop } from '../world/campaign-loop.ts';
 import { addedTo, editOf, houseRules, purpose, rulesOf, type Scenario } from './scenarios.ts';
 
 /** What a worker or a person may do at any moment, beside what another one does. */
@@ -41,11 +42,10 @@ export const actsOfPersons: readonly Act[] = ['suppress', 'resolve', 'update', '
 /** How far a campaign has come for those who drive it, and what persons have done. Indexes are of the effect log. */
 export interface Standing {
   campaignId: string;
+  /** What is being submitted, and what was. */
+  loop: Pick<CampaignLoop, 'round' | 'submitted' | 'submitting'>;
   /** The list as it is now. */
   rows: UploadRow[];
-  round: number;
-  submitted: number;
-  submitting: string | null;
   /** Numbers that nobody may dial from an effect on. */
   stopped: Map<string, number>;
   /** Numbers of which the API said that their row was withdrawn. */
@@ -88,7 +88,8 @@ export interface ActContext {
 }
 
 const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) => Promise<unknown>>> = {
-  plan: ({ activities, standing: { campaignId, round, submitted } }) => activities.plan({ campaignId, round, batchNumber: submitted + 1 }),
+  plan: ({ activities, standing: { campaignId, loop } }) =>
+    activities.plan({ campaignId, round: loop.round, batchNumber: loop.submitted + 1 }),
 
   /** The batch that is being submitted, or the last one once more, as a worker does that was thought dead. */
   async submit({ activities, standing }) {
@@ -101,7 +102,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     return sweepAgent(deps, await deps.serviceClock(), { agentId, timing, onProgress: () => {} });
   },
 
-  'close round': ({ activities, standing: { campaignId, round } }) => activities.closeRound({ campaignId, round }),
+  'close round': ({ activities, standing: { campaignId, loop } }) => activities.closeRound({ campaignId, round: loop.round }),
 
   /** The second person, or the only one, is never to be called again. */
   async suppress({ deps, standing, mark }) {
@@ -234,8 +235,8 @@ export function takeRows(
 }
 
 /** The batch that is being submitted, or else the one that was last. */
-export function batchOf({ campaignId, round, submitted, submitting }: Standing): string | null {
-  return submitting ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
+export function batchOf({ campaignId, loop: { round, submitted, submitting } }: Standing): string | null {
+  return submitting?.batchId ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
 }
 
 /** As the workflow passes on what it is told; answers whether it was granted. */

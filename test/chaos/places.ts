@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
-import { createWaitableClock, type WaitableClock } from '../activities/service-world.ts';
+import { createWaitableClock, type WaitableClock } from '../world/clock.ts';
 import { tablesOf } from '../ledger/clean-store.ts';
 import { Console } from './console/console.ts';
 import { proveLookUp } from './prove-look-up.ts';

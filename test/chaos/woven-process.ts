@@ -4,7 +4,7 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { Transport } from '../../src/service/http/transport.ts';
 import { NotSentError, OutcomeUnknownError } from '../../src/service/port/errors.ts';
 import type { Tx, Store } from '../../src/ledger/tx.ts';
-import { brokenConnection, createMortality, ProcessDied } from '../activities/mixes/chaos.ts';
+import { brokenConnection, createMortality, ProcessDied } from '../world/strikes.ts';
 import { isRefusal, type Blow, type Effect, type EffectLog, type Looked, type Strike } from './effect-log.ts';
 import { refuseStatement } from './refuse-statement.ts';
 import { nameRequest, requestsOf } from './requests.ts';

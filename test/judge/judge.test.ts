@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
-import { Drive, type Mix } from '../activities/mixes/drive-campaign.ts';
-import { quietMix } from '../activities/mixes/quiet-mix.ts';
+import { Drive } from '../world/drive.ts';
+import type { Mix } from '../world/mix.ts';
 import { judge, rules, type Rule, type Trial } from './judge.ts';
 
 const area = (index: number) => 212 + index;
@@ -10,7 +10,7 @@ const numbers = ['0100', '0110', '0106', '0108', '0103', '0120', '0100'].map((en
 
 function world(dialect: 'spec' | 'extended'): Mix {
   const campaign = { campaignId: 'first', rules: buildRules(), rows: buildRows(numbers, (index) => `Guest ${index}`) };
-  return quietMix({ seed: 'judged', sandbox: { dialect }, campaigns: [campaign] });
+  return { seed: 'judged', sandbox: { dialect }, campaigns: [campaign] };
 }
 
 let honest: Trial;

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { asReported, drawChainedMix, drawMix, drawTangledMix } from '../activities/mixes/draw-mix.ts';
-import { Drive, type Mix } from '../activities/mixes/drive-campaign.ts';
-import { range } from '../activities/mixes/run-mixes.ts';
+import { Drive } from '../world/drive.ts';
+import { asReported, drawChainedMix, drawMix, drawTangledMix } from '../world/inputs/draw-mix.ts';
+import type { Mix } from '../world/mix.ts';
+import { range } from '../world/run-mixes.ts';
 import { drawPlan, drawScenario } from '../chaos/draw-weave.ts';
 import { Place } from '../chaos/places.ts';
 import { SmallCampaign } from '../chaos/small-campaign.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
-import { drawWorld } from '../worlds/draw-world.ts';
+import { drawWorld } from '../world/inputs/draw-world.ts';
 import type { Write } from './write-masters.ts';
 
 interface Played {

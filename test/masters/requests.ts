@@ -1,7 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { IncomingMessage } from 'node:http';
-import { Drive, type Mix, type Outcome } from '../activities/mixes/drive-campaign.ts';
-import { quietMix } from '../activities/mixes/quiet-mix.ts';
+import { Drive } from '../world/drive.ts';
+import type { Mix } from '../world/mix.ts';
+import type { Outcome } from '../world/outcome.ts';
 import { buildRows, buildRules, minuteMs } from '../support/campaign-rules.ts';
 import type { Write } from './write-masters.ts';
 
@@ -57,7 +58,7 @@ export async function writeRequests(write: Write): Promise<void> {
       retry: { maxAttempts: 2 },
       timing: { pollMs: minuteMs, settleMs: 5 * minuteMs },
     });
-    const mix = quietMix({
+    const mix: Mix = {
       seed: 'requests',
       api,
       provenLagMs: 0,
@@ -69,7 +70,7 @@ export async function writeRequests(write: Write): Promise<void> {
       ],
       // Its call waits for the only line.
       events: [{ afterMs: minuteMs / 2, happen: async (_, { suppress }) => suppress(numbers[1] ?? '') }],
-    });
+    };
     write(`${api}.txt`, (await recordRequests(mix)).asked);
   }
 }

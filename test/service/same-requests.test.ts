@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { quietMix } from '../activities/mixes/quiet-mix.ts';
 import { recordRequests } from '../masters/requests.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
+import type { Mix } from '../world/mix.ts';
 
 test('a campaign with a refusal of rate, a lost reply and a partial batch asks the service byte for byte what was recorded', async () => {
   const numbers = Array.from({ length: 12 }, (_, index) => `+121255501${String(index + 10)}`);
@@ -10,7 +10,7 @@ test('a campaign with a refusal of rate, a lost reply and a partial batch asks t
     retry: { maxAttempts: 2 },
     timing: { pollMs: 60_000, settleMs: 5 * 60_000 },
   });
-  const mix = quietMix({
+  const mix: Mix = {
     seed: 'recorded requests',
     sandbox: { dialect: 'extended' },
     campaigns: [{ campaignId: 'first', rules, rows: buildRows(numbers, (index) => `Guest ${String(index)}`) }],
@@ -20,7 +20,7 @@ test('a campaign with a refusal of rate, a lost reply and a partial batch asks t
       { id: 'partial', operation: 'batch_calls', nth: 5, effect: { type: 'partial', accept: 2 } },
       { id: 'list', operation: 'list_conversations', nth: 6, effect: { type: 'error', status: 500, when: 'before' } },
     ],
-  });
+  };
   const { outcome, asked } = await recordRequests(mix);
   const { proven, faults, trial } = outcome;
   expect([...proven, ...faults]).toEqual([]);

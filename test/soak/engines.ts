@@ -16,11 +16,11 @@ const mixes = 'test/activities/mixes';
 /** Every file that draws seeds. They are played in this order, again and again. */
 export const engines: readonly Engine[] = [
   { file: `${mixes}/mixes.test.ts`, promises: ['twice', 'rows', 'crash'] },
-  { file: 'test/worlds/worlds-sqlite.test.ts', promises: ['twice', 'rows'] },
+  { file: 'test/world/worlds-sqlite.test.ts', promises: ['twice', 'rows'] },
   { file: 'test/chaos/weaves-sqlite.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], api: 'all' },
-  { file: 'test/worlds/worlds-reported.test.ts', promises: ['twice', 'rows'], api: 'published' },
+  { file: 'test/world/worlds-reported.test.ts', promises: ['twice', 'rows'], api: 'published' },
   { file: `${mixes}/reported-mixes.test.ts`, promises: ['twice', 'rows', 'crash'], api: 'published' },
-  { file: 'test/worlds/worlds-postgres.test.ts', promises: ['twice', 'rows'], database: 'postgres' },
+  { file: 'test/world/worlds-postgres.test.ts', promises: ['twice', 'rows'], database: 'postgres' },
   { file: 'test/chaos/weaves-postgres.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], database: 'postgres' },
   { file: `${mixes}/chained.test.ts`, promises: ['twice', 'crash'] },
   { file: `${mixes}/tangled.test.ts`, promises: ['twice'] },

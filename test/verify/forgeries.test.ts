@@ -5,8 +5,8 @@ import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { importSuppressions } from '../../src/ledger/people/suppression-import.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { Drive } from '../activities/mixes/drive-campaign.ts';
-import { quietMix } from '../activities/mixes/quiet-mix.ts';
+import { Drive } from '../world/drive.ts';
+import type { Mix } from '../world/mix.ts';
 import { openAt } from '../ledger/test-stores.ts';
 import { buildRow, buildRules, minuteMs } from '../support/campaign-rules.ts';
 import type { Store } from '../../src/ledger/tx.ts';
@@ -38,7 +38,7 @@ async function* once<Value>(value: Value): AsyncGenerator<Value> {
 async function play(dialect: 'spec' | 'extended'): Promise<string> {
   const path = join(folder, `${dialect}.db`);
   let store: Store | undefined;
-  const mix = quietMix({
+  const mix: Mix = {
     seed: 'forgeries',
     sandbox: { dialect },
     campaigns: [
@@ -55,7 +55,7 @@ async function play(dialect: 'spec' | 'extended'): Promise<string> {
       await importSuppressions(store, once([stopped]), { terms, clock: { now: 1, nowReal: 1 } });
       await sql`vacuum into ${path}`.execute(store.db);
     },
-  });
+  };
   const { violations, proven, faults } = await new Drive(mix).run();
   expect([...violations, ...proven, ...faults]).toEqual([]);
   return path;

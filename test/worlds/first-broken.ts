@@ -1,8 +1,8 @@
 /** Runs seeds of worlds, one after another, until one breaks a promise. Says on stdout which one it is at, and what broke. */
 import { parseArgs } from 'node:util';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
-import { drawWorld } from './draw-world.ts';
-import { runWorlds } from './run-worlds.ts';
+import { drawWorld } from '../world/inputs/draw-world.ts';
+import { runWorlds } from '../world/run-worlds.ts';
 
 const { values } = parseArgs({
   options: {

@@ -53,7 +53,7 @@ export const guardsOfClaims: readonly Guard[] = [
     keeps: 'The list is read before a batch that the service claims to have refused (429) is sent again.',
     edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
     worlds: ['refused', 'mixed'],
-    test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
+    test: { file: 'test/world/seen.test.ts', name: 'sent again after a second' },
   },
   {
     name: 'rule 8: the wait after 400 and 422',
@@ -67,7 +67,7 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['refused'],
-    test: { file: 'test/worlds/seen.test.ts', name: 'nobody of a batch that was queued' },
+    test: { file: 'test/world/seen.test.ts', name: 'nobody of a batch that was queued' },
   },
   {
     name: 'rule 8: doubts about a refused batch, in both places',
@@ -77,14 +77,14 @@ export const guardsOfClaims: readonly Guard[] = [
       edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
     ],
     worlds: ['refused'],
-    test: { file: 'test/worlds/seen.test.ts', name: 'whose talks are recorded without words' },
+    test: { file: 'test/world/seen.test.ts', name: 'whose talks are recorded without words' },
   },
   {
     name: 'rule 8: doubts about a denied batch',
     keeps: 'A batch is not sent again after a 429 if a record may belong to one of its calls.',
     edits: [edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
     worlds: ['refused', 'mixed'],
-    test: { file: 'test/worlds/seen.test.ts', name: 'sent again after a second' },
+    test: { file: 'test/world/seen.test.ts', name: 'sent again after a second' },
   },
   {
     name: 'rule 8: the minute after a 429',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
-import { Drive } from '../activities/mixes/drive-campaign.ts';
+import { Drive } from '../world/drive.ts';
 import type { ResultRule } from '../../src/rules/talk-results.ts';
 import { askingResult, minuteMs } from '../support/campaign-rules.ts';
-import { drawWorld, settleMs, type World } from './draw-world.ts';
+import { drawWorld, settleMs, type World } from '../world/inputs/draw-world.ts';
 import { countGivenUp, judgeWorld } from './judge-world.ts';
 
 const drawn = drawWorld(1, 'apart_bare_records');

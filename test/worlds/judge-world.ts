@@ -1,10 +1,11 @@
 import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
-import type { Deed, Outcome } from '../activities/mixes/drive-campaign.ts';
+import type { Deed } from '../world/mix.ts';
+import type { Outcome } from '../world/outcome.ts';
 import { campaignOf, isTakenBack, isWithin, judgeCalls, type CallRule } from '../judge/judge-calls.ts';
 import type { Trial } from '../judge/judge.ts';
 import type { Ledger } from '../judge/ledger.ts';
-import { settleMs, type World } from './draw-world.ts';
+import { settleMs, type World } from '../world/inputs/draw-world.ts';
 
 export interface Breach {
   rule: CallRule | 'not one outcome' | 'no end' | 'rang after it was taken back' | 'in doubt without cause';

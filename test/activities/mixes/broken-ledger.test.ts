@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type * as BatchStates from '../../../src/ledger/batch-state.ts';
 import { isFull, someOf } from '../../support/depth.ts';
-import { drawMix } from './draw-mix.ts';
-import { Drive } from './drive-campaign.ts';
-import { range } from './run-mixes.ts';
+import { drawMix } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import { range } from '../../world/run-mixes.ts';
 
 /** The guard of "never call twice", disabled: everyone who asks is told that it was they who moved the batch. */
 vi.mock('../../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
@@ -19,7 +19,7 @@ test('a ledger whose compare-and-set always succeeds is caught dialling twice', 
   // The earlier seeds take long, and are not caught.
   for (const seed of range(isFull ? 1 : 8, 60)) {
     const mix = drawMix(seed);
-    if (!mix.strikes.some(({ point }) => point === 'dies_after_post')) continue;
+    if (!mix.strikes?.some(({ point }) => point === 'dies_after_post')) continue;
     const { violations, proven } = await new Drive(mix).run();
     if (!violations.some(({ rule }) => rule === 'attempt_dialled_twice')) continue;
     caught.push(seed);

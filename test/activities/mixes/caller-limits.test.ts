@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
-import { drawPeople } from '../../worlds/people.ts';
-import { drawPostFaults } from './draw-mix.ts';
-import { Drive } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { drawPeople } from '../../world/population.ts';
+import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
 
 const perHour = 9;
 
@@ -35,7 +35,7 @@ test.for(seedsFrom(3, isFull ? 4 : 2))(
     const strikes = [{ point: 'dies_after_post', nth: random.pick([1, 2, 3]) } as const, { point: 'dies_before_post', nth: 2 } as const];
     const workers = [() => 0, () => 0];
     const sandbox = { concurrency: 30, seedData: true };
-    const mix = quietMix({ seed: `caller ${seed}`, sandbox, campaigns, faults, hangs, workers, strikes: seed % 2 === 0 ? strikes : [] });
+    const mix: Mix = { seed: `caller ${seed}`, sandbox, campaigns, faults, hangs, workers, strikes: seed % 2 === 0 ? strikes : [] };
     const { trial, proven, violations } = await new Drive(mix).run();
     expect([...violations, ...proven]).toEqual([]);
     expect(mostWithinAnHour(trial.calls.map(({ acceptedAt }) => acceptedAt))).toBeLessThanOrEqual(perHour);

@@ -3,11 +3,12 @@ import { isPlaced, readEvidence, type Evidence } from '../../../src/ledger/read/
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
-import { drawPeople } from '../../worlds/people.ts';
-import { createWaitableClock } from '../service-world.ts';
-import { drawPostFaults } from './draw-mix.ts';
-import { Drive, type WorldEvent } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { drawPeople } from '../../world/population.ts';
+import { createWaitableClock } from '../../world/clock.ts';
+import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
+import type { WorldEvent } from '../../world/mix.ts';
 
 const maxAgeMs = 30 * dayMs;
 const consent = { atColumn: 'agreed', sourceColumn: 'where', textColumn: 'words', proofColumn: null, purposeColumn: null, maxAgeMs };
@@ -58,7 +59,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       spans.set(e164, kind === 'none' ? null : { from: Math.round(from), until: Math.round(from + maxAgeMs) });
     }
     const { faults, hangs } = isCalm ? { faults: [], hangs: [] } : drawPostFaults(random);
-    const mix = quietMix({
+    const mix: Mix = {
       seed: `consent ${seed}`,
       sandbox: { concurrency: 10, seedData: true },
       campaigns: campaigns.map(({ campaignId, rules, people: mine }) => ({
@@ -75,7 +76,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       strikes: isCalm ? [] : [{ point: 'dies_before_post', nth: 3 }],
       workers: [() => 0, () => (seed % 3 === 0 ? -skewMs : skewMs)],
       events: events.toSorted((a, b) => a.afterMs - b.afterMs),
-    });
+    };
     const told = new Map<string, Evidence>();
     const drive: Drive = new Drive({
       ...mix,

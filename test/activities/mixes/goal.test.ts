@@ -3,8 +3,7 @@ import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.t
 import { Random } from '../../../src/sandbox/core/random.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { buildRow, buildRules, callbackRules, minuteMs } from '../../support/campaign-rules.ts';
-import { Drive } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { Drive } from '../../world/drive.ts';
 
 const people = 300;
 const goal = 40;
@@ -57,14 +56,12 @@ test.for([
     });
     // Every third one has the same name.
     const rows = list.map(({ number }, index) => buildRow(index + 1, number, [number, index % 3 === 0 ? 'Guest' : `Guest ${index}`]));
-    const drive = new Drive(
-      quietMix({
-        seed: `goal ${seed}`,
-        sandbox: { concurrency: 16, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
-        campaigns: [{ campaignId: 'visits', rules, rows }],
-        workers: [() => 0, () => 0],
-      }),
-    );
+    const drive = new Drive({
+      seed: `goal ${seed}`,
+      sandbox: { concurrency: 16, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
+      campaigns: [{ campaignId: 'visits', rules, rows }],
+      workers: [() => 0, () => 0],
+    });
     const { trial, violations, proven, faults } = await drive.run();
     expect([...violations.filter(({ rule: broken }) => broken !== 'joins_disagree'), ...proven, ...faults]).toEqual([]);
     const talks = trial.calls.filter(({ result }) => result === 'answered');

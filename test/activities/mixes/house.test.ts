@@ -3,12 +3,13 @@ import { setHouse } from '../../../src/ledger/limits/house.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
-import { drawPeople } from '../../worlds/people.ts';
-import { createWaitableClock } from '../service-world.ts';
-import { drawPostFaults } from './draw-mix.ts';
-import { Drive, type WorldEvent } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
-import { range } from './run-mixes.ts';
+import { drawPeople } from '../../world/population.ts';
+import { createWaitableClock } from '../../world/clock.ts';
+import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
+import type { WorldEvent } from '../../world/mix.ts';
+import { range } from '../../world/run-mixes.ts';
 import { type HouseRules, weekdays } from '../../../src/rules/campaign-rules.ts';
 
 const perWeek = 3;
@@ -62,7 +63,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     ];
     const { faults, hangs } = isCalm ? { faults: [], hangs: [] } : drawPostFaults(random);
     const strikes = [{ point: 'dies_after_post', nth: random.pick([1, 2, 3]) } as const, { point: 'dies_before_post', nth: 2 } as const];
-    const mix = quietMix({
+    const mix: Mix = {
       seed: `house ${seed}`,
       sandbox: { concurrency: 20, seedData: true },
       campaigns,
@@ -71,7 +72,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       strikes: isCalm ? [] : strikes,
       workers: [() => 0, () => 0],
       events,
-    });
+    };
     const drive: Drive = new Drive(mix);
     const { trial, proven, violations } = await drive.run();
     expect([...violations, ...proven]).toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { drawMix } from './draw-mix.ts';
-import { Coverage, drawMixes, mustHappen, runMixes } from './run-mixes.ts';
+import { drawMix } from '../../world/inputs/draw-mix.ts';
+import { Coverage, drawMixes, mustHappen, runMixes } from '../../world/run-mixes.ts';
 import { describeSeeds, isFull, isSoak, seedsFrom } from '../../support/depth.ts';
 
 const coverage = new Coverage();

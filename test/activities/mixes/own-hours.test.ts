@@ -3,10 +3,10 @@ import { Random } from '../../../src/sandbox/core/random.ts';
 import { isWithin } from '../../judge/judge-calls.ts';
 import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
-import { drawPeople } from '../../worlds/people.ts';
-import { drawPostFaults } from './draw-mix.ts';
-import { Drive } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { drawPeople } from '../../world/population.ts';
+import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 /** Noon of the days before clocks change in one of the zones: in spring and in autumn. */
@@ -40,7 +40,7 @@ test.for(seedsFrom(1, isFull ? 5 : 3))(
     const begins = random.pick(eves);
     const rules = buildRules({ calendar, startsAt: begins, endsAt: begins + 72 * hourMs, pacing: { batchSize: random.pick([1, 4, 20]) } });
     const { faults, hangs } = random.chance(0.5) ? drawPostFaults(random) : { faults: [], hangs: [] };
-    const mix = quietMix({ seed, sandbox: { concurrency: 30 }, campaigns: [{ campaignId: 'first', rules, rows }], faults, hangs });
+    const mix: Mix = { seed, sandbox: { concurrency: 30 }, campaigns: [{ campaignId: 'first', rules, rows }], faults, hangs };
     const { trial, proven, violations } = await new Drive(mix).run();
     const ofNumber = new Map(rows.map((row) => [row.e164, row]));
     for (const { to, acceptedAt, dialedAt } of trial.calls) {

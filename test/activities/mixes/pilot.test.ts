@@ -3,11 +3,12 @@ import { Random } from '../../../src/sandbox/core/random.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
-import { drawPeople } from '../../worlds/people.ts';
-import { drawPostFaults } from './draw-mix.ts';
-import { Drive, type WorldEvent } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
-import { range } from './run-mixes.ts';
+import { drawPeople } from '../../world/population.ts';
+import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
+import type { WorldEvent } from '../../world/mix.ts';
+import { range } from '../../world/run-mixes.ts';
 
 const count = 120;
 const rows = 25;
@@ -28,7 +29,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     const decisions: number[] = [];
     /** The operator looks every half hour, and has it go on where something else has paused it. */
     const look: WorldEvent['happen'] = async (sandbox, hands) => {
-      const row = await drive.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
+      const row = await drive.store.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
       if (row?.pilot === 'asked') decisions.push(sandbox.clock.now());
       if (row?.pilot === 'asked' && decisions.length === 1) return hands.callSample(0);
       if (row?.state === 'paused') return hands.change(0, 'resume');
@@ -40,7 +41,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       { point: 'dies_after_post', nth: random.pick([1, 2, 3]) },
       { point: 'dies_before_post', nth: random.pick([2, 4]) },
     ] as const;
-    const mix = quietMix({
+    const mix: Mix = {
       seed: `pilot ${seed}`,
       sandbox: { concurrency: 15, seedData: true },
       campaigns: [{ campaignId, rules, rows: people.map(({ e164, name }, at) => buildRow(at + 1, e164, [e164, name])) }],
@@ -54,7 +55,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
         const told = await readEvents(drive.store.db, campaignId, { afterSeq: 0, limit: 10, types: ['pilot.drawn'] });
         for (const { data } of told) drawn.push((JSON.parse(JSON.stringify(data)) as { rows: number[] }).rows);
       },
-    });
+    };
     const drive: Drive = new Drive(mix);
     const { trial, proven, violations, faults: unclear } = await drive.run();
     expect([...violations, ...proven, ...unclear]).toEqual([]);

@@ -6,8 +6,8 @@ import { readAllEvents, type CampaignEvent } from '../../../src/ledger/events.ts
 import type { Queries } from '../../../src/ledger/tx.ts';
 import { buildRows, buildRules } from '../../support/campaign-rules.ts';
 import { numbers } from '../../ledger/scenario.ts';
-import { Drive } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
 
 const pacing = { maxConcurrentCalls: 4, batchSize: 2, refillThreshold: 1 };
 
@@ -30,7 +30,7 @@ vi.mock('../../../src/ledger/batch-state.ts', async (load): Promise<typeof Batch
 
 test('a plan that refuses a batch with 429 slows the campaign down, which comes back to full pace and ends clean', async () => {
   let events: CampaignEvent[] = [];
-  const mix = quietMix({
+  const mix: Mix = {
     seed: 'plan',
     sandbox: { plan: 'free' },
     campaigns: [
@@ -40,11 +40,11 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
         rows: buildRows(numbers(60), (index) => `Guest ${index}`),
       },
     ],
-  });
+  };
   const drive: Drive = new Drive({
     ...mix,
     atEnd: async () => {
-      events = await readAllEvents(drive.db, 0, 100_000);
+      events = await readAllEvents(drive.store.db, 0, 100_000);
     },
   });
   const { violations, proven, faults, trial } = await drive.run();

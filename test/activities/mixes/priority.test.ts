@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, dayMs, hourMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
-import { drawPeople } from '../../worlds/people.ts';
-import { createWaitableClock } from '../service-world.ts';
-import { drawPostFaults } from './draw-mix.ts';
-import { Drive } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { drawPeople } from '../../world/population.ts';
+import { createWaitableClock } from '../../world/clock.ts';
+import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
 
 test.for(seedsFrom(1, isFull ? 4 : 2))(
   'where a person may be called once, the campaign of higher priority calls them: seed %i',
@@ -29,7 +29,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     });
     const { faults, hangs } = seed % 2 === 0 ? drawPostFaults(random) : { faults: [], hangs: [] };
     const workers = [() => 0, () => 0];
-    const mix = quietMix({ seed: `priority ${seed}`, sandbox: { concurrency: 10, seedData: true }, campaigns, faults, hangs, workers });
+    const mix: Mix = { seed: `priority ${seed}`, sandbox: { concurrency: 10, seedData: true }, campaigns, faults, hangs, workers };
     const drive: Drive = new Drive(mix);
     const { trial, proven, violations } = await drive.run();
     expect([...violations, ...proven]).toEqual([]);

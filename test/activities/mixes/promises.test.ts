@@ -6,9 +6,9 @@ import { campaignOf } from '../../judge/judge-calls.ts';
 import { serviceApis, type ServiceApi } from '../../../src/rules/service-api.ts';
 import { buildRow, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isSoak, seedsFrom } from '../../support/depth.ts';
-import { asReported, drawPostFaults, drawStrikes } from './draw-mix.ts';
-import { Drive, type CampaignPlan, type Mix } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { asReported, drawPostFaults, drawStrikes } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { CampaignPlan, Mix } from '../../world/mix.ts';
 
 const dayMs = 24 * hourMs;
 /** Noon in New York; in the night after it clocks are set forward at two, in all zones but one. */
@@ -138,7 +138,7 @@ function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: D
   };
   let drive: Drive | undefined;
   const stall = { afterMs: 28 * hourMs + 50 * minuteMs, happen: async () => drive?.clock.pass(40 * minuteMs) };
-  const mix = quietMix({
+  const mix: Mix = {
     seed: `promises ${seed}`,
     sandbox: {
       concurrency: 30,
@@ -155,7 +155,7 @@ function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: D
     strikes: isHard ? drawStrikes(random) : [],
     events: isHard ? [stall] : [],
     workers: [(passedMs) => (isHard && passedMs > 25 * hourMs ? 900 : 0)],
-  });
+  };
   return { mix, people, stallOn: (given) => (drive = given) };
 }
 
@@ -224,7 +224,7 @@ test.for(cases)(
     const drive = new Drive({
       ...mix,
       atEnd: async () => {
-        const rows = await drive.db.selectFrom('promises').selectAll().where('state', 'not in', ['open', 'kept']).execute();
+        const rows = await drive.store.db.selectFrom('promises').selectAll().where('state', 'not in', ['open', 'kept']).execute();
         for (const row of rows) {
           const key = `${row.campaign_id} ${row.e164}`;
           told.set(key, [...(told.get(key) ?? []), `${row.state} ${row.reason}`]);

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { Drive } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import { control } from '../../world/inputs/around.ts';
+import type { Mix } from '../../world/mix.ts';
 
 test("a stranger's call after a 429 keeps nobody's row open for ever after a long outage", async () => {
   const busy = '+12125550101';
   const retry = { ...buildRules().retry, maxAttempts: 1 };
-  const mix = quietMix({
+  const mix: Mix = {
     seed: 'stranger',
     // Nothing tells an inbound call from one of ours, and an unanswered one leaves no record.
     sandbox: { dialect: 'spec', unansweredCreateRecord: false },
@@ -19,9 +20,9 @@ test("a stranger's call after a 429 keeps nobody's row open for ever after a lon
         effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 600 },
       },
     ],
-    inbound: [{ tick: 2, from: '+13125550142' }],
+    events: [{ tick: 2, happen: control('inbound', { phone_number_id: 'pn_main', from: '+13125550142' }) }],
     readOutage: { afterMs: 10 * minuteMs, forMs: 3 * hourMs },
-  });
+  };
   const { violations, faults, trial } = await new Drive(mix).run();
   expect([...violations, ...faults]).toEqual([]);
   // While the list cannot be read the batch is not sent again, and then it is given back.
@@ -42,11 +43,11 @@ test('what the campaign file says of a field goes before what is read by itself'
       { pointer: '/metadata/phone_call/call_result', equals: ['BUSY', 486], disposition: 'opted_out' },
     ],
   });
-  const mix = quietMix({
+  const mix: Mix = {
     seed: 'record rules',
     sandbox: { dialect: 'extended' },
     campaigns: [{ campaignId: 'first', rules, rows: buildRows([busy], () => 'Guest') }],
-  });
+  };
   const { proven, faults, trial } = await new Drive(mix).run();
   expect([...proven, ...faults]).toEqual([]);
   expect(trial.ledger.attempts).toMatchObject([{ disposition: 'opted_out' }]);

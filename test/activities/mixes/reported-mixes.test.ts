@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { isFull, isSoak, seedsFrom } from '../../support/depth.ts';
-import { asReported, drawMix } from './draw-mix.ts';
-import { Coverage, runMixes } from './run-mixes.ts';
+import { asReported, drawMix } from '../../world/inputs/draw-mix.ts';
+import { Coverage, runMixes } from '../../world/run-mixes.ts';
 
 test.each(['batch-calling', 'campaigns'] as const)(
   'a campaign through %s keeps every promise in a mix of faults, lags and deaths',

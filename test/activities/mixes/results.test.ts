@@ -6,8 +6,7 @@ import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { buildRow, buildRules, callbackRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isFull } from '../../support/depth.ts';
-import { Drive } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { Drive } from '../../world/drive.ts';
 
 const people = isFull ? 5_000 : 500;
 const maxAttempts = 3;
@@ -82,18 +81,16 @@ test(
       buildRow(index + 1, number, [number, index % 3 === 0 ? 'Guest' : `Guest ${number.slice(2)}`]),
     );
     let counted: Record<string, number> = {};
-    const drive: Drive = new Drive(
-      quietMix({
-        seed: 'results',
-        sandbox: { concurrency: 200, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
-        campaigns: [{ campaignId: 'visits', rules, rows }],
-        // The clock of the worker is not that of the service.
-        workers: [() => 400],
-        atEnd: async () => {
-          counted = (await readStatus(drive.db, await requireCampaign(drive.db, 'visits'))).results;
-        },
-      }),
-    );
+    const drive: Drive = new Drive({
+      seed: 'results',
+      sandbox: { concurrency: 200, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
+      campaigns: [{ campaignId: 'visits', rules, rows }],
+      // The clock of the worker is not that of the service.
+      workers: [() => 400],
+      atEnd: async () => {
+        counted = (await readStatus(drive.store.db, await requireCampaign(drive.store.db, 'visits'))).results;
+      },
+    });
     const { trial, violations, proven, faults } = await drive.run();
     // By time no call can be joined to its row by another clock; by the request it can.
     const found = violations.filter(({ rule: broken }) => broken !== 'joins_disagree');

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { buildRow, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
-import { drawPeople } from '../../worlds/people.ts';
-import { drawPostFaults } from './draw-mix.ts';
-import { Drive, type WorldEvent } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { drawPeople } from '../../world/population.ts';
+import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { Mix } from '../../world/mix.ts';
+import type { WorldEvent } from '../../world/mix.ts';
 
 const expiresAfterMs = 2 * hourMs;
 const pausedFrom = 4 * hourMs;
@@ -58,7 +59,7 @@ test.for(seedsFrom(1, isFull ? 6 : 2))(
           { point: 'dies_after_post', nth: 2 },
           { point: 'dies_before_post', nth: 4 },
         ] as const);
-    const mix = quietMix({
+    const mix: Mix = {
       seed: `leads ${seed}`,
       sandbox: { concurrency: 10, seedData: true },
       campaigns: [{ campaignId: 'leads', rules, rows: [] }],
@@ -68,7 +69,7 @@ test.for(seedsFrom(1, isFull ? 6 : 2))(
       workers: [() => 0, () => (seed % 3 === 0 ? -skewMs : skewMs)],
       resumeAfterMs: pausedForMs,
       events,
-    });
+    };
     const { trial, proven, faults: stuck } = await new Drive(mix).run();
     expect([...proven, ...stuck]).toEqual([]);
     expect(takenAt.size).toBe(people.length);

@@ -12,8 +12,8 @@ import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.t
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { isFull } from '../../support/depth.ts';
 import { temporaryFolder } from '../../list/campaign-folder.ts';
-import { Drive, type WorldEvent } from './drive-campaign.ts';
-import { quietMix } from './quiet-mix.ts';
+import { Drive } from '../../world/drive.ts';
+import type { WorldEvent } from '../../world/mix.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 /** Friday, noon in New York; on Sunday clocks are set forward in all zones of the list but one. */
@@ -96,7 +96,7 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   const origin = Date.UTC(2030, 0, 15, 12);
   /** The operator looks once an hour, and decides by what there is to see. */
   const look: WorldEvent['happen'] = async (sandbox, hands) => {
-    const row = await drive?.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
+    const row = await drive?.store.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
     if (row?.pilot !== 'asked') return;
     decided.push({ at: sandbox.clock.now(), ...row });
     if (decided.length > 1) return hands.change(0, 'resume');
@@ -134,32 +134,30 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   }
   const promised = new Map<string, string[]>();
   const callerOf = new Map<string, string>();
-  drive = new Drive(
-    quietMix({
-      seed: 'story',
-      sandbox: {
-        concurrency: 20,
-        meanTalkSeconds: 60,
-        fixture: {
-          agents: [{ agent_id: 'agent_recall', ...(JSON.parse(readFileSync('examples/recall/agent.json', 'utf8')) as object) }],
-        } as never,
-        seedData: true,
-        world: callees as never,
-      },
-      campaigns: [{ campaignId: 'recall', rules, rows }],
-      leavesPaused: true,
-      mostTicks: 20_000,
-      events,
-      atEnd: async () => {
-        const ended = await drive?.db.selectFrom('promises').selectAll().execute();
-        for (const { e164, state, reason } of ended ?? []) promised.set(e164, [...(promised.get(e164) ?? []), `${state} ${reason}`]);
-        const batches = await drive?.db.selectFrom('batches').select(['service_batch_id', 'caller']).execute();
-        for (const { service_batch_id: id, caller } of batches ?? []) callerOf.set(id ?? '', caller);
-        const store = drive?.store;
-        if (store !== undefined) bundle = (await makeBundle(store, { e164: complains, since: null, now: drive?.clock.now() ?? 0, by: 'story' }))?.bytes ?? null; // prettier-ignore
-      },
-    }),
-  );
+  drive = new Drive({
+    seed: 'story',
+    sandbox: {
+      concurrency: 20,
+      meanTalkSeconds: 60,
+      fixture: {
+        agents: [{ agent_id: 'agent_recall', ...(JSON.parse(readFileSync('examples/recall/agent.json', 'utf8')) as object) }],
+      } as never,
+      seedData: true,
+      world: callees as never,
+    },
+    campaigns: [{ campaignId: 'recall', rules, rows }],
+    leavesPaused: true,
+    mostTicks: 20_000,
+    events,
+    atEnd: async () => {
+      const ended = await drive?.store.db.selectFrom('promises').selectAll().execute();
+      for (const { e164, state, reason } of ended ?? []) promised.set(e164, [...(promised.get(e164) ?? []), `${state} ${reason}`]);
+      const batches = await drive?.store.db.selectFrom('batches').select(['service_batch_id', 'caller']).execute();
+      for (const { service_batch_id: id, caller } of batches ?? []) callerOf.set(id ?? '', caller);
+      const store = drive?.store;
+      if (store !== undefined) bundle = (await makeBundle(store, { e164: complains, since: null, now: drive?.clock.now() ?? 0, by: 'story' }))?.bytes ?? null; // prettier-ignore
+    },
+  });
   const { trial, proven, faults } = await drive.run();
   expect([...proven, ...faults.filter((fault) => !fault.startsWith('conduct'))]).toEqual([]);
   expect(deeds).toEqual(['agent 200', 'world 200']);

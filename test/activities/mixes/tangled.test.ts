@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { drawTangledMix } from './draw-mix.ts';
-import { Coverage, drawMixes, runMixes } from './run-mixes.ts';
+import { drawTangledMix } from '../../world/inputs/draw-mix.ts';
+import { Coverage, drawMixes, runMixes } from '../../world/run-mixes.ts';
 import { describeSeeds, isFull, isSoak, seedsFrom } from '../../support/depth.ts';
 
 const coverage = new Coverage();

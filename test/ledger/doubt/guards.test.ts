@@ -5,8 +5,7 @@ import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
-import { Drive } from '../../activities/mixes/drive-campaign.ts';
-import { quietMix } from '../../activities/mixes/quiet-mix.ts';
+import { Drive } from '../../world/drive.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { agentId, answered, beginCampaign, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
@@ -311,17 +310,15 @@ test('who calls in and asks never to be called again is not called', async () =>
   const rows = buildRows(['+12015550100', '+12025550100', '+12035550100', wisher], (index) => `Guest ${index}`);
   const rules = buildRules({ pacing: { batchSize: 1, refillThreshold: 1, maxConcurrentCalls: 1 } });
   let heard: unknown;
-  const { trial } = await new Drive(
-    quietMix({
-      seed: 'inbound',
-      sandbox: { meanTalkSeconds: 60 },
-      campaigns: [{ campaignId: 'first', rules, rows }],
-      events,
-      atEnd: async ({ url }) => {
-        heard = await (await fetch(`${url}/_sandbox/calls?direction=inbound`)).json();
-      },
-    }),
-  ).run();
+  const { trial } = await new Drive({
+    seed: 'inbound',
+    sandbox: { meanTalkSeconds: 60 },
+    campaigns: [{ campaignId: 'first', rules, rows }],
+    events,
+    atEnd: async ({ url }) => {
+      heard = await (await fetch(`${url}/_sandbox/calls?direction=inbound`)).json();
+    },
+  }).run();
   expect(heard).toMatchObject({ calls: [{ optedOut: true }] });
   expect(trial.calls.map(({ to }) => to)).not.toContain(wisher);
 });

@@ -1,14 +1,14 @@
-import { RefusedError } from '../../src/service/port/errors.ts';
-import type { CallReport, CallService } from '../../src/service/port/call-service.ts';
-import type { ServiceApi } from '../../src/rules/service-api.ts';
-import { Random } from '../../src/sandbox/core/random.ts';
-import { asReported } from '../activities/mixes/draw-mix.ts';
-import type { CampaignPlan, Mix, WorldEvent } from '../activities/mixes/drive-campaign.ts';
-import { noon } from '../sandbox/harness.ts';
-import { minuteMs } from '../support/campaign-rules.ts';
+import { RefusedError } from '../../../src/service/port/errors.ts';
+import type { CallReport, CallService } from '../../../src/service/port/call-service.ts';
+import type { ServiceApi } from '../../../src/rules/service-api.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import { asReported } from './draw-mix.ts';
+import type { CampaignPlan, Mix, WorldEvent } from '../mix.ts';
+import { noon } from '../../sandbox/harness.ts';
+import { minuteMs } from '../../support/campaign-rules.ts';
 import { several } from './around.ts';
 import type { Kind } from './kinds.ts';
-import { strangerAt, type Person } from './people.ts';
+import { strangerAt, type Person } from '../population.ts';
 
 type Drawn = Omit<Mix, 'seed'>;
 
@@ -61,7 +61,7 @@ function early(random: Random): number {
 }
 
 /** Processes that die around a withdrawal, and requests whose answers are lost, take their time to be taken up again. */
-function graceOf({ strikes, hangs, faults, provenLagMs = 0 }: Drawn): number {
+function graceOf({ strikes = [], hangs = [], faults = [], provenLagMs = 0 }: Drawn): number {
   const isTroubled = strikes.length + hangs.length + faults.length > 0;
   return (isTroubled ? 25 * minuteMs : 4 * minuteMs) + 3 * provenLagMs;
 }

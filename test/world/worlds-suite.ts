@@ -4,7 +4,7 @@ import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 import { formatCutLines } from './cut-lines.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
-import { drawWorld, worldNames, type World } from './draw-world.ts';
+import { drawWorld, worldNames, type World } from './inputs/draw-world.ts';
 import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
 
 /** Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing by it. */

@@ -1,5 +1,7 @@
-import { chaosPoints } from './chaos.ts';
-import { Drive, type Mix, type Outcome } from './drive-campaign.ts';
+import { strikePoints } from './strikes.ts';
+import { Drive } from './drive.ts';
+import type { Mix } from './mix.ts';
+import type { Outcome } from './outcome.ts';
 
 /** What a set of mixes went through, so that a test can insist that they were not harmless. */
 export class Coverage {
@@ -45,7 +47,7 @@ export function range(from: number, to: number): number[] {
 
 /** What the first 15 mixes cannot go by without, unless something has made them harmless. */
 export const mustHappen = [
-  ...chaosPoints.map((point) => `strike ${point}`),
+  ...strikePoints.map((point) => `strike ${point}`),
   ...['confirmed', 'refused', 'not_sent', 'unknown', 'missing'].map((verdict) => `verdict ${verdict}`),
   ...['confirmed by reply', 'confirmed by evidence', 'held', 'redial', 'refused', 'released'].map((state) => `batch ${state}`),
   ...['answered', 'voicemail', 'busy', 'no_answer', 'unreached', 'failed', 'opted_out', 'unknown'].map(

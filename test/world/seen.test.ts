@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WorldInput } from '../../src/sandbox/core/world/schema.ts';
-import { Drive, type Mix } from '../activities/mixes/drive-campaign.ts';
-import { quietMix } from '../activities/mixes/quiet-mix.ts';
+import { Drive } from './drive.ts';
+import type { Mix } from './mix.ts';
 import { buildRows, buildRules } from '../support/campaign-rules.ts';
 
 const firstNames = ['Ada', 'Ben', 'Cora', 'Dora', 'Emil', 'Fay', 'Gus', 'Hope', 'Ida', 'Jon', 'Kim', 'Lou'];
@@ -21,7 +21,7 @@ function campaign(campaignId: string, numbers: string[], nameOf: (index: number)
 
 /** Campaigns against the service as the contract has it: records name neither number nor batch. */
 function specMix(campaigns: Mix['campaigns'], world: WorldInput = {}, more: Partial<Mix> = {}): Mix {
-  return quietMix({ seed: 'seen', sandbox: { dialect: 'spec', world }, campaigns, ...more });
+  return { seed: 'seen', sandbox: { dialect: 'spec', world }, campaigns, ...more };
 }
 
 function post(path: string, body: unknown) {
@@ -136,7 +136,7 @@ test('a call that was placed although the answer was 429, and is listed while th
       campaign('other', numbers.slice(3), (index) => firstNames[index + 3] ?? ''),
     ],
     { records },
-    { faults, wishes: [{ tick: 3, campaign: 0, change: 'pause' }] },
+    { faults, events: [{ tick: 3, happen: (_, hands) => hands.change(0, 'pause') }] },
   );
   expect(await calledTwice(mix)).toEqual([]);
 });

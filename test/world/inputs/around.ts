@@ -1,14 +1,14 @@
-import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
-import type { Random } from '../../src/sandbox/core/random.ts';
-import type { RunningSandbox } from '../../src/sandbox/start.ts';
-import type { WorldEvent } from '../activities/mixes/drive-campaign.ts';
-import { hourMs, minuteMs } from '../support/campaign-rules.ts';
-import { strangerAt, type Person } from './people.ts';
+import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
+import type { Random } from '../../../src/sandbox/core/random.ts';
+import type { RunningSandbox } from '../../../src/sandbox/start.ts';
+import type { WorldEvent } from '../mix.ts';
+import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { strangerAt, type Person } from '../population.ts';
 
 export const template = 'Hello {{ name }}, this is the clinic about your visit.';
 export const numberedTemplate = 'Hello {{ name }} number {{ n }}, this is the clinic about your visit.';
 
-function control(path: string, body: unknown) {
+export function control(path: string, body: unknown) {
   return (sandbox: RunningSandbox): Promise<unknown> =>
     fetch(`${sandbox.url}/_sandbox/${path}`, {
       method: path.startsWith('world') ? 'PUT' : 'POST',

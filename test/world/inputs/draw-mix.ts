@@ -3,8 +3,9 @@ import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { noon } from '../../sandbox/harness.ts';
 import { buildRows, buildRules, hourMs, minuteMs, talkResults } from '../../support/campaign-rules.ts';
-import { chaosPoints, reportPoints, type ChaosPoint, type ChaosStrike } from './chaos.ts';
-import type { CampaignPlan, Hang, Mix } from './drive-campaign.ts';
+import { strikePoints, reportPoints, type StrikePoint, type Strike } from '../strikes.ts';
+import type { CampaignPlan, Hang, Mix, TurnEvent } from '../mix.ts';
+import { control } from './around.ts';
 
 const areas = ['212', '213', '312', '415', '602', '617', '713', '720', '808', '916'];
 const magic = ['0100', '0101', '0102', '0103', '0104', '0106', '0108', '0110', '0113', '0114'];
@@ -100,8 +101,8 @@ function drawReadFaults(random: Random): FaultRuleInput[] {
   return faults;
 }
 
-export function drawStrikes(random: Random, points: readonly ChaosPoint[] = chaosPoints): ChaosStrike[] {
-  const strikes: ChaosStrike[] = [];
+export function drawStrikes(random: Random, points: readonly StrikePoint[] = strikePoints): Strike[] {
+  const strikes: Strike[] = [];
   for (const point of points) {
     if (!random.chance(0.3)) continue;
     const most = point.startsWith('dies_in') ? 40 : point.startsWith('commit') ? 80 : 6;
@@ -111,6 +112,22 @@ export function drawStrikes(random: Random, points: readonly ChaosPoint[] = chao
     if (point === 'commit_refused') for (let more = 1; more <= 4; more += 1) strikes.push({ point, nth: nth + more });
   }
   return strikes;
+}
+
+/** Some of the people call in. */
+function drawInbound(random: Random, numbers: readonly string[], count: number): TurnEvent[] {
+  return Array.from({ length: count }, () => {
+    const tick = 1 + Math.floor(random.between(0, 40));
+    const from = random.pick(numbers as [string, ...string[]]);
+    return { tick, happen: control('inbound', { phone_number_id: 'pn_main', from }) };
+  });
+}
+
+/** A person pauses or cancels the first campaign. */
+function drawStop(random: Random): TurnEvent {
+  const tick = 1 + Math.floor(random.between(0, 30));
+  const change = random.chance(0.5) ? 'pause' : 'cancel';
+  return { tick, happen: (_, hands) => hands.change(0, change) };
 }
 
 /** A whole world from one number. */
@@ -173,13 +190,7 @@ export function drawMix(seed: number | string): Mix {
     readOutage: random.chance(0.12)
       ? { afterMs: Math.round(random.between(0, 40 * minuteMs)), forMs: random.pick([hourMs, 3 * hourMs]) }
       : null,
-    inbound: Array.from({ length: random.chance(0.4) ? 4 : 0 }, () => ({
-      tick: 1 + Math.floor(random.between(0, 40)),
-      from: random.pick(numbers as [string, ...string[]]),
-    })),
-    wishes: random.chance(0.15)
-      ? [{ tick: 1 + Math.floor(random.between(0, 30)), campaign: 0, change: random.chance(0.5) ? 'pause' : 'cancel' }]
-      : [],
+    events: [...drawInbound(random, numbers, random.chance(0.4) ? 4 : 0), ...(random.chance(0.15) ? [drawStop(random)] : [])],
     redial: random.chance(0.4),
   };
 }
@@ -196,12 +207,8 @@ export function drawTangledMix(seed: number): Mix {
     ...mix,
     sandbox: { ...mix.sandbox, listOrder: 'oldest_first' },
     campaigns: ['first', 'second'].map((campaignId) => ({ campaignId, rules, rows: buildRows(numbers, nameOf) })),
-    inbound: Array.from({ length: 8 }, () => ({
-      tick: 1 + Math.floor(random.between(0, 40)),
-      from: random.pick(numbers as [string, ...string[]]),
-    })),
+    events: drawInbound(random, numbers, 8),
     readOutage: { afterMs: Math.round(random.between(0, 30 * minuteMs)), forMs: hourMs },
-    wishes: [],
   };
 }
 
@@ -248,6 +255,7 @@ function drawSettings(random: Random, lagMs: number): Mix['sandbox'] {
 
 /** As drawn, with a service that reports its calls. Where nothing dies, nothing dies around reports either. */
 export function asReported<Drawn extends Omit<Mix, 'seed'>>(mix: Drawn, api: Exclude<ServiceApi, 'contract'>, random: Random): Drawn {
+  const { strikes = [] } = mix;
   const isProven = random.chance(0.7);
   // A refusal that was carried out cannot be seen before the list shows it; how late that is, somebody must have measured.
   const lagMs = random.pick(isProven ? [0, 0, 5_000, 120_000] : [0, 0, 5_000]);
@@ -256,6 +264,6 @@ export function asReported<Drawn extends Omit<Mix, 'seed'>>(mix: Drawn, api: Exc
     api,
     sandbox: { ...mix.sandbox, ...drawSettings(random, lagMs), dialect: 'extended' },
     ...(isProven ? { provenLagMs: lagMs } : {}),
-    strikes: [...mix.strikes, ...(mix.strikes.length > 0 ? drawStrikes(random, reportPoints) : [])],
+    strikes: [...strikes, ...(strikes.length > 0 ? drawStrikes(random, reportPoints) : [])],
   };
 }

@@ -1,8 +1,8 @@
-import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
-import type { Random } from '../../src/sandbox/core/random.ts';
-import type { WorldInput } from '../../src/sandbox/core/world/schema.ts';
-import type { Mix, WorldEvent } from '../activities/mixes/drive-campaign.ts';
-import { minuteMs } from '../support/campaign-rules.ts';
+import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
+import type { Random } from '../../../src/sandbox/core/random.ts';
+import type { WorldInput } from '../../../src/sandbox/core/world/schema.ts';
+import type { Mix, WorldEvent } from '../mix.ts';
+import { minuteMs } from '../../support/campaign-rules.ts';
 import {
   carriedOutRefusals,
   clockSteps,
@@ -14,7 +14,7 @@ import {
   several,
   template,
 } from './around.ts';
-import type { Crowd, Person } from './people.ts';
+import type { Crowd, Person } from '../population.ts';
 
 export type Records = NonNullable<WorldInput['records']>;
 

@@ -2,10 +2,11 @@ import { fetch } from 'undici';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { keyHeaders } from '../../src/rules/service-api.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
-import { Drive, type Outcome } from '../activities/mixes/drive-campaign.ts';
+import { Drive } from './drive.ts';
+import type { Outcome } from './outcome.ts';
 import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';
-import type { World } from './draw-world.ts';
-import { countGivenUp, judgeReported, judgeWorld, nameOf, type Breach } from './judge-world.ts';
+import type { World } from './inputs/draw-world.ts';
+import { countGivenUp, judgeReported, judgeWorld, nameOf, type Breach } from '../worlds/judge-world.ts';
 
 /** One world's seeds in figures. */
 export interface Figures {

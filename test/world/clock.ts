@@ -1,6 +1,6 @@
 import { createManualClock, type ManualClock } from '../sandbox/harness.ts';
 
-/** A manual clock on which things can be awaited: `advance` stops at each instant that somebody waits for. */
+/** A manual clock on which things can be awaited: `pass` stops at each instant that something waits for. */
 export interface WaitableClock extends ManualClock {
   until(instant: number): Promise<void>;
   /** Goes on to now + ms; at every awaited instant on the way, what waits there is let go and done first. */

@@ -1,13 +1,13 @@
-import type { ServiceApi } from '../../src/rules/service-api.ts';
-import { Random } from '../../src/sandbox/core/random.ts';
-import { drawPostFaults, drawStrikes } from '../activities/mixes/draw-mix.ts';
-import type { Mix } from '../activities/mixes/drive-campaign.ts';
-import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
-import { askingResult, buildRow, buildRules, hourMs, minuteMs, talkResults } from '../support/campaign-rules.ts';
+import type { ServiceApi } from '../../../src/rules/service-api.ts';
+import { Random } from '../../../src/sandbox/core/random.ts';
+import { drawPostFaults, drawStrikes } from './draw-mix.ts';
+import type { Mix } from '../mix.ts';
+import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
+import { askingResult, buildRow, buildRules, hourMs, minuteMs, talkResults } from '../../support/campaign-rules.ts';
 import { template } from './around.ts';
 import { kinds, type Traits } from './kinds.ts';
 import { reportedKinds, reportingSide, type ReportedSide } from './reporting.ts';
-import { drawPeople, type Crowd, type Person } from './people.ts';
+import { drawPeople, type Crowd, type Person } from '../population.ts';
 
 /** Records that come later than this after the call are stragglers, unless everything newer is as late. */
 export const settleMs = 15 * minuteMs;
@@ -122,11 +122,6 @@ function buildMix(
     faults: [...(traits.faults ?? []), ...postFaults.faults.filter(({ nth }) => !refusals.includes(nth as number))],
     hangs: postFaults.hangs.filter(({ nth }) => !refusals.includes(nth)),
     strikes: kills ? drawStrikes(random) : [],
-    sweepDuring: [],
-    readOutage: null,
-    inbound: [],
-    wishes: [],
-    redial: false,
     events: traits.events ?? [],
     ...(traits.workers === undefined ? {} : { workers: traits.workers }),
   };
