@@ -1,41 +1,17 @@
 import { expect, test, onTestFinished, vi } from 'vitest';
-import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { guards } from '../worlds/guards.ts';
-import { guardsOfLedger } from '../worlds/guards-of-ledger.ts';
-import { guardsOfRows } from '../worlds/guards-of-rows.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { bothDialects } from '../ledger/test-stores.ts';
-import { aims } from './aims.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
 import { pickPerCell, type Case } from './design.ts';
-import { cellOf, faultKindsOf, Matrix, possible } from './matrix.ts';
+import type { Effect } from './effect-log.ts';
+import { faultKindsOf, Matrix, possible } from './matrix.ts';
 import { planOf } from './draw-weave.ts';
 import { campaignId } from './import-small.ts';
 import { SmallCampaign } from './small-campaign.ts';
-import { openPlace } from './weaves-suite.ts';
+import { openPlace } from './open-place.ts';
 import { refuseStatement } from './refuse-statement.ts';
 import { shrink, without } from './shrink.ts';
-import { shareOut } from './share-out.ts';
-
-test('every guard of the ledger is looked for, or has a test that sees it', () => {
-  const names = aims.map(({ guard }) => guard);
-  expect([...guardsOfLedger, ...guardsOfRows].filter(({ name }) => !names.includes(name))).toEqual([]);
-  expect(new Set(names).size).toBe(names.length);
-});
-
-test.for(aims)('$guard: the guard and its scenarios exist, and what no case can see has a test', (aimed) => {
-  const guard = guards.find(({ name }) => name === aimed.guard);
-  expect(guard).toBeDefined();
-  if ('unseen' in aimed) expect(guard?.test).toBeDefined();
-  else {
-    const known = scenarios.map(({ name }) => name);
-    expect(aimed.aim.scenarios.filter((name) => !known.includes(name))).toEqual([]);
-  }
-});
 
 const [scenario] = scenarios as [Case['scenario']];
 
@@ -58,16 +34,13 @@ test('so many cases are picked for each cell as are asked for, or as there are',
   expect(pickPerCell([other], 5)).toEqual([other]);
 });
 
-test('the matrix adds up what several processes have found, and names what nobody has reached', () => {
+test('the matrix counts what was disturbed, and names what was not reached', () => {
   const matrix = new Matrix();
-  for (const times of [2, 3]) matrix.addAll(new Map([[cellOf('batch unknown → held', 'fails'), times]]));
-  expect(matrix.count('batch unknown → held', 'fails')).toBe(5);
-  expect([matrix.filled, matrix.size]).toEqual([1, possible.length * faultKindsOf('contract').length]);
   expect(matrix.format()).toContain('- `batch held → redial`: every kind');
-  const all = possible.flatMap((transition) => faultKindsOf('contract').map((kind) => [cellOf(transition, kind), 1] as const));
-  matrix.addAll(new Map(all));
-  expect(matrix.format()).toContain(`${matrix.size} of ${matrix.size} cells reached.`);
-  expect(matrix.format()).not.toContain('Empty');
+  const struck = { strike: 'fails', transitions: possible, step: 1, nth: 0, operation: 'submit' } as unknown as Effect;
+  matrix.note({ effects: [struck, struck], done: [] }, []);
+  expect([matrix.count('batch unknown → held', 'fails'), matrix.count('batch unknown → held', 'unheard')]).toEqual([2, 0]);
+  expect(matrix.format()).toContain(`${possible.length} of ${possible.length * faultKindsOf('contract').length} cells reached. Empty:`);
 });
 
 test.for([3_600_000, -3_600_000])('a clock that is set by %i ms within a sweep is noted, and the campaign goes on', async (clockByMs) => {
@@ -160,64 +133,4 @@ test('whoever stops the run stops the shrinking', async () => {
   const shrunk = await shrink({ thing: [1, 2, 3, 4], result: 'broken' }, without, breaks, stopping.signal);
   expect(shrunk).toEqual({ thing: [1, 2, 3, 4], result: 'broken', isSmallest: false });
   expect(tries).toBe(1);
-});
-
-/** A process that answers twice the number it is sent, after what it was told at its start; of 13 it says nothing, of 99 it fails. */
-async function aProgram(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'share-out-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'twice.mjs');
-  writeFileSync(
-    path,
-    `process.on('message', ({ number }) => {
-      if (number === 99) process.exit(3);
-      if (number !== 13) process.send({ answer: new Map([[process.argv[2], 2 * number]]) });
-    });`,
-  );
-  return path;
-}
-
-interface Answer {
-  answer: Map<string, number>;
-}
-
-async function run(numbers: readonly number[], longestMs = 60_000) {
-  const stop = new AbortController();
-  const found: number[] = [];
-  const hung: number[] = [];
-  const by = new Set<string>();
-  await shareOut<{ number: number }, Answer>({
-    program: await aProgram(),
-    processes: [['one'], ['two']],
-    units: numbers.map((number) => ({ number })),
-    stop: stop.signal,
-    longestMs,
-    onResult: (_, { answer }) => {
-      for (const [who, number] of answer) {
-        by.add(who);
-        found.push(number);
-      }
-      if (found.length === 3) stop.abort();
-    },
-    onHung: ({ number }) => hung.push(number),
-  });
-  return { found: found.toSorted((a, b) => a - b), hung, by };
-}
-
-test('units are shared out to processes, and what each found comes back', async () => {
-  expect(await run([1, 2])).toEqual({ found: [2, 4], hung: [], by: new Set(['one', 'two']) });
-});
-
-test('one that never answers is given up, and another process goes on with the rest', async () => {
-  expect(await run([13, 1, 2], 2_000)).toMatchObject({ found: [2, 4], hung: [13] });
-});
-
-test('a run that is broken off has what was done until then', async () => {
-  const { found } = await run(Array.from({ length: 50 }, (_, index) => index + 1));
-  expect(found.length).toBeLessThan(6);
-  expect(found.length).toBeGreaterThanOrEqual(3);
-});
-
-test('a process that fails ends the run, and says at what', async () => {
-  await expect(run([1, 99])).rejects.toThrow('ended with 3 at {"number":99}');
 });

@@ -128,7 +128,12 @@ function cellsAimedAt({ intervention, transitions }: Case): string[] {
 /** As many for each cell as asked for, or all that there are; from here and there in the design, so that they differ. */
 export function pickPerCell(cases: readonly Case[], perCell: number): Case[] {
   const byCell = new Map<string, Case[]>();
-  for (const each of cases) for (const cell of cellsAimedAt(each)) byCell.set(cell, [...(byCell.get(cell) ?? []), each]);
+  for (const each of cases)
+    for (const cell of cellsAimedAt(each)) {
+      const known = byCell.get(cell);
+      if (known === undefined) byCell.set(cell, [each]);
+      else known.push(each);
+    }
   const picked = new Set<Case>();
   // Those of which there are few come first: what reaches them often reaches others too.
   for (const candidates of [...byCell.values()].toSorted((a, b) => a.length - b.length)) {

@@ -60,7 +60,7 @@ export function cellOf(transition: Transition, kind: string): string {
 
 /** How often each transition was made, or about to be made, by an effect that was disturbed, by kind. */
 export class Matrix {
-  readonly cells = new Map<string, number>();
+  readonly #cells = new Map<string, number>();
   readonly #rows: readonly Transition[];
   readonly #kinds: readonly string[];
 
@@ -83,37 +83,23 @@ export class Matrix {
     }
   }
 
-  #add(cell: string, times = 1): void {
-    this.cells.set(cell, (this.cells.get(cell) ?? 0) + times);
-  }
-
-  addAll(cells: ReadonlyMap<string, number>): void {
-    for (const [cell, times] of cells) this.#add(cell, times);
+  #add(cell: string): void {
+    this.#cells.set(cell, (this.#cells.get(cell) ?? 0) + 1);
   }
 
   count(transition: Transition, kind: string): number {
-    return this.cells.get(cellOf(transition, kind)) ?? 0;
+    return this.#cells.get(cellOf(transition, kind)) ?? 0;
   }
 
-  get filled(): number {
-    return this.#rows.reduce((sum, transition) => sum + this.#kinds.filter((kind) => this.count(transition, kind) > 0).length, 0);
-  }
-
-  get size(): number {
-    return this.#rows.length * this.#kinds.length;
-  }
-
-  /** A table in Markdown, and below it the cells that stayed empty. */
+  /** How many cells were reached, and which stayed empty. */
   format(): string {
-    const rows = this.#rows.map((transition) => [transition, ...this.#kinds.map((kind) => String(this.count(transition, kind)))]);
-    const head = ['Transition', ...this.#kinds];
-    const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
-    const empty = this.#rows.flatMap((transition) => {
-      const kinds = this.#kinds.filter((kind) => this.count(transition, kind) === 0);
-      if (kinds.length === 0) return [];
-      return [`- \`${transition}\`: ${kinds.length === this.#kinds.length ? 'every kind' : kinds.join(', ')}`];
-    });
-    const reached = `${this.filled} of ${this.size} cells reached.`;
-    return [...lines, '', ...(empty.length === 0 ? [reached] : [`${reached} Empty:`, '', ...empty])].join('\n');
+    const isEmpty = (transition: Transition) => (kind: string) => this.count(transition, kind) === 0;
+    const empty = this.#rows.map((transition) => ({ transition, kinds: this.#kinds.filter(isEmpty(transition)) }));
+    const size = this.#rows.length * this.#kinds.length;
+    const reached = size - empty.reduce((sum, { kinds }) => sum + kinds.length, 0);
+    const lines = empty
+      .filter(({ kinds }) => kinds.length > 0)
+      .map(({ transition, kinds }) => `- \`${transition}\`: ${kinds.length === this.#kinds.length ? 'every kind' : kinds.join(', ')}`);
+    return [`${reached} of ${size} cells reached.${lines.length === 0 ? '' : ' Empty:'}`, ...lines].join('\n');
   }
 }

@@ -49,22 +49,6 @@ export function emptyWeaves(api: ServiceApi = 'contract'): Weaves {
   };
 }
 
-/** Weaves as they go from one process to another. */
-export type SentWeaves = Omit<Weaves, 'matrix'> & { cells: Map<string, number> };
-
-export function toSend({ matrix, ...weaves }: Weaves): SentWeaves {
-  return { ...weaves, cells: matrix.cells };
-}
-
-/** Adds what another process has found. */
-export function addWeaves(weaves: Weaves, { cells, ...more }: SentWeaves): void {
-  for (const key of ['cases', 'missed', 'calls', 'rows', 'unresolved', 'paused'] as const) weaves[key] += more[key];
-  for (const key of ['design', 'faults', 'requests'] as const)
-    for (const [what, times] of more[key]) weaves[key].set(what, (weaves[key].get(what) ?? 0) + times);
-  weaves.matrix.addAll(cells);
-  weaves.broken.push(...more.broken);
-}
-
 interface Judged {
   ending: Ending;
   breaches: Breach[];

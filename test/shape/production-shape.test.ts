@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { drawDisturbances } from './disturbances.ts';
 import { runShape } from './run-shape.ts';
 import { mustHaveServer, resolveServerPrograms } from './server-programs.ts';
-import { isFull } from '../support/depth.ts';
+import { isFull, isSoak, seedsFrom } from '../support/depth.ts';
 
 const onProgress = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -12,7 +12,7 @@ const onProgress = (line: string): void => {
 const limitMs = 600_000;
 
 // From empty caches the build takes minutes.
-test.runIf(isFull || mustHaveServer)(
+test.runIf(isFull || isSoak || mustHaveServer)(
   'two Temporal servers, three workers, database and service are killed in turn, and dialling goes on by itself',
   { timeout: 1_500_000 },
   async ({ skip }) => {
@@ -20,14 +20,15 @@ test.runIf(isFull || mustHaveServer)(
       if (mustHaveServer) throw error;
       return skip(`Temporal's server is not here and cannot be built: ${error.message}`);
     });
-    const { broken, story, rows, calls } = await runShape({
-      seed: 6,
-      rows: 300,
-      programs,
-      limitMs,
-      disturbances: drawDisturbances(6, 1),
-    });
-    onProgress([...story, `${rows} rows, ${calls} calls`].join('\n'));
-    expect(broken, story.join('\n')).toEqual([]);
+    for (const seed of seedsFrom(6, 1)) {
+      const { broken, story, rows, calls } = await runShape({
+        seed,
+        programs,
+        limitMs,
+        ...(isSoak ? { rows: 500 } : { rows: 300, disturbances: drawDisturbances(seed, 1) }),
+      });
+      onProgress([`seed ${seed}`, ...story, `${rows} rows, ${calls} calls`].join('\n'));
+      expect(broken, story.join('\n')).toEqual([]);
+    }
   },
 );

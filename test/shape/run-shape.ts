@@ -1,6 +1,7 @@
 import { campaignWorkflowId } from '../../src/rules/ids.ts';
+import { notePlayed } from '../support/played.ts';
 import { until } from '../support/until.ts';
-import { drawDisturbances, isOfNetwork, strike, type Disturbance, type Kind } from './disturbances.ts';
+import { drawDisturbances, isOfNetwork, strike, type Disturbance } from './disturbances.ts';
 import { ClerkWork } from './clerk-work.ts';
 import { judgeDeeds, outcomeOf } from './judge-deeds.ts';
 import { judgeShape } from './judge-shape.ts';
@@ -23,12 +24,7 @@ const endLimitMs = 600_000;
 export interface ShapeEnd {
   calls: number;
   rows: number;
-  unresolved: number;
-  /** Characters of histories, logs, metrics and messages that were searched for secrets. */
-  searched: number;
-  /** Each kind of disturbance, and the milliseconds until dialling went on. */
-  standstills: [Kind, number][];
-  /** The same in words, in order. */
+  /** Each kind of disturbance, and how long dialling stood still. */
   story: string[];
   broken: string[];
 }
@@ -75,7 +71,6 @@ export async function runShape(input: {
   return withWorld({ ...input, people }, async (world) => {
     const begun = Date.now();
     const story: string[] = [];
-    const standstills: [Kind, number][] = [];
     const tell = (last: string) => (error: Error) => eventText(world, [...story, last], error);
     const clerks = new ClerkWork(world.office, { campaignId, seed: input.seed, people });
     /** Nobody waits for them, but before the campaign is paused and at the end. */
@@ -91,7 +86,6 @@ export async function runShape(input: {
       const { what, at, afterwards } = await strike(world, disturbance);
       await untilTaken(world, at, { batches: batchesOfProof, limitMs }).catch(tell(`after: ${disturbance.kind}`));
       gotOver = Date.now();
-      standstills.push([disturbance.kind, gotOver - at]);
       const seconds = ((gotOver - at) / 1000).toFixed(1);
       story.push(`${Math.round((at - begun) / 1000)} s ${disturbance.kind} (${what}): ${seconds} s`);
       await afterwards();
@@ -104,6 +98,7 @@ export async function runShape(input: {
     await Promise.all(acts);
     await untilEnd(world).catch(tell('at the end'));
     const calls = await world.calls();
+    notePlayed({ campaigns: 1, calls: calls.length });
     const results = await world.results();
     const mostUnresolved = batchSize * disturbances.length;
     const { deeds, pauses, smaller, counts } = clerks;
@@ -122,13 +117,11 @@ export async function runShape(input: {
     const { carriedOut, repeated, unheard } = counts;
     story.push(
       `${Math.round((Date.now() - begun) / 1000)} s judged; changes through the API: ${carriedOut}, repeated ${repeated}, unheard ${unheard}`,
+      `${unresolved} rows left to an operator; ${(scan.searched / 1e6).toFixed(0)} million characters searched for keys, numbers and names`,
     );
     return {
       calls: calls.length,
       rows: people.length,
-      unresolved,
-      searched: scan.searched,
-      standstills,
       story,
       broken,
     };

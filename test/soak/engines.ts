@@ -15,15 +15,9 @@ const mixes = 'test/activities/mixes';
 
 /** Every file that draws seeds. They are played in this order, again and again. */
 export const engines: readonly Engine[] = [
-  { file: `${mixes}/mixes.test.ts`, promises: ['twice', 'rows', 'crash'] },
-  { file: 'test/world/worlds-sqlite.test.ts', promises: ['twice', 'rows'] },
-  { file: 'test/chaos/weaves-sqlite.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], api: 'all' },
-  { file: 'test/world/worlds-reported.test.ts', promises: ['twice', 'rows'], api: 'published' },
-  { file: `${mixes}/reported-mixes.test.ts`, promises: ['twice', 'rows', 'crash'], api: 'published' },
-  { file: 'test/world/worlds-postgres.test.ts', promises: ['twice', 'rows'], database: 'postgres' },
-  { file: 'test/chaos/weaves-postgres.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], database: 'postgres' },
-  { file: `${mixes}/chained.test.ts`, promises: ['twice', 'crash'] },
-  { file: `${mixes}/tangled.test.ts`, promises: ['twice'] },
+  { file: `${mixes}/mixes.test.ts`, promises: ['twice', 'rows', 'crash'], api: 'all', database: 'both' },
+  { file: 'test/world/worlds.test.ts', promises: ['twice', 'rows'], api: 'all', database: 'both' },
+  { file: 'test/chaos/weaves.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], api: 'all', database: 'both' },
   { file: `${mixes}/own-hours.test.ts`, promises: ['hours'] },
   { file: `${mixes}/house.test.ts`, promises: ['hours', 'limits'] },
   { file: `${mixes}/priority.test.ts`, promises: ['limits'] },
@@ -32,5 +26,6 @@ export const engines: readonly Engine[] = [
   { file: `${mixes}/consent.test.ts`, promises: ['consent'] },
   { file: `${mixes}/stays-open.test.ts`, promises: ['twice', 'hours'] },
   { file: `${mixes}/promises.test.ts`, promises: ['callbacks'], api: 'all' },
+  { file: 'test/shape/production-shape.test.ts', promises: ['twice', 'rows', 'crash'], database: 'postgres' },
   { file: 'test/ledger/random-walk.test.ts', promises: ['rows', 'limits'], database: 'both' },
 ];

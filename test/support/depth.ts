@@ -17,13 +17,18 @@ const soakSeed = process.env['SOAK_SEED'];
 /** Whether `npm run soak` plays: seeds that nobody has chosen, so that what a test says of its own seeds is not asked. */
 export const isSoak = soakSeed !== undefined;
 
-/** The seeds of a test: at each run the same from `first` on, and those from the drawn one on while `npm run soak` plays. */
-export function seedsFrom(first: number, count: number): number[] {
+/**
+ * The seeds of a test: at each run the same from `first` on, and those from the drawn one on while `npm run soak` plays. `usual`: those of
+ * them that show each promise once, where `npm test` plays fewer.
+ */
+export function seedsFrom(first: number, count: number, usual?: readonly number[]): readonly number[] {
+  if (usual !== undefined && !isSoak && !isFull && seedFactor === 1) return usual;
   const from = isSoak ? Number(soakSeed) : first;
   return Array.from({ length: Math.round(count * seedFactor) }, (_, index) => from + index);
 }
 
 /** Such seeds in the name of a test. */
 export function describeSeeds(seeds: readonly number[]): string {
-  return `seeds ${seeds[0]} to ${seeds.at(-1)}`;
+  const isRow = seeds.every((seed, index) => index === 0 || seed === (seeds[index - 1] ?? 0) + 1);
+  return isRow && seeds.length > 2 ? `seeds ${seeds[0]} to ${seeds.at(-1)}` : `seeds ${seeds.join(', ')}`;
 }

@@ -7,7 +7,7 @@ import type { Place } from '../places.ts';
 import { scenarios, type Scenario } from '../scenarios.ts';
 import { SmallCampaign, type Ending } from '../small-campaign.ts';
 import { emptyWeaves, runSeed } from '../run-weaves.ts';
-import { openPlace } from '../weaves-suite.ts';
+import { openPlace } from '../open-place.ts';
 import { nameTry, sendings } from './person.ts';
 
 const scenario = scenarios.find(({ name }) => name === 'calm') as Scenario;

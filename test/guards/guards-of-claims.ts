@@ -1,3 +1,4 @@
+import { besideSubmit, struck } from '../chaos/aim.ts';
 import { edit, type Guard } from './guard.ts';
 
 const bounds = 'src/ledger/doubt/post-bounds.ts';
@@ -52,6 +53,7 @@ export const guardsOfClaims: readonly Guard[] = [
     name: 'rule 8: reading the list before a second POST',
     keeps: 'The list is read before a batch that the service claims to have refused (429) is sent again.',
     edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
+    aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused', 'mixed'],
     test: { file: 'test/world/seen.test.ts', name: 'sent again after a second' },
   },
@@ -66,6 +68,7 @@ export const guardsOfClaims: readonly Guard[] = [
         'await applyRefusal(tx, batch, input.now);',
       ),
     ],
+    aim: struck('refused, and yet called', 'submit'),
     worlds: ['refused'],
     test: { file: 'test/world/seen.test.ts', name: 'nobody of a batch that was queued' },
   },
@@ -97,6 +100,7 @@ export const guardsOfClaims: readonly Guard[] = [
     name: 'rule 8: released calls',
     keeps: 'Recipients of a denied batch are not called in another one while a record may be theirs.',
     edits: [edit(dialGuard, ' || (row.denied !== null && !isGivenBack(row))', '')],
+    aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused', 'mixed'],
     test: { file: 'test/ledger/doubt/guards.test.ts', name: 'who was in a batch that was given back' },
   },
@@ -104,6 +108,7 @@ export const guardsOfClaims: readonly Guard[] = [
     name: 'rule 8: a record of a released call',
     keeps: 'It settles that call, and its recipient is not called again for it.',
     edits: [edit('src/ledger/collect/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);")],
+    aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused'],
     test: { file: 'test/ledger/dial/denied-calls.test.ts', name: 'a record that comes after the batch was given back' },
   },

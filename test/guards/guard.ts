@@ -1,4 +1,5 @@
 import type { ServiceApi } from '../../src/rules/service-api.ts';
+import type { Aim } from '../chaos/aim.ts';
 
 /** One text of one file that makes up a guard, or a part of it. */
 export interface Edit {
@@ -18,7 +19,9 @@ export interface Guard {
   worlds: readonly string[];
   /** By which the service is asked in them; the contract's when left out. */
   api?: ServiceApi;
-  /** A test for what seeds do not reach: its file, and a text that its name holds. */
+  /** The interleavings that show it. */
+  aim?: Aim;
+  /** A test for what neither reaches: its file, and a text that its name holds. */
   test?: { file: string; name: string };
 }
 

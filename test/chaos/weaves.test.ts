@@ -1,26 +1,17 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bothDialects } from '../ledger/test-stores.ts';
-import { createDatabase } from '../support/postgres-server.ts';
-import { describeSeeds, isSoak, seedFactor, seedsFrom } from '../support/depth.ts';
-import { sharedServer } from '../support/shared-server.ts';
+import { describeSeeds, isFull, isSoak, seedFactor, seedsFrom } from '../support/depth.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { chooseCases } from './design.ts';
 import type { Transition } from './effect-log.ts';
-import type { DatabaseKind } from './ledger-level.ts';
+import type { databases } from './command.ts';
 import { possibleOf } from './matrix.ts';
-import { Place } from './places.ts';
+import { openPlace } from './open-place.ts';
 import { emptyWeaves, formatWeaves, runCase, runSeed } from './run-weaves.ts';
 import { scenarios, scenariosOf } from './scenarios.ts';
 
-export async function openPlace(database: DatabaseKind, name: string, api: ServiceApi = 'contract'): Promise<Place> {
-  const databaseUrl = database === 'sqlite' ? undefined : await createDatabase(await sharedServer('postgres'), `chaos_${name}`);
-  const place = await Place.open({ databaseUrl, api });
-  onTestFinished(() => place.close());
-  return place;
-}
-
 /** Tests one in so many of the cases that reach each cell of the matrix once, and some seeds; `npm run chaos` runs them all. */
-export function testWeaves(database: DatabaseKind, { every, seeds }: { every: number; seeds: number }): void {
+function testWeaves(database: (typeof databases)[number], { every, seeds }: { every: number; seeds: number }): void {
   const testHere = test.skipIf(!bothDialects.includes(database));
 
   // The cases of the design are the same whatever the seed.
@@ -50,7 +41,7 @@ export function testWeaves(database: DatabaseKind, { every, seeds }: { every: nu
 const telling = ['request lost', 'waiting, and pause', 'waiting, and suppress'];
 
 /** The same of requests that the contract has not: nobody is called twice, rings once taken back, or is left in doubt; and some seeds. */
-export function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, database: DatabaseKind, seeds: number): void {
+function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, database: (typeof databases)[number], seeds: number): void {
   const testHere = test.skipIf(!bothDialects.includes(database));
   const drawn = seedsFrom(1, seeds);
   testHere(`wherever a process dies around a request of ${api}, and in ${describeSeeds(drawn)}, on ${database}`, async () => {
@@ -70,3 +61,9 @@ export function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, databas
 }
 
 const isOfRequest = (transition: Transition): boolean => transition.startsWith('request');
+
+// Fewer than this would come to nothing in too many of the scenarios.
+testWeaves('sqlite', { every: isFull ? 8 : 13, seeds: isFull ? 10 : 5 });
+testWeaves('postgres', { every: isFull ? 10 : 26, seeds: 4 });
+testReportedWeaves('batch-calling', 'sqlite', 4);
+testReportedWeaves('campaigns', 'sqlite', 4);

@@ -1,3 +1,4 @@
+import { besideSubmit, disturbed, insideSubmit, struck } from '../chaos/aim.ts';
 import { edit, type Guard } from './guard.ts';
 
 const posting = 'src/ledger/dial/posting.ts';
@@ -63,6 +64,7 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'compare-and-set of batches',
     keeps: 'If two processes move a batch, only one succeeds.',
     edits: [edit('src/ledger/batch-state.ts', 'return numAffectedRows === 1n;', 'return true;')],
+    aim: besideSubmit('submit'),
     worlds: ['mixed', 'namesakes'],
     test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
@@ -70,6 +72,7 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'states from which a batch may move',
     keeps: 'A process that finds a batch which another one was about to send does not send it.',
     edits: [edit('src/ledger/batch-state.ts', "\n        .where('state', 'in', legal.split(' ') as BatchState[])")],
+    aim: besideSubmit('submit'),
     worlds: ['mixed', 'namesakes', 'listed_late'],
     test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
@@ -77,6 +80,7 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'the second entry makes it unknown',
     keeps: 'A batch whose process died before the answer to its POST counts as placed, and does not stay in posting.',
     edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, batch, input.now);")],
+    aim: struck('calm', 'submit'),
     worlds: ['mixed', 'namesakes', 'listed_late'],
     test: { file: 'test/ledger/dial/posting.test.ts', name: 'whoever enters a batch second never sends it' },
   },
@@ -84,6 +88,7 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'do-not-call in the dial transaction',
     keeps: 'Recipients who opted out after planning are not dialled.',
     edits: [edit('src/ledger/plan/candidates.ts', "suppressed: suppressed.get(row.e164 ?? '') === 'suppressed',", 'suppressed: false,')],
+    aim: besideSubmit('suppress'),
     worlds: ['two_campaigns'],
     test: { file: 'test/ledger/rows/dialling.test.ts', name: 'a suppression added after planning' },
   },
@@ -100,6 +105,7 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'consent that is taken back',
     keeps: 'Who takes consent back for a purpose after planning is not dialled for it.',
     edits: [edit('src/ledger/plan/candidates.ts', "revoked: suppressed.get(row.e164 ?? '') === 'consent_revoked',", 'revoked: false,')],
+    aim: besideSubmit('revoke', 'consent taken back'),
     worlds: [],
     test: { file: 'test/ledger/plan/consent.test.ts', name: 'consent that is taken back between plan and request is not dialled' },
   },
@@ -113,6 +119,7 @@ export const guardsOfLedger: readonly Guard[] = [
         'adjusted(readRules(row.rules), row.adjustments),',
       ),
     ],
+    aim: disturbed('house rules'),
     worlds: [],
     test: { file: 'test/ledger/limits/house.test.ts', name: 'a tighter rule holds for what is planned already' },
   },
@@ -214,6 +221,7 @@ export const guardsOfLedger: readonly Guard[] = [
     name: 'the lock of the do-not-call list',
     keeps: 'Every dial sees the entries that were committed before it.',
     edits: [edit('src/ledger/locks.ts', 'await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);')],
+    aim: insideSubmit('suppress'),
     worlds: [],
     test: { file: 'test/ledger/rows/locks-interleavings.test.ts', name: 'a do-not-call entry that was confirmed' },
   },

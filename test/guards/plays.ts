@@ -1,0 +1,69 @@
+/**
+ * Plays what may show that a guard is gone, one play after another, until one breaks a promise: seeds of worlds, or cases of the
+ * interleavings. A line on stdout says which play is begun, and what broke. It runs in a copy of the code: `proof.ts` starts it.
+ */
+import type { ServiceApi } from '../../src/rules/service-api.ts';
+import { isAimedAt, type Aim } from '../chaos/aim.ts';
+import { describeCase, designOf } from '../chaos/design.ts';
+import { Place } from '../chaos/places.ts';
+import { emptyWeaves, runCase } from '../chaos/run-weaves.ts';
+import { scenarios } from '../chaos/scenarios.ts';
+import { drawWorld } from '../world/inputs/draw-world.ts';
+import { runWorlds } from '../world/run-worlds.ts';
+
+/** What is played, and at most how much of it. */
+export type Asked = { most: number } & (
+  | { worlds: readonly string[]; api: ServiceApi }
+  /** `databaseUrl`: of an empty PostgreSQL database, where the aim asks for one. */
+  | { aim: Aim; databaseUrl?: string }
+);
+
+/** The play that is begun, counted from 1, and the promise that it broke; or that all there were kept them. */
+export type Line = { nth: number; at: string; broken?: string } | { clean: number };
+
+type Play = readonly [at: string, play: () => Promise<string | undefined>];
+
+async function* playsOf(asked: Asked): AsyncGenerator<Play> {
+  if ('worlds' in asked) {
+    const { worlds, api } = asked;
+    for (let seed = 1; ; seed += 1) {
+      const name = worlds[(seed - 1) % worlds.length] ?? '';
+      const play = async (): Promise<string | undefined> => {
+        const { figures } = await runWorlds([drawWorld(seed, name, { api })]);
+        const rules = [...figures.values()].flatMap(({ breaches }) => Object.keys(breaches));
+        return rules.length === 0 ? undefined : rules.join(', ');
+      };
+      yield [`${name} ${seed}`, play];
+    }
+  }
+  const { aim, databaseUrl } = asked;
+  const place = await Place.open({ databaseUrl });
+  for (const scenario of scenarios.filter(({ name }) => aim.scenarios.includes(name)))
+    for (const each of (await designOf(place, scenario)).filter((one) => isAimedAt(aim, one))) {
+      const play = async (): Promise<string | undefined> => {
+        const weaves = emptyWeaves();
+        await runCase(place, each, weaves);
+        // The second line of a story names the promise, and perhaps whom it befell.
+        return weaves.broken.map((story) => /^ {2}(.*?)(?: \+\d+)?:/m.exec(story)?.[1] ?? story)[0];
+      };
+      yield [describeCase(each), play];
+    }
+}
+
+function say(line: Line): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+const asked = JSON.parse(process.argv[2] ?? '') as Asked;
+let nth = 0;
+for await (const [at, play] of playsOf(asked)) {
+  if (nth === asked.most) break;
+  nth += 1;
+  say({ nth, at });
+  const broken = await play().catch((error: Error) => `the run fails: ${error.message.split('\n')[0]}`);
+  if (broken === undefined) continue;
+  say({ nth, at, broken });
+  process.exit(0);
+}
+// What a killed process left waiting would keep this one.
+process.stdout.write(`${JSON.stringify({ clean: nth })}\n`, () => process.exit(0));
