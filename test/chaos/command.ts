@@ -94,8 +94,10 @@ const longestMs = 3 * 60_000;
 const sayEveryMs = 30_000;
 
 interface Watch {
-  /** Hears of each broken promise, and how far it is. */
-  tell: (line: string) => void;
+  /** Hears of each broken promise. */
+  tell: (story: string) => void;
+  /** Hears how far it is, now and then. */
+  progress: (line: string) => void;
   /** Ends it after the campaign that is running, with what there is. */
   stop: AbortSignal;
 }
@@ -120,7 +122,11 @@ export async function runChaos(asked: NonNullable<ReturnType<typeof parseFlags>>
   return { text: texts.join('\n\n'), isBroken: broken > 0 };
 }
 
-async function runOn(server: PostgresServer | undefined, asked: NonNullable<ReturnType<typeof parseFlags>>, { tell, stop }: Watch) {
+async function runOn(
+  server: PostgresServer | undefined,
+  asked: NonNullable<ReturnType<typeof parseFlags>>,
+  { tell, progress, stop }: Watch,
+) {
   const { api, design, seeds, isOurs } = asked;
   let places = 0;
   const openPlace = async (): Promise<Place> => Place.open({ databaseUrl: await server?.createDatabase(`chaos_${(places += 1)}`), api });
@@ -139,11 +145,11 @@ async function runOn(server: PostgresServer | undefined, asked: NonNullable<Retu
       weaves.broken.push(`${name}: no end after ${longestMs / 1000} s`);
       place = await openPlace();
     }
-    for (const story of weaves.broken.slice(before)) tell(`${story}\n`);
+    for (const story of weaves.broken.slice(before)) tell(story);
     done += 1;
     if (performance.now() < saidAt + sayEveryMs) continue;
     saidAt = performance.now();
-    tell(`${done} of ${units.length}, ${weaves.broken.length} broken`);
+    progress(`${done} of ${units.length}, ${weaves.broken.length} broken`);
   }
   await place.close();
   return { weaves, end: done < units.length ? `, broken off after ${done} of ${units.length}` : '' };

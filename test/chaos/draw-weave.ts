@@ -6,7 +6,8 @@ import { acts, actsOfPersons, actsThatEnd, type Act } from './acts.ts';
 import { steps } from './clock-steps.ts';
 import { sendings } from './console/person.ts';
 import { refusals, strikes } from './effect-log.ts';
-import { manners, type Scenario } from './scenarios.ts';
+import { manners } from '../world/population.ts';
+import type { Scenario } from './scenarios.ts';
 import type { Intervention, Plan } from './intervention.ts';
 
 const mostInterventions = 4;

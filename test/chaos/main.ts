@@ -12,7 +12,8 @@ try {
   const asked = parseFlags(process.argv.slice(2));
   if (asked === null) end(help, 0);
   else {
-    const { text, isBroken } = await runChaos(asked, { tell: (line) => process.stderr.write(`${line}\n`), stop: stopping.signal });
+    const say = (text: string) => process.stderr.write(`${text}\n`);
+    const { text, isBroken } = await runChaos(asked, { tell: (story) => say(`${story}\n`), progress: say, stop: stopping.signal });
     end(text, isBroken ? 1 : 0);
   }
 } catch (error) {

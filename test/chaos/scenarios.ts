@@ -5,21 +5,11 @@ import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts
 import { idRules, uploadRow } from '../ledger/edit-world.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
 import { buildRules, callbackRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { manners, oneOfFew } from '../world/population.ts';
 import type { Act, specialActs } from './acts.ts';
 import type { Transition } from './effect-log.ts';
 
-/** People by what they do when their phone rings; the ends of their numbers decide. */
-const endings = {
-  answers: '0100',
-  busy: '0101',
-  silent: '0102',
-  hasty: '0105',
-  opts_out: '0108',
-  busy_first: '0110',
-  asks_back: '0130',
-} as const;
-export type Manner = keyof typeof endings;
-export const manners = Object.keys(endings) as [Manner, ...Manner[]];
+export type Manner = (typeof manners)[number];
 
 /** A small campaign, and what the service does wrong. */
 export interface Scenario {
@@ -62,237 +52,108 @@ export interface Order {
   act: Act;
 }
 
-const error = (status: number, when: 'before' | 'after', nth: number | number[] = 1): FaultRuleInput => ({
-  operation: 'batch_calls',
-  nth,
-  effect: { type: 'error', status, when },
+/** Batches of two, and nothing that goes wrong, where it is not said. */
+function scenario(name: string, people: readonly Manner[], more: Partial<Scenario> = {}): Scenario {
+  return { name, people, batchSize: 2, dialect: 'extended', troubles: [], ...more };
+}
+
+/** One by one. */
+const single = { batchSize: 1 } as const;
+
+const error = (status: number, when: 'before' | 'after', nth = 1): Pick<Scenario, 'troubles'> => ({
+  troubles: [{ operation: 'batch_calls', nth, effect: { type: 'error', status, when } }],
 });
 
+const limited = (seconds: number, { nth = 1, ...more }: { nth?: number; when?: 'after' } = {}): Pick<Scenario, 'troubles'> => ({
+  troubles: [{ operation: 'batch_calls', nth, effect: { type: 'rate_limited', seconds, ...more } }],
+});
+
+const hidden = (minutes: number): FaultRuleInput => ({
+  operation: 'batch_calls',
+  nth: 1,
+  effect: { type: 'hide', ms: minutes * minuteMs },
+});
+
+const ordered = (after: Transition, act: Act): Pick<Scenario, 'orders'> => ({ orders: [{ after, act }] });
+
+/** A second worker submits as well, when the service has answered the first request. */
+const another = { beside: { operation: 'submit', nth: 3, act: 'submit' } } as const;
+
 /** The first answer is lost, and its calls are listed when their batch has been held; the second batch waits, so that the round goes on. */
-const heldThenListed: readonly FaultRuleInput[] = [
-  error(503, 'after'),
-  { operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 6 * minuteMs } },
-  { operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 400 } },
-];
+const heldThenListed = { ...single, troubles: [...error(503, 'after').troubles, hidden(6), ...limited(400, { nth: 2 }).troubles] };
+
+const callingBack = { callsBack: true } as const;
+const adding = { staysOpen: true, acts: ['add'], ...ordered('attempt open → settled', 'add') } as const;
 
 /** Each reaches states of the ledger that the others do not. */
 export const scenarios: readonly Scenario[] = [
-  { name: 'calm', people: ['answers', 'busy_first'], batchSize: 2, dialect: 'extended', troubles: [] },
-  { name: 'one by one', people: ['opts_out', 'silent', 'answers'], batchSize: 1, dialect: 'extended', troubles: [] },
-  {
-    name: 'limited',
-    people: ['answers', 'busy'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 70 } }],
-  },
-  {
-    name: 'limited, and yet called',
-    people: ['answers', 'opts_out'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 70, when: 'after' } }],
-  },
-  {
-    name: 'refused',
-    people: ['answers', 'busy_first'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [error(422, 'before')],
-  },
-  {
-    name: 'refused, and yet called',
-    people: ['answers', 'opts_out'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [error(400, 'after')],
-  },
-  {
-    name: 'answer lost',
-    people: ['answers', 'busy_first'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [error(503, 'after')],
-  },
-  {
-    name: 'request lost',
-    people: ['answers', 'busy'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [error(503, 'before')],
-  },
-  {
-    name: 'answer lost, by words alone',
-    people: ['answers', 'opts_out'],
-    batchSize: 1,
-    dialect: 'spec',
-    troubles: [error(503, 'after')],
-  },
-  {
-    name: 'listed late',
-    people: ['answers', 'hasty'],
-    batchSize: 1,
-    dialect: 'spec',
-    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 2 * minuteMs } }],
-  },
-  {
-    name: 'limited for long',
-    people: ['answers', 'busy'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 3_600 } }],
-  },
-  {
-    name: 'answer lost, and listed after it was held',
-    people: ['answers', 'silent', 'busy'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: [error(503, 'after'), { operation: 'batch_calls', nth: 1, effect: { type: 'hide', ms: 4 * minuteMs } }],
-  },
-  {
-    name: 'suppressed before it is sent',
-    people: ['answers'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: [],
-    orders: [{ after: 'batch · → intent', act: 'suppress' }],
-  },
-  {
-    name: 'limited, and another worker came in',
-    people: ['answers', 'busy'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [{ operation: 'batch_calls', nth: 1, effect: { type: 'rate_limited', seconds: 70 } }],
-    beside: { operation: 'submit', nth: 3, act: 'submit' },
-  },
-  {
-    name: 'refused, and another worker came in',
-    people: ['answers', 'busy_first'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [error(422, 'before')],
-    beside: { operation: 'submit', nth: 3, act: 'submit' },
-  },
-  {
-    name: 'given up, and listed then',
-    people: ['busy', 'answers'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: heldThenListed,
-    orders: [{ after: 'batch unknown → held', act: 'resolve' }],
+  scenario('calm', ['answers', 'busy_first']),
+  scenario('one by one', ['opts_out', 'no_answer', 'answers'], single),
+  scenario('limited', ['answers', 'busy'], limited(70)),
+  scenario('limited, and yet called', ['answers', 'opts_out'], limited(70, { when: 'after' })),
+  scenario('refused', ['answers', 'busy_first'], error(422, 'before')),
+  scenario('refused, and yet called', ['answers', 'opts_out'], error(400, 'after')),
+  scenario('answer lost', ['answers', 'busy_first'], error(503, 'after')),
+  scenario('request lost', ['answers', 'busy'], error(503, 'before')),
+  scenario('answer lost, by words alone', ['answers', 'opts_out'], { ...single, dialect: 'spec', ...error(503, 'after') }),
+  scenario('listed late', ['answers', 'hasty'], { ...single, dialect: 'spec', troubles: [hidden(2)] }),
+  scenario('limited for long', ['answers', 'busy'], limited(3_600)),
+  scenario('answer lost, and listed after it was held', ['answers', 'no_answer', 'busy'], {
+    ...single,
+    troubles: [...error(503, 'after').troubles, hidden(4)],
+  }),
+  scenario('suppressed before it is sent', ['answers'], { ...single, ...ordered('batch · → intent', 'suppress') }),
+  scenario('limited, and another worker came in', ['answers', 'busy'], { ...limited(70), ...another }),
+  scenario('refused, and another worker came in', ['answers', 'busy_first'], { ...error(422, 'before'), ...another }),
+  scenario('given up, and listed then', ['busy', 'answers'], {
+    ...heldThenListed,
+    ...ordered('batch unknown → held', 'resolve'),
     word: 'give_up',
-  },
-  {
-    name: 'to be redialled, and listed then',
-    people: ['busy', 'answers'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: heldThenListed,
-    orders: [{ after: 'batch unknown → held', act: 'resolve' }],
+  }),
+  scenario('to be redialled, and listed then', ['busy', 'answers'], {
+    ...heldThenListed,
+    ...ordered('batch unknown → held', 'resolve'),
     word: 'redial',
-  },
-  {
-    name: 'held, and listed then',
-    people: ['answers', 'busy'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: heldThenListed,
-  },
-  { name: 'asked to call back', people: ['asks_back', 'answers'], batchSize: 2, dialect: 'extended', troubles: [], callsBack: true },
-  {
-    name: 'asked to call back, and the answer lost',
-    people: ['asks_back'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: [error(503, 'after', 2)],
-    callsBack: true,
-  },
-  {
-    name: 'asked to call back, and the service wants no calls then',
-    people: ['asks_back'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: [{ operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 600 } }],
-    callsBack: true,
-  },
-  ...(['suppress', 'withdraw', 'update'] as const).map((act): Scenario => ({
-    name: `asked to call back, and ${act}`,
-    people: ['asks_back'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: [],
-    callsBack: true,
-    orders: [{ after: 'promise · → open', act }],
-  })),
-  { name: 'a pilot', people: ['answers', 'busy_first', 'answers'], batchSize: 2, dialect: 'extended', troubles: [], pilot: true },
-  {
-    name: 'a pilot, and the answer lost',
-    people: ['answers', 'busy', 'answers'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [error(503, 'after')],
-    pilot: true,
-  },
-  {
-    name: 'rows by request',
-    people: ['answers'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [],
-    staysOpen: true,
-    acts: ['add'],
-    orders: [{ after: 'attempt open → settled', act: 'add' }],
-  },
-  {
-    name: 'rows by request, and the service wants no calls then',
-    people: ['answers'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: [{ operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 1_500 } }],
-    staysOpen: true,
-    acts: ['add'],
-    orders: [{ after: 'attempt open → settled', act: 'add' }],
-  },
-  {
-    name: 'consent taken back',
-    people: ['answers', 'busy_first'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [],
+  }),
+  scenario('held, and listed then', ['answers', 'busy'], heldThenListed),
+  scenario('asked to call back', ['asks_back', 'answers'], callingBack),
+  scenario('asked to call back, and the answer lost', ['asks_back'], { ...single, ...error(503, 'after', 2), ...callingBack }),
+  scenario('asked to call back, and the service wants no calls then', ['asks_back'], {
+    ...single,
+    ...limited(600, { nth: 2 }),
+    ...callingBack,
+  }),
+  ...(['suppress', 'withdraw', 'update'] as const).map((act) =>
+    scenario(`asked to call back, and ${act}`, ['asks_back'], { ...single, ...callingBack, ...ordered('promise · → open', act) }),
+  ),
+  scenario('a pilot', ['answers', 'busy_first', 'answers'], { pilot: true }),
+  scenario('a pilot, and the answer lost', ['answers', 'busy', 'answers'], { ...error(503, 'after'), pilot: true }),
+  scenario('rows by request', ['answers'], adding),
+  scenario('rows by request, and the service wants no calls then', ['answers'], { ...single, ...limited(1_500, { nth: 2 }), ...adding }),
+  scenario('consent taken back', ['answers', 'busy_first'], {
     hasPurpose: true,
     acts: ['revoke'],
-    orders: [{ after: 'attempt open → settled', act: 'revoke' }],
-  },
-  { name: 'one call an hour', people: ['answers', 'busy_first'], batchSize: 2, dialect: 'extended', troubles: [], perHour: 1 },
-  {
-    name: 'one call an hour, and the answer lost',
-    people: ['answers', 'busy'],
-    batchSize: 2,
-    dialect: 'extended',
-    troubles: [error(503, 'after')],
-    perHour: 1,
-  },
-  {
-    name: 'house rules',
-    people: ['busy_first', 'answers'],
-    batchSize: 1,
-    dialect: 'extended',
-    troubles: [],
+    ...ordered('attempt open → settled', 'revoke'),
+  }),
+  scenario('one call an hour', ['answers', 'busy_first'], { perHour: 1 }),
+  scenario('one call an hour, and the answer lost', ['answers', 'busy'], { ...error(503, 'after'), perHour: 1 }),
+  scenario('house rules', ['busy_first', 'answers'], {
+    ...single,
     acts: ['set house rules'],
-    orders: [{ after: 'batch · → intent', act: 'set house rules' }],
-  },
-  { name: 'one person', people: ['opts_out'], batchSize: 1, dialect: 'spec', troubles: [] },
+    ...ordered('batch · → intent', 'set house rules'),
+  }),
+  scenario('one person', ['opts_out'], { ...single, dialect: 'spec' }),
 ];
 
-/** Calls that wait at the service for the one line to be free, when somebody does something about it. */
-function waiting(act: Act): Scenario {
-  const small: Omit<Scenario, 'name'> = { people: ['answers', 'answers', 'busy'], batchSize: 3, dialect: 'extended', troubles: [] };
-  const order: Order = { after: 'batch posting → confirmed', act };
-  return { ...small, name: `waiting, and ${act}`, lines: 1, meanTalkSeconds: 8 * 60, orders: [order] };
-}
-
-/** What only a service that reports its calls, and gives back those that wait, can come to. */
-export const reportedScenarios: readonly Scenario[] = (['pause', 'suppress', 'withdraw', 'cancel', 'drain'] as const).map(waiting);
+/** What only a service that reports its calls, and gives back those that wait for the one line to be free, can come to. */
+export const reportedScenarios: readonly Scenario[] = (['pause', 'suppress', 'withdraw', 'cancel', 'drain'] as const).map((act) =>
+  scenario(`waiting, and ${act}`, ['answers', 'answers', 'busy'], {
+    batchSize: 3,
+    lines: 1,
+    meanTalkSeconds: 8 * 60,
+    ...ordered('batch posting → confirmed', act),
+  }),
+);
 
 /** The scenarios of an API. */
 export const scenariosOf = (api: ServiceApi): readonly Scenario[] =>
@@ -301,11 +162,10 @@ export const scenariosOf = (api: ServiceApi): readonly Scenario[] =>
 /** The published interfaces are served beside the contract. */
 export const dialectOf = ({ dialect }: Scenario, api: ServiceApi): Scenario['dialect'] => (api === 'contract' ? dialect : 'extended');
 
-const names = ['Ada Abernathy', 'Bartholomew Brix', 'Cordelia Castellanos', 'Dmitri Dunworth', 'Esmeralda Eklund', 'Fergus Falk'];
-
 /** Row `index` of a list, from 0. */
 export function rowOf(index: number, manner: Manner): UploadRow {
-  return uploadRow(index + 1, `id${index}`, `+1${201 + index}555${endings[manner]}`, names[index]);
+  const { e164, name } = oneOfFew(index, manner);
+  return uploadRow(index + 1, `id${index}`, e164, name);
 }
 
 /** What a person uploads while the campaign runs: the first row has another number, and there is one more. */
@@ -339,13 +199,13 @@ export const houseRules: Omit<HouseRules, 'version'> = {
 };
 
 /** What people say who ask to be called back, each time they pick up, and how long after the call that is. */
-const askedBack = 'in 10 minutes';
+export const askedBack = 'in 10 minutes';
 export const askedBackMs = 10 * minuteMs;
 /** As records have it: a sentence. */
 export const saidBack = 'In 10 minutes.';
 
 /** Once: whoever asks again in that call is left to an operator. */
-const callingBack: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
+const rulesOfCallBacks: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
   agentId: 'agent_callbacks',
   results: [
     {
@@ -364,7 +224,7 @@ export function rulesOf({ batchSize, callsBack, pilot, staysOpen, hasPurpose, pe
   const delays = { ...retry.delays, busy: [2 * minuteMs], no_answer: [2 * minuteMs], unreached: [2 * minuteMs] };
   return buildRules({
     ...idRules,
-    ...(callsBack === true ? callingBack : {}),
+    ...(callsBack === true ? rulesOfCallBacks : {}),
     ...(pilot === true ? { pilot: { rows: pilotRows, pick: 'spread', next: 'ask' } } : {}),
     ...(staysOpen === true ? { staysOpen: { expiresAfterMs, newestFirst: true } } : {}),
     ...(hasPurpose === true ? { purpose } : {}),

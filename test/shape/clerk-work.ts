@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../src/sandbox/core/random.ts';
 import type { Deed } from './judge-deeds.ts';
 import type { Change, Clerk, Office, Said } from './office.ts';
-import type { Person } from './people.ts';
+import type { Listed } from '../world/population.ts';
 
 /** How long a campaign is left paused. */
 const pausedForMs = 4_000;
@@ -27,10 +27,10 @@ export class ClerkWork {
   readonly #campaign: string;
   readonly #random: Random;
   /** Whose row nobody has acted on; the last of the list first, who are called last. */
-  readonly #left: Person[];
+  readonly #left: Listed[];
   #keys = 0;
 
-  constructor(office: Office, { campaignId, seed, people }: { campaignId: string; seed: number; people: readonly Person[] }) {
+  constructor(office: Office, { campaignId, seed, people }: { campaignId: string; seed: number; people: readonly Listed[] }) {
     this.#office = office;
     this.#campaign = `campaigns/${campaignId}`;
     this.#random = new Random(seed, 'clerks');
@@ -113,7 +113,7 @@ export class ClerkWork {
   }
 
   /** By one who may only look, and under a key that was used: neither does anything. */
-  async #refuse(spared: Person, usedKey: string): Promise<void> {
+  async #refuse(spared: Listed, usedKey: string): Promise<void> {
     const body = { numbers: [spared.phone] };
     const looker = await this.#office.change(this.#ask('onlooker', 'suppressions', body));
     if (looker?.status !== 403) this.#break(`who may only look was answered with ${looker?.status}`);
@@ -140,7 +140,7 @@ export class ClerkWork {
     this.counts.repeated += 1;
   }
 
-  #note(act: Deed['act'], { phone }: Person, said: Said | null, isDone: (said: Said) => boolean): void {
+  #note(act: Deed['act'], { phone }: Listed, said: Said | null, isDone: (said: Said) => boolean): void {
     const end = said === null ? 'unheard' : said.status === 200 && isDone(said) ? 'done' : 'refused';
     this.deeds.push({ act, phone, end, at: said?.at ?? Date.now() });
   }
@@ -154,7 +154,7 @@ export class ClerkWork {
     return { who, path, key: `change ${this.#keys}`, ...(body === undefined ? {} : { body }) };
   }
 
-  #next(): Person {
+  #next(): Listed {
     const person = this.#left.pop();
     if (person === undefined) throw new Error('the list is too short for so many acts');
     return person;

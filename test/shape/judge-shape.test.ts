@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { drawDisturbances, kinds } from './disturbances.ts';
 import { judgeShape, type Trial } from './judge-shape.ts';
-import { cellsOf, type Person } from './people.ts';
+import { cellsOf, type Listed } from '../world/population.ts';
 import { judgeDeeds, type DeedTrial } from './judge-deeds.ts';
 import { judgePlaces, secretsOf } from './scan.ts';
 import { startFaultyWay, type FaultyWay } from '../support/faulty-way.ts';
 
-const [ann, bob, cy, dee]: Person[] = [
+const [ann, bob, cy, dee]: Listed[] = [
   { id: 'p-1', phone: '+12125550130', name: 'Person 1', kind: 'callable' },
   { id: 'p-2', phone: '+12125550131', name: 'Person 2', kind: 'callable' },
   { id: 'p-3', phone: '555', name: 'Person 3', kind: 'bad' },
@@ -44,7 +44,7 @@ const good: Trial = {
   people,
   results: ['completed', 'exhausted', 'rejected', 'suppressed'].map((outcome, index) => ({
     row: index + 1,
-    cells: cellsOf(people[index] as Person),
+    cells: cellsOf(people[index] as Listed),
     outcome,
   })),
   maxAttempts: 2,

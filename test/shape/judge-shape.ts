@@ -1,13 +1,13 @@
 import { outcomes } from '../../src/rules/outcome.ts';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { judgeCalls } from '../judge/judge-calls.ts';
-import { cellsOf, type Person } from './people.ts';
+import { cellsOf, type Listed } from '../world/population.ts';
 import type { ResultLine } from './world.ts';
 
 /** What a campaign left behind outside of the product: the service's own calls, the list, and the results file. */
 export interface Trial {
   calls: readonly Pick<CallTruth, 'to' | 'requestId' | 'batchId' | 'acceptedAt' | 'endedAt' | 'result' | 'optedOut'>[];
-  people: readonly Person[];
+  people: readonly Listed[];
   results: readonly ResultLine[];
   maxAttempts: number;
   /** Calls in a row that the carrier could not place and that do not count. */
@@ -85,7 +85,7 @@ function* judgeResults(trial: Trial): Generator<string> {
 const reached = ['completed', 'opted_out'];
 
 /** The last one may be anybody's, within the limit. */
-function allowedOutcomes({ kind }: Person, calls: Trial['calls']): string[] {
+function allowedOutcomes({ kind }: Listed, calls: Trial['calls']): string[] {
   if (kind === 'bad') return ['rejected', 'unresolved'];
   if (kind === 'barred') return ['suppressed', 'unresolved'];
   if (calls.some(({ optedOut }) => optedOut)) return ['opted_out', 'unresolved'];

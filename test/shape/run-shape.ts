@@ -5,7 +5,7 @@ import { drawDisturbances, isOfNetwork, strike, type Disturbance } from './distu
 import { ClerkWork } from './clerk-work.ts';
 import { judgeDeeds, outcomeOf } from './judge-deeds.ts';
 import { judgeShape } from './judge-shape.ts';
-import { drawPeople } from './people.ts';
+import { drawList } from '../world/population.ts';
 import { scanWorld } from './scan.ts';
 import type { ServerPrograms } from './server-programs.ts';
 import { batchSize, budget, campaignId, withWorld, type World } from './world.ts';
@@ -67,7 +67,7 @@ export async function runShape(input: {
   disturbances?: readonly Disturbance[];
 }): Promise<ShapeEnd> {
   const { disturbances = drawDisturbances(input.seed, moreDisturbances) } = input;
-  const people = drawPeople(input.seed, input.rows);
+  const people = drawList(input.seed, input.rows);
   return withWorld({ ...input, people }, async (world) => {
     const begun = Date.now();
     const story: string[] = [];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { findTokens, textOf } from '../support/leak-scan.ts';
-import type { Person } from './people.ts';
+import type { Listed } from '../world/population.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
 import type { World } from './world.ts';
 
@@ -22,7 +22,7 @@ export interface Scan {
  * Searches everything that Temporal keeps (histories of all workflows, their pending work, its visibility), the logs of every worker that
  * was started, its metrics, and what commands said, for keys, passwords, and the numbers and names of the list.
  */
-export async function scanWorld(world: World, people: readonly Person[]): Promise<Scan> {
+export async function scanWorld(world: World, people: readonly Listed[]): Promise<Scan> {
   const planted = `planted-${randomUUID()}`;
   const { client } = world;
   const handle = await client.workflow.start('planted', {
@@ -48,7 +48,7 @@ function outputOf(processes: readonly WorkerProcess[]): string {
   return processes.map((each) => each.output()).join('\n');
 }
 
-export function secretsOf(people: readonly Person[], keys: readonly string[]): string[] {
+export function secretsOf(people: readonly Listed[], keys: readonly string[]): string[] {
   const numbers = people.filter(({ kind }) => kind !== 'bad').map(({ phone }) => phone.slice(1));
   return [...keys, ...numbers, ...people.map(({ name }) => name)];
 }

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 import { runCommand, spawnWorker, type WorkerProcess } from '../support/worker-process.ts';
 import type { Ways } from './network.ts';
 import { Office } from './office.ts';
-import { toCsv, type Person } from './people.ts';
+import { toCsv, type Listed } from '../world/population.ts';
 import type { ServerPrograms } from './server-programs.ts';
 import { startTemporalCluster, type TemporalCluster } from './temporal-cluster.ts';
 import { makeWrongBuild } from './wrong-build.ts';
@@ -82,7 +82,7 @@ breaker: off
 
 /** Builds the shape, starts the campaign, does the work and ends every process, whatever comes of it. */
 export async function withWorld<Result>(
-  input: { seed: number; people: readonly Person[]; programs: ServerPrograms },
+  input: { seed: number; people: readonly Listed[]; programs: ServerPrograms },
   work: (world: World) => Promise<Result>,
 ): Promise<Result> {
   const closers: (() => Promise<unknown>)[] = [];

@@ -52,7 +52,7 @@ test('a pause is not undone by a resume from before it, and not made again when 
 
 test('a pause whose answer was lost is over once somebody has resumed, also when its answer comes after that', async () => {
   const place = await openPlace('sqlite', 'console-lost-pause');
-  const silent: Scenario = { ...scenario, people: ['silent'] };
+  const silent: Scenario = { ...scenario, people: ['no_answer'] };
   // While the first call is collected; its third effect keeps the answer.
   const struck = { nth: 2, strike: 'dies after' } as const;
   const plan = planOf([{ step: 4, nth: 0, beside: { act: 'pause', sending: 'once', struck } }]);

@@ -5,28 +5,8 @@ import { noon } from '../../sandbox/harness.ts';
 import { buildRows, buildRules, hourMs, minuteMs, talkResults } from '../../support/campaign-rules.ts';
 import { strikePoints, reportPoints, type StrikePoint, type Strike } from '../strikes.ts';
 import type { CampaignPlan, Hang, Mix, TurnEvent } from '../mix.ts';
+import { drawNumbers } from '../population.ts';
 import { control } from './around.ts';
-
-const areas = ['212', '213', '312', '415', '602', '617', '713', '720', '808', '916'];
-const magic = ['0100', '0101', '0102', '0103', '0104', '0106', '0108', '0110', '0113', '0114'];
-
-function numberAt(index: number, suffix: string): string {
-  return `+1${areas[index % areas.length]}555${suffix}`;
-}
-
-/** Distinct numbers: some whose end decides what happens, the others drawn by the service's seed. */
-function drawNumbers(random: Random, count: number, withRefused: boolean): string[] {
-  const numbers = new Set<string>();
-  while (numbers.size < count) {
-    const index = Math.floor(random.between(0, areas.length));
-    const plain = `01${String(Math.floor(random.between(30, 99))).padStart(2, '0')}`;
-    const suffix = random.chance(0.45) ? random.pick(magic as [string, ...string[]]) : plain;
-    numbers.add(numberAt(index, suffix));
-  }
-  const drawn = [...numbers];
-  if (withRefused) drawn[Math.floor(random.between(0, drawn.length))] = numberAt(3, '0120');
-  return [...new Set(drawn)];
-}
 
 /** Faults of the POST by its nth request, so that at most one of them, or a hang, befalls each. */
 export function drawPostFaults(random: Random): { faults: FaultRuleInput[]; hangs: Hang[] } {
