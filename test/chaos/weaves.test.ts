@@ -64,6 +64,6 @@ const isOfRequest = (transition: Transition): boolean => transition.startsWith('
 
 // Fewer than this would come to nothing in too many of the scenarios.
 testWeaves('sqlite', { every: isFull ? 8 : 13, seeds: isFull ? 10 : 5 });
-testWeaves('postgres', { every: isFull ? 10 : 26, seeds: 4 });
+testWeaves('postgres', { every: isFull ? 10 : 13, seeds: 4 });
 testReportedWeaves('batch-calling', 'sqlite', 4);
 testReportedWeaves('campaigns', 'sqlite', 4);
