@@ -1,30 +1,10 @@
 import { fetch, type RequestInit, type Response } from 'undici';
 import { test as plainTest, onTestFinished } from 'vitest';
-import type { Clock } from '../../src/sandbox/core/clock/clock.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
+import { createManualClock, noon, type ManualClock } from './manual-clock.ts';
 
-export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);
-
-export interface ManualClock extends Clock {
-  advance(ms: number): void;
-}
-
-/** Stands still until told; timers never fire by themselves, so everything due runs with the next request. */
-export function createManualClock(): ManualClock {
-  let now = noon;
-  return {
-    speed: 1,
-    anchorRealMs: noon,
-    anchorServiceMs: noon,
-    now: () => now,
-    realNow: () => now,
-    toRealMs: () => Infinity,
-    advance: (ms) => {
-      now += ms;
-    },
-  };
-}
+export { createManualClock, noon, type ManualClock };
 
 // eslint-disable-next-line typescript/no-explicit-any -- bodies are read as a caller would, without our types.
 export type Json = any;

@@ -1,4 +1,4 @@
-import { createManualClock, type ManualClock } from '../sandbox/harness.ts';
+import { createManualClock, type ManualClock } from '../sandbox/manual-clock.ts';
 
 /** A manual clock on which things can be awaited: `pass` stops at each instant that something waits for. */
 export interface WaitableClock extends ManualClock {

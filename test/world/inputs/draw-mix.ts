@@ -1,7 +1,7 @@
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
 import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
-import { noon } from '../../sandbox/harness.ts';
+import { noon } from '../../sandbox/manual-clock.ts';
 import { buildRows, buildRules, hourMs, minuteMs, talkResults } from '../../support/campaign-rules.ts';
 import { strikePoints, reportPoints, type StrikePoint, type Strike } from '../strikes.ts';
 import type { CampaignPlan, Hang, Mix, TurnEvent } from '../mix.ts';

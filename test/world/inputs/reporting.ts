@@ -4,7 +4,7 @@ import type { ServiceApi } from '../../../src/rules/service-api.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { asReported } from './draw-mix.ts';
 import type { CampaignPlan, Mix, WorldEvent } from '../mix.ts';
-import { noon } from '../../sandbox/harness.ts';
+import { noon } from '../../sandbox/manual-clock.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { several } from './around.ts';
 import type { Kind } from './kinds.ts';
