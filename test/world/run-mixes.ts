@@ -37,10 +37,6 @@ export async function runMixes(mixes: Iterable<Mix>, coverage: Coverage): Promis
   return broken;
 }
 
-export function* drawMixes<Seed>(seeds: Iterable<Seed>, draw: (seed: Seed) => Mix): Generator<Mix> {
-  for (const seed of seeds) yield draw(seed);
-}
-
 export function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }

@@ -129,7 +129,6 @@ async function readPem(flag: string, path: string): Promise<Buffer> {
   }
 }
 
-/** API and page beside a world on this machine. */
 export interface LocalConsole {
   url: string;
   /** Opens the page and signs in. Holds a token, which stands behind the `#`: no server and no log sees it. */
@@ -192,7 +191,7 @@ export async function withLocalConsole(
   }
 }
 
-/** Opens a page in the browser of whoever sits at this terminal. Where there is none, or it does not start, the printed link remains. */
+/** Opens a page in a browser here; where none starts, the printed link remains. */
 function openBrowser({ env, isTerminal }: Io, { DISPLAY, WAYLAND_DISPLAY }: Config, url: string): void {
   const hasDesktop = DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;
   const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
@@ -234,5 +233,4 @@ function rehearseInProcess({ env }: Pick<Io, 'env'>): Rehearse {
   };
 }
 
-/** Of what it says; a refusal is shorter. */
 const mostLines = 30;
