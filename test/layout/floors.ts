@@ -1,6 +1,6 @@
 import { sandboxFloors } from './sandbox-floors.ts';
 
-/** Rooms from bottom to top, types included: a room imports what is on lines above its own in this list, and nothing else outside itself. */
+/** Rooms from bottom to top, types included: outside itself a room imports what is on lines above its own, and nothing else. */
 export const layers: readonly (readonly string[])[] = [
   ['src/rules'],
   ['src/shared'],
@@ -34,8 +34,8 @@ const consoleParts = [
 ];
 
 /**
- * What each folder may import of the layers below it, types included; `/**` stands for the folder and all below it. A folder that is not named, or an import
- * that is not allowed, fails `npm run layout`. docs/architecture.md says what each folder is for.
+ * What each folder may import of the layers below it, types included; `/**` stands for the folder and all below it. `npm run layout`
+ * fails on a folder that is not named and on an import that is not allowed. docs/architecture.md says what each folder is for.
  */
 export const floors: Readonly<Record<string, readonly string[]>> = {
   'src/presentation/html': ['src/rules', 'src/presentation/html/browser'],

@@ -49,7 +49,7 @@ function inOrder(lines: readonly string[]): string[] {
   return runs.flatMap((run) => run.sort());
 }
 
-/** What a campaign asks a published service for: its requests, one refused and one looked up, reports, records, and what waits taken back. */
+/** What a campaign asks a published service for: requests, one refused and one looked up, reports, records, and calls taken back. */
 export async function writeRequests(write: Write): Promise<void> {
   for (const api of ['batch-calling', 'campaigns'] as const) {
     const numbers = Array.from({ length: 8 }, (_, index) => `+121255501${index + 30}`);

@@ -9,8 +9,8 @@ import { drawWorld, nameOfSeed, worldNames } from './inputs/draw-world.ts';
 import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
 
 /**
- * Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing by it. With a service
- * that reports its calls: also that what was taken back did not ring, and that nobody is left in doubt where batches can be read.
+ * Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing. With a service that
+ * reports its calls: also that calls taken back did not ring, and that no row is in doubt where batches can be read.
  */
 function testWorlds(seeds: readonly number[], database: 'sqlite' | 'postgres', api: ServiceApi = 'contract'): void {
   const isHere = bothDialects.includes(database);
