@@ -63,8 +63,8 @@ const limits = {
   expect: { poll: { timeout: 240_000 } },
   unstubEnvs: true,
   pool: 'forks',
-  // More than a small machine's two cores, since the longest files wait most of their time.
-  maxWorkers: 6,
+  // More than a small machine has cores, since the longest files wait most of their time; TEST_WORKERS says another number.
+  maxWorkers: Number(process.env['TEST_WORKERS'] ?? 6),
 } as const;
 
 export default defineConfig({
