@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Selectable } from 'kysely';
 import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import type { CampaignCounters } from '../../workflows/messages.ts';
+import { runCli } from '../../src/interfaces/cli/run-cli.ts';
+import { createTerminal } from '../interfaces/cli/terminal.ts';
 import { readConfig, type Config } from '../../src/shared/config.ts';
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
@@ -66,6 +68,17 @@ export interface CampaignRun {
   start(): Promise<void>;
   /** Imports another list into the same database as a campaign of its own, and starts it. */
   startAnother(id: string, list: PlantedList): Promise<void>;
+  /** Runs one command line over its database, in this process: to start a program for each costs a second of computing. */
+  command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** Its workflow. */
+  readonly handle: WorkflowHandle;
+  /** The batch that has come to a gate: its number, and its request. */
+  met(gate: string): Promise<{ n: number; requestId: string }>;
+  /** Numbers that the service has called, and requests of the campaign that have come to it. */
+  called(): string[];
+  requests(): string[];
+  /** Requests of which the ledger says that their answer was lost. */
+  unanswered(): Promise<string[]>;
   batch(n: number): Promise<Selectable<Database['batches']> | undefined>;
   untilBatch(n: number, states: readonly string[]): Promise<Selectable<Database['batches']>>;
   untilEnd(campaignId?: string): Promise<CampaignCounters>;
@@ -151,7 +164,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
   const config = readConfig(settings);
   const store = await openStore({ databaseUrl: options.databaseUrl, sqlitePath });
   const workers: WorkerProcess[] = [];
-  const handle = () => temporal.client.workflow.getHandle(campaignWorkflowId(id, 1));
+  const handle = temporal.client.workflow.getHandle(campaignWorkflowId(id, 1));
   const batch = (n: number) => store.db.selectFrom('batches').selectAll().where('batch_id', '=', `${id}/1/${n}`).executeTakeFirst();
 
   const startList = async (campaignId: string, { columns, rows }: PlantedList): Promise<void> => {
@@ -186,6 +199,22 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     },
     start: () => startList(id, list),
     startAnother: startList,
+    command: async (...args) => {
+      const io = createTerminal({ env: settings, now: Date.now });
+      return { code: await runCli(args, io), ...io.written() };
+    },
+    handle,
+    met: async (gate) => {
+      const info = await sandbox.gates.waitUntilReached(gate, patienceMs);
+      if (info?.requestId == null) throw new Error(`no batch came\n${await run.describe()}`);
+      return { n: Number(info.requestId.split('/').at(-2)), requestId: info.requestId };
+    },
+    called: () => sandbox.calls().map(({ to }) => to),
+    requests: () => sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${id}/`) ? [requestId] : [])),
+    unanswered: async () => {
+      const posts = await store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
+      return posts.map((post) => `${post.batch_id}/${post.k}`);
+    },
     batch,
     untilBatch: (n, states) =>
       until(`batch ${n} of ${id} is ${states.join(' or ')}`, async () => {
@@ -209,12 +238,10 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
         .select(['n', 'state', 'posts', 'reason', 'accepted_by', 'size'])
         .where('campaign_id', '=', id)
         .execute();
-      const pending = await handle()
-        .describe()
-        .then(
-          ({ raw }) => JSON.stringify(raw.pendingActivities),
-          (error: Error) => error.message,
-        );
+      const pending = await handle.describe().then(
+        ({ raw }) => JSON.stringify(raw.pendingActivities),
+        (error: Error) => error.message,
+      );
       return [
         `campaign: ${campaign?.state} ${campaign?.stateReason ?? ''}`,
         `status: ${JSON.stringify(status)}`,

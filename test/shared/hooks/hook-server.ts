@@ -30,7 +30,11 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
 export const allowAll: HookAnswer = (response, { body }) =>
   sendJson(response, { recipients: (body.recipients ?? []).map(({ ref }) => ({ ref, eligible: true })) });
 
-export async function startHookServer(answer: HookAnswer = allowAll): Promise<HookServer> {
+/** `atEnd`: when it is stopped for good; default: when the test that runs has finished. */
+export async function startHookServer(
+  answer: HookAnswer = allowAll,
+  atEnd: (stop: () => Promise<void>) => void = onTestFinished,
+): Promise<HookServer> {
   const calls: HookCall[] = [];
   let current = answer;
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -63,7 +67,7 @@ export async function startHookServer(answer: HookAnswer = allowAll): Promise<Ho
     running.closeAllConnections();
     await closed;
   };
-  onTestFinished(stop);
+  atEnd(stop);
   return {
     url: `http://127.0.0.1:${port}/hook?token=planted`,
     calls,
