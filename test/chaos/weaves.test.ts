@@ -10,8 +10,16 @@ import { openPlace } from './open-place.ts';
 import { emptyWeaves, formatWeaves, runCase, runSeed } from './run-weaves.ts';
 import { scenarios, scenariosOf } from './scenarios.ts';
 
-/** Tests one in so many of the cases that reach each cell of the matrix once, and some seeds; `npm run chaos` runs them all. */
-function testWeaves(database: (typeof databases)[number], { every, seeds }: { every: number; seeds: number }): void {
+interface Amount {
+  /** One in so many of the cases that reach each cell of the matrix once. */
+  every: number;
+  /** One in so many of the scenarios. */
+  everyScenario: number;
+  seeds: number;
+}
+
+/** Tests some of the cases of the design, and some seeds; `npm run chaos` runs them all. */
+function testWeaves(database: (typeof databases)[number], { every, everyScenario, seeds }: Amount): void {
   const testHere = test.skipIf(!bothDialects.includes(database));
 
   // The cases of the design are the same whatever the seed.
@@ -20,11 +28,12 @@ function testWeaves(database: (typeof databases)[number], { every, seeds }: { ev
     const place = await openPlace(database, 'design');
     const weaves = emptyWeaves();
     const step = Math.max(1, Math.round(every / seedFactor));
-    const cases = await chooseCases(place, scenarios, { perCell: 1 });
+    const played = scenarios.filter((_, index) => index % everyScenario === 0);
+    const cases = await chooseCases(place, played, { perCell: 1 });
     for (const each of cases.filter((_, index) => index % step === 0)) await runCase(place, each, weaves);
     expect(weaves.broken.join('\n\n')).toBe('');
     // They are no proof where they come to nothing.
-    expect(weaves.cases).toBeGreaterThan(scenarios.length);
+    expect(weaves.cases).toBeGreaterThan(played.length);
     expect(weaves.missed, formatWeaves(weaves)).toBeLessThan(weaves.cases / 20);
   });
 
@@ -62,8 +71,8 @@ function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, database: (typ
 
 const isOfRequest = (transition: Transition): boolean => transition.startsWith('request');
 
-// Fewer than this would come to nothing in too many of the scenarios.
-testWeaves('sqlite', { every: isFull ? 8 : 13, seeds: isFull ? 10 : 5 });
-testWeaves('postgres', { every: isFull ? 10 : 13, seeds: 4 });
+// Fewer than this would come to nothing in too many of the scenarios. PostgreSQL adds its locks, which a few scenarios come to.
+testWeaves('sqlite', isFull ? { every: 8, everyScenario: 1, seeds: 10 } : { every: 13, everyScenario: 1, seeds: 5 });
+testWeaves('postgres', isFull ? { every: 10, everyScenario: 1, seeds: 4 } : { every: 26, everyScenario: 4, seeds: 3 });
 testReportedWeaves('batch-calling', 'sqlite', 4);
 testReportedWeaves('campaigns', 'sqlite', 4);
