@@ -19,7 +19,6 @@ export interface Case {
   intervention: Intervention;
 }
 
-/** In words. */
 export function describeCase({ scenario, operation, what, intervention }: Case): string {
   const { step, nth, strike, statement, clockByMs, beside } = intervention;
   const { act, sending, lateMs, inside, stallsAt, struck } = beside ?? {};

@@ -89,7 +89,6 @@ function note(weaves: Weaves, { ending, paused }: Judged, aimed: readonly Transi
     for (const kind of kindsOf(intervention)) if (kind !== intervention.strike) count(weaves.faults, kind);
 }
 
-/** Runs one case of the design. */
 export async function runCase(place: Place, each: Case, weaves: Weaves): Promise<void> {
   const { scenario, kind, intervention, transitions } = each;
   const judged = await runOne(place, scenario, planOf([intervention]));
@@ -145,7 +144,6 @@ function* simplerThan({ strike, clockByMs, beside, ...at }: Intervention): Gener
   }
 }
 
-/** In a few lines. */
 export function formatWeaves(weaves: Weaves): string {
   const { cases, missed, calls, rows, unresolved, paused, design, faults, requests, broken } = weaves;
   const list = (counts: Map<string, number>): string =>

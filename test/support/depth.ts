@@ -27,7 +27,6 @@ export function seedsFrom(first: number, count: number, usual?: readonly number[
   return Array.from({ length: Math.round(count * seedFactor) }, (_, index) => from + index);
 }
 
-/** Such seeds in the name of a test. */
 export function describeSeeds(seeds: readonly number[]): string {
   const isRow = seeds.every((seed, index) => index === 0 || seed === (seeds[index - 1] ?? 0) + 1);
   return isRow && seeds.length > 2 ? `seeds ${seeds[0]} to ${seeds.at(-1)}` : `seeds ${seeds.join(', ')}`;

@@ -8,7 +8,6 @@ import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';
 import type { World } from './inputs/draw-world.ts';
 import { countGivenUp, judgeReported, judgeWorld, nameOf, type Breach } from '../worlds/judge-world.ts';
 
-/** One world's seeds in figures. */
 export interface Figures {
   seeds: number;
   rows: number;
