@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runExec, type ExecFlags } from '../../src/interfaces/cli/sandbox/exec.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Runs in every script: one request to the service. */
 const ask = `
@@ -19,12 +19,6 @@ const dial = (...numbers) => ask('/v1/convai/phone-numbers/batch-calls', {
 `;
 const single = `await dial('+12125550150');`;
 const twice = `await dial('+12125550150', '+12125550150');`;
-
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-exec-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 async function execScript(script: string, flags: ExecFlags = {}): Promise<{ code: number; said: string }> {
   return execCommand([process.execPath, '--input-type=module', '-e', ask + script], flags);
@@ -49,7 +43,7 @@ test('a command that uses the service well ends with its own code, and the repor
 });
 
 test('a command that never called the service is not ok: nothing was observed, and that is a failure', async () => {
-  const file = join(await temporaryFolder(), 'conduct.xml');
+  const file = join(temporaryFolder(), 'conduct.xml');
   const controlsAlone = `await fetch(process.env.CARILLON_SANDBOX_URL + '/_sandbox/health');`;
   const { code, said } = await execScript(controlsAlone);
   expect(said).toMatch(/^conduct: NOTHING OBSERVED\n/);
@@ -61,14 +55,8 @@ test('a command that never called the service is not ok: nothing was observed, a
   expect(await readFile(file, 'utf8')).toMatch(/failures="1"[^]*<failure type="requests" message="nothing observed">/);
 });
 
-test('one request is enough for a judgement', async () => {
-  const { code, said } = await execScript(`await ask('/v1/convai/agents');`);
-  expect([code, said]).toEqual([0, expect.stringMatching(/^conduct: ok\n/)]);
-  expect(said).not.toContain('error');
-});
-
 test.each([
-  [single, 0, 0],
+  [`await ask('/v1/convai/agents');`, 0, 0],
   [`${single} process.exitCode = 3;`, 0, 3],
   [twice, 1, 1],
   [`${twice} process.exitCode = 3;`, 1, 3],
@@ -80,7 +68,7 @@ test.each([
 });
 
 test('the flags of the sandbox hold for it', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const faults = join(folder, 'faults.json');
   await writeFile(faults, '[{"operation":2,"effect":{"type":"error","status":503}}]');
   const script = `process.exitCode = (await ask('/v1/convai/agents')).status === 503 ? 0 : 9;`;
@@ -100,21 +88,19 @@ test('calling hours given as a flag are judged', async () => {
 });
 
 test.each([
-  ['text', 'conduct.txt', /^conduct: VIOLATIONS\n/],
-  ['json', 'conduct.json', /^\{\n {2}"ok": false,/],
-  ['junit', 'conduct.xml', /^<\?xml[^]*<failure type="double_dial" message="1 violation">/],
-])('the report is written as %s to %s', async (format, name, content) => {
-  const folder = await temporaryFolder();
-  const [named, asked] = [join(folder, name), join(folder, 'report')];
-  const byName = await execScript(twice, { reportFile: named });
-  expect([byName.code, byName.said]).toEqual([1, `conduct: VIOLATIONS; the report is in ${named}\n`]);
-  expect(await readFile(named, 'utf8')).toMatch(content);
-  await execScript(twice, { reportFile: asked, report: format });
-  expect(await readFile(asked, 'utf8')).toMatch(content);
+  ['conduct.txt', undefined, /^conduct: VIOLATIONS\n/],
+  ['conduct.json', undefined, /^\{\n {2}"ok": false,/],
+  ['conduct.xml', undefined, /^<\?xml[^]*<failure type="double_dial" message="1 violation">/],
+  ['report', 'junit', /^<\?xml/],
+])('the report is written to %s with the flag %s', async (name, report, content) => {
+  const reportFile = join(temporaryFolder(), name);
+  const { code, said } = await execScript(twice, { reportFile, ...(report === undefined ? {} : { report }) });
+  expect([code, said]).toEqual([1, `conduct: VIOLATIONS; the report is in ${reportFile}\n`]);
+  expect(await readFile(reportFile, 'utf8')).toMatch(content);
 });
 
 test('a report that cannot be written is told all the same, and fails', async () => {
-  const file = join(await temporaryFolder(), 'none', 'conduct.txt');
+  const file = join(temporaryFolder(), 'none', 'conduct.txt');
   const { code, said } = await execScript(single, { reportFile: file });
   expect(code).toBe(1);
   expect(said).toMatch(
@@ -128,7 +114,7 @@ test.each<[ExecFlags, string]>([
   [{ callingHours: '9-17' }, 'conduct.callingHours is 9 to 17; it must be two times of day as HH:MM'],
   [{ callingHours: 'daytime' }, '--calling-hours is "daytime"; it must be two times of day, like 08:00-21:00.'],
 ])('with the flags %j nothing is run', async (flags, message) => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const mark = join(folder, 'mark');
   const { code, said } = await execScript(`(await import('node:fs')).writeFileSync(${JSON.stringify(mark)}, '');`, flags);
   expect([code, said]).toEqual([2, expect.stringContaining(message)]);
@@ -136,7 +122,7 @@ test.each<[ExecFlags, string]>([
 });
 
 test('a command that is not there, or may not be run, is said in a sentence', async () => {
-  const file = join(await temporaryFolder(), 'script');
+  const file = join(temporaryFolder(), 'script');
   await writeFile(file, 'exit 0');
   await chmod(file, 0o644);
   expect(await execCommand(['no-such-program'])).toEqual({
@@ -173,21 +159,8 @@ function runCommandLine(args: string[]) {
 
 test('on the command line: the output of the command is all there is on stdout, flags before exec hold, its own flags are its own', async () => {
   const script = `${ask} ${twice} console.log(process.argv.slice(1).join(' '));`;
-  const args = [
-    '--seed',
-    '7',
-    'exec',
-    '--report',
-    'json',
-    '--',
-    process.execPath,
-    '--input-type=module',
-    '-e',
-    script,
-    '--',
-    '--seed',
-    'x',
-  ];
+  const program = [process.execPath, '--input-type=module', '-e', script];
+  const args = ['--seed', '7', 'exec', '--report', 'json', '--', ...program, '--', '--seed', 'x'];
   const { child, written } = runCommandLine(args);
   const [code] = (await once(child, 'close')) as [number];
   expect(written.stdout).toBe('--seed x\n');
@@ -200,15 +173,20 @@ test('a flag that cannot be used ends the real process with 2', async () => {
   expect(((await once(child, 'close')) as [number])[0]).toBe(2);
 });
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s is passed on, and the report still comes', async (signal) => {
-  const script = `process.on('${signal}', () => { console.log('told'); process.exit(4); }); console.log('ready'); setInterval(() => {}, 1e6);`;
+test('signals are passed on, and the report still comes', async () => {
+  const script = `for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM'])
+    process.on(name, () => (console.log(name), name === 'SIGTERM' && process.exit(4)));
+    console.log('ready'); setInterval(() => {}, 1e6);`;
   const { child, written } = runCommandLine(['exec', '--', process.execPath, '-e', script]);
-  await expect.poll(() => written.stdout).toBe('ready\n');
-  child.kill(signal);
+  let told = 'ready\n';
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+    await expect.poll(() => written.stdout).toBe(told);
+    child.kill(signal);
+    told += `${signal}\n`;
+  }
   const [code] = (await once(child, 'close')) as [number];
-  expect(written.stdout).toBe('ready\ntold\n');
+  expect([code, written.stdout]).toEqual([4, told]);
   expect(written.stderr).toMatch(/^conduct: NOTHING OBSERVED/);
-  expect(code).toBe(4);
 });
 
 test('in the dialect without the contract a command is told of the interface that is there, unless its environment names one', async () => {

@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
 import { expect } from 'vitest';
-import { operations, type OperationName } from '../../src/sandbox/core/operations.ts';
+import { operationNames, operations, type OperationName } from '../../src/sandbox/core/operations.ts';
 import { isFull } from '../support/depth.ts';
 import { startTestSandbox, test, type Json, type TestSandbox } from './harness.ts';
 import { describedAnswers } from './model/described-answers.ts';
@@ -185,6 +185,18 @@ test.each(dialects)('a query that means nothing is refused by every operation of
         expect(describedAnswers(dialect)(operation, answer.status, answer.body)).toBeNull();
       }
   expect(await stateOf(sandbox)).toEqual(before);
+});
+
+test.each(dialects)('each operation of the %s dialect refuses a key that is wrong, may not, or is over its limit', async (dialect) => {
+  const sandbox = await startTestSandbox({ dialect });
+  for (const operation of operationNames)
+    for (const [key, status] of Object.entries({ sk_wrong: 401, sk_sandbox_forbidden: 403, sk_sandbox_ratelimited: 429 })) {
+      const headers = { 'x-api-key': key };
+      const { method } = operations[operation];
+      const answer = await sandbox.request(method, pathOf(operation), operation in bodies ? {} : undefined, { headers });
+      expect([operation, answer.status]).toEqual([operation, status]);
+      expect(describedAnswers(dialect)(operation, status, answer.body)).toBeNull();
+    }
 });
 
 test('a body where none is wanted harms nothing', async ({ sandbox }) => {

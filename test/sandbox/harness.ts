@@ -1,5 +1,5 @@
 import { fetch, type RequestInit, type Response } from 'undici';
-import { test as plainTest, onTestFinished } from 'vitest';
+import { expect, test as plainTest, onTestFinished } from 'vitest';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createManualClock, noon, type ManualClock } from './manual-clock.ts';
@@ -32,6 +32,12 @@ export interface TestSandbox extends RunningSandbox {
   /** What the conduct report says against the caller under the name of a check. */
   violations: (check: string) => Json[];
   batch(numbers: string[], more?: Record<string, unknown>, requestId?: string, init?: RequestInit): Promise<Answer>;
+  /** Calls a number, lets an hour pass, and reads the record. */
+  call(number: string, more?: Record<string, unknown>): Promise<Json>;
+  /** A batch in the form of comparable services, as it is answered; a recipient may be a bare number. */
+  submit(recipients: readonly Json[], more?: Json): Promise<Json>;
+  /** The id of a new agent. */
+  createAgent(config?: Json, more?: Json): Promise<string>;
 }
 
 /** A sandbox on a clock that stands still, closed after the test. */
@@ -57,6 +63,18 @@ export async function startTestSandbox(options: SandboxOptions = {}, keyHeader =
   const send = (method: string): Send => request.bind(null, method);
   const post = send('POST');
   const read: TestSandbox['read'] = async (path) => (await request('GET', path)).body;
+  const record: TestSandbox['record'] = (place = -1) => read(`/v1/convai/conversations/${sandbox.calls().at(place)?.conversationId}`);
+  const batch: TestSandbox['batch'] = (numbers, more = {}, requestId, init = {}) => {
+    const calls = numbers.map((number) => ({ to_phone_number: number }));
+    const headers = { ...(init.headers as Record<string, string>), ...(requestId === undefined ? {} : { 'x-request-id': requestId }) };
+    const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls, ...more };
+    return post('/v1/convai/phone-numbers/batch-calls', body, { ...init, headers });
+  };
+  const make = async (path: string, body: Json): Promise<Json> => {
+    const made = await post(path, body);
+    expect(made).toMatchObject({ status: 200 });
+    return made.body;
+  };
   return {
     ...sandbox,
     clock: (options.clock as ManualClock | undefined) ?? clock,
@@ -67,20 +85,37 @@ export async function startTestSandbox(options: SandboxOptions = {}, keyHeader =
     patch: send('PATCH'),
     delete: send('DELETE'),
     read,
-    record: (place = -1) => read(`/v1/convai/conversations/${sandbox.calls().at(place)?.conversationId}`),
+    record,
     violations: (check) => sandbox.conduct().checks.find(({ name }) => name === check)?.violations ?? [],
-    batch: (numbers, more = {}, requestId, init = {}) => {
-      const calls = numbers.map((number) => ({ to_phone_number: number }));
-      const headers = { ...(init.headers as Record<string, string>), ...(requestId === undefined ? {} : { 'x-request-id': requestId }) };
-      const body = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls, ...more };
-      return post('/v1/convai/phone-numbers/batch-calls', body, { ...init, headers });
+    batch,
+    call: async (number, more) => {
+      await batch([number], more);
+      if (options.clock === 'manual') await sandbox.advance(3_600_000);
+      else clock.advance(3_600_000);
+      return record();
     },
+    submit: (recipients, more) => make('/v1/convai/batch-calling/submit', batchOf(recipients, more)),
+    createAgent: async (config = {}, more = {}) =>
+      (await make('/v1/convai/agents', { name: 'A', conversation_config: config, ...more })).agent_id,
   };
 }
 
 /** Tests that get a sandbox of their own, started for those that name it. */
 export const testWith = (options: SandboxOptions = {}) => plainTest.extend('sandbox', () => startTestSandbox(options));
 export const test = testWith();
+
+export function batchOf(recipients: readonly Json[], more: Json = {}): Json {
+  const named = recipients.map((each) => (typeof each === 'string' ? { phone_number: each } : each));
+  return { call_name: 'Spring round', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients: named, ...more };
+}
+
+/** A number to import, with what its provider wants. */
+export const imported = {
+  label: 'Line',
+  phone_number: '+13135550101',
+  telephony_account_sid: 'account',
+  telephony_auth_token: 'provider-token-in-clear',
+};
 
 /** Distinct fictional numbers that no magic ending claims. */
 export function plainNumbers(count: number): string[] {

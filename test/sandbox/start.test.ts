@@ -1,17 +1,17 @@
 import { createServer, type AddressInfo, createConnection } from 'node:net';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { runSandbox, sandboxCommand, type SandboxFlags } from '../../src/interfaces/cli/sandbox/sandbox.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { type SandboxOptions, resolveSettings } from '../../src/sandbox/core/settings/settings.ts';
-import { createManualClock, noon, plainNumbers, type Json } from './harness.ts';
+import { createManualClock, noon, type Json } from './harness.ts';
 import { Service } from '../../src/sandbox/core/service/service.ts';
 import { createCoreServer } from '../../src/sandbox/server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { spawnModule } from './spawned.ts';
 
 async function start(options: SandboxOptions = {}) {
   const sandbox = await startSandbox(options);
@@ -30,18 +30,6 @@ test('health tells, without a key, who it is and what time it keeps', async () =
     clock: { speed: 50, anchorRealMs: expect.any(Number), anchorServiceMs: noon },
   });
   expect(Math.abs(Date.parse(response.headers.get('date') ?? '') - noon)).toBeLessThan(600_000);
-});
-
-test('calls run to their end by themselves on a fast clock', async () => {
-  const sandbox = await start({ speed: 20_000, concurrency: 200 });
-  const calls = plainNumbers(400).map((to_phone_number) => ({ to_phone_number }));
-  const response = await fetch(`${sandbox.url}/v1/convai/phone-numbers/batch-calls`, {
-    method: 'POST',
-    headers: { 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' },
-    body: JSON.stringify({ agent_id: 'agent_survey', from_phone_number_id: 'pn_second', calls }),
-  });
-  expect(await response.json()).toMatchObject({ calls_initiated: 400 });
-  await expect.poll(() => sandbox.calls().every((call) => call.endedAt !== null)).toBe(true);
 });
 
 test.each<[SandboxOptions, string]>([
@@ -101,10 +89,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s ends the process with 0', async (s
     import { sandboxCommand } from './src/interfaces/cli/sandbox/sandbox.ts';
     await sandboxCommand().parseAsync(['--port', '0', '--json'], { from: 'user' });
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
-  expect(JSON.parse(line.toString())).toMatchObject({ ready: true });
+  const { child, said } = await spawnModule(script);
+  expect(JSON.parse(said)).toMatchObject({ ready: true });
   child.kill(signal);
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
@@ -141,9 +127,7 @@ test.each<[SandboxFlags, string]>([
 });
 
 test('a broken fault file is refused with path, value and fix', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-faults-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'faults.json');
+  const file = join(temporaryFolder(), 'faults.json');
   await writeFile(file, '{');
   expect((await runRefused({ port: '0', faults: file })).said).toContain('not JSON');
   await writeFile(file, JSON.stringify([{ operation: 14, nth: -1, effect: { type: 'reset' } }]));

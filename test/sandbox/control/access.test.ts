@@ -1,15 +1,21 @@
 import { once } from 'node:events';
 import { request as rawRequest, type IncomingMessage } from 'node:http';
 import { request } from 'undici';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { Command } from 'commander';
+import { expect, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
 import { runSandbox, type SandboxFlags } from '../../../src/interfaces/cli/sandbox/sandbox.ts';
-import { readSandboxFlags } from '../../../src/interfaces/cli/sandbox/flags.ts';
+import { addSandboxFlags, readSandboxFlags } from '../../../src/interfaces/cli/sandbox/flags.ts';
+import { addressOf, mayBeCalled } from '../../../src/sandbox/core/allowed-host.ts';
+import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { noon, startTestSandbox, test } from '../harness.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { createModelAgent, holdConversation } from '../llm/model-server.ts';
+import { createApp } from '../openapi/checks.ts';
 
 const controlToken = 'a-token-of-the-control-plane';
 const bearer = { headers: { authorization: `Bearer ${controlToken}` } };
@@ -76,12 +82,6 @@ test('info tells what this sandbox is, without secrets', async () => {
   for (const secret of [controlToken, 'own-key', 'sk_sandbox_ok']) expect(JSON.stringify(body)).not.toContain(secret);
 });
 
-async function folder(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'carillon-flags-'));
-  onTestFinished(() => rm(made, { recursive: true, force: true }));
-  return made;
-}
-
 async function say(flags: SandboxFlags): Promise<string> {
   let said = '';
   const stream = { write: (text: string) => (said += text) };
@@ -89,16 +89,8 @@ async function say(flags: SandboxFlags): Promise<string> {
   return said;
 }
 
-test('the control token is read from a file, and shown nowhere', async () => {
-  const file = join(await folder(), 'token');
-  await writeFile(file, `${controlToken}\n`);
-  expect(await readSandboxFlags({ controlTokenFile: file })).toMatchObject({ controlToken });
-  expect(await say({ controlTokenFile: file, json: true })).not.toContain(controlToken);
-  expect(await say({ controlTokenFile: `${file}.none` })).toContain('the file cannot be read: there is no such file');
-});
-
 test('the banner says where the state is kept', async () => {
-  const data = join(await folder(), 'sandbox.db');
+  const data = join(temporaryFolder(), 'sandbox.db');
   expect(await say({})).toContain('in memory: nothing is kept');
   const said = await say({ data, json: true });
   expect(said).toContain(`kept in ${data}`);
@@ -174,4 +166,80 @@ test('neither a webhook nor an own model may address the sandbox itself', async 
   expect(record.termination_reason).toMatch(/the sandbox does not connect to itself/);
   await expect(startSandbox({ port: 4_444, webhooks: [{ url: 'http://localhost:4444/', secret: 'a-secret-of-the-test' }] }))
     .rejects.toThrow('Must not be an address of the sandbox itself.'); // prettier-ignore
+});
+
+test.each(['0.0.0.0', '::', '192.0.2.7', 'sandbox.example'])(
+  'a sandbox on %s, which others reach, is refused without a control token',
+  async (host) => {
+    await expect(startSandbox({ host })).rejects.toThrow(
+      `The sandbox setting host is "${host}", which others can reach; that takes a control token. Give one in a file (--control-token-file) or in CARILLON_SANDBOX_TOKEN`,
+    );
+    expect(resolveSettings({ host, controlToken })).toMatchObject({ host, controlToken });
+  },
+);
+
+test.each(['127.0.0.1', 'localhost', '::1', '127.3.2.1'])('on %s a sandbox needs no token', (host) => {
+  expect(resolveSettings({ host })).toMatchObject({ host, controlToken: null });
+});
+
+/** A sandbox set up for others to reach, of which this test has only the loopback side. */
+async function startForOthers(): Promise<{ ask: Ask; port: number }> {
+  const app = createApp({ host: '0.0.0.0', controlToken });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const ask: Ask = async (path, headers = {}) => {
+    const answer = await request(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': 'sk_sandbox_ok', ...headers } });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  };
+  return { ask, port };
+}
+
+type Ask = (path: string, headers?: Record<string, string>) => Promise<{ status: number; text: string }>;
+
+test('a conversation is opened from a container by the signed address that it was given, and a foreign name is refused', async () => {
+  const { ask, port } = await startForOthers();
+  for (const [host, status] of Object.entries({ 'site.example': 403, [`site.example:${port}`]: 403, 'sandbox:4010': 200 }))
+    expect([host, (await ask('/v1/convai/agents', { host })).status]).toEqual([host, status]);
+  expect((await ask('/_sandbox/info')).status).toBe(401);
+  const headers = { host: `host.docker.internal:${port}` };
+  const { text } = await ask('/v1/convai/conversation/get-signed-url?agent_id=agent_reminders', headers);
+  const signed = new URL((JSON.parse(text) as { signed_url: string }).signed_url);
+  expect(signed.host).toBe(headers.host);
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${signed.pathname}${signed.search}`, { headers });
+  await once(socket, 'open');
+  socket.close();
+  await once(socket, 'close');
+});
+
+test.each([
+  ['127.0.0.1', ['localhost', '127.0.0.1', '[::1]'], ['192.0.2.7', 'sandbox', 'site.example', 'a.internal', '0.0.0.0']],
+  ['0.0.0.0', ['localhost', '192.0.2.7', '[2001:db8::7]', 'sandbox', 'host.docker.internal'], ['site.example', '[x]', '']],
+  ['lab.example', ['lab.example', 'LAB.example', '127.0.0.1', 'sandbox'], ['x.lab.example', 'lab.example.site', 'ab.internal.com']],
+] as const)('on %s it may be called %j, and not %j', (host, allowed, refused) => {
+  for (const name of allowed) expect([name, mayBeCalled(name, host)]).toEqual([name, true]);
+  for (const name of refused) expect([name, mayBeCalled(name, host)]).toEqual([name, false]);
+});
+
+test.each([
+  ['0.0.0.0', 'http://127.0.0.1:4010'],
+  ['::', 'http://[::1]:4010'],
+  ['::1', 'http://[::1]:4010'],
+  ['192.0.2.7', 'http://192.0.2.7:4010'],
+])('what listens on %s is reached from here at %s', (host, address) => {
+  expect(addressOf(host, 4010)).toBe(address);
+});
+
+test('the token comes from the environment or a file, the file first, never from an argument, and is shown nowhere', async () => {
+  const file = join(temporaryFolder(), 'token');
+  await writeFile(file, `${controlToken}\n`);
+  vi.stubEnv('CARILLON_SANDBOX_TOKEN', 'the-token-of-the-environment');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await readSandboxFlags({ host: '0.0.0.0' })).toMatchObject({ controlToken: 'the-token-of-the-environment' });
+  expect(await readSandboxFlags({ host: '0.0.0.0', controlTokenFile: file })).toMatchObject({ controlToken });
+  const flags = addSandboxFlags(new Command(), '4010').options.map(({ long }) => long);
+  expect(flags.filter((flag) => flag?.includes('token'))).toEqual(['--control-token-file']);
+  expect(await say({ controlTokenFile: file, json: true })).not.toContain(controlToken);
+  expect(await say({ controlTokenFile: `${file}.none` })).toContain('the file cannot be read: there is no such file');
+  vi.unstubAllEnvs();
+  expect(await say({ host: '0.0.0.0' })).toMatch(/^error: .*"0\.0\.0\.0".*--control-token-file.*CARILLON_SANDBOX_TOKEN/);
 });

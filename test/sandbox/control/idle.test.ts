@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { noon, plainNumbers, startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
 
 const onHold = { clock: 'manual', epochMs: noon } as const;
 const test = testWith(onHold);
@@ -20,21 +19,6 @@ const quiet = {
 
 async function untilIdle(sandbox: TestSandbox): Promise<Json> {
   return (await sandbox.post('/_sandbox/clock/advance', { until: 'idle' })).body;
-}
-
-/** Answers each delivery with the next of these statuses, and then with 200. */
-async function startReceiver(...statuses: number[]): Promise<{ url: string; received: string[] }> {
-  const received: string[] = [];
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      received.push(String(request.headers.date));
-      response.writeHead(statuses.shift() ?? 200).end();
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received };
 }
 
 test('until idle goes to the last thing of the last call, and no further', async () => {
@@ -84,26 +68,14 @@ test('an analysis that is scripted is waited for, but not one that never comes',
 });
 
 test('a batch for later is waited for', async ({ sandbox }) => {
-  await sandbox.post('/v1/convai/batch-calling/submit', {
-    call_name: 'later',
-    agent_id: 'agent_reminders',
-    agent_phone_number_id: 'pn_main',
-    scheduled_time_unix: noon / 1000 + 86_400,
-    recipients: [{ phone_number: '+12125550150' }],
-  });
+  await sandbox.submit(['+12125550150'], { scheduled_time_unix: noon / 1000 + 86_400 });
   const body = await untilIdle(sandbox);
   expect(body).toMatchObject({ idle: true, bound: '2030-02-14T12:00:00.000Z' });
   expect(body.advanced_ms).toBeGreaterThan(86_400_000);
 });
 
 test('what is due after thirty days is not gone for, and the bound is told', async ({ sandbox }) => {
-  await sandbox.post('/v1/convai/batch-calling/submit', {
-    call_name: 'much later',
-    agent_id: 'agent_reminders',
-    agent_phone_number_id: 'pn_main',
-    scheduled_time_unix: noon / 1000 + 31 * 86_400,
-    recipients: [{ phone_number: '+12125550150' }],
-  });
+  await sandbox.submit(['+12125550150'], { scheduled_time_unix: noon / 1000 + 31 * 86_400 });
   expect(await untilIdle(sandbox)).toMatchObject({
     idle: false,
     bound: '2030-02-14T12:00:00.000Z',

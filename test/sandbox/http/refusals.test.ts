@@ -4,8 +4,10 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { fetch } from 'undici';
 import { expect } from 'vitest';
+import { operationNames, type OperationName } from '../../../src/sandbox/core/operations.ts';
 import { isNestedDeeper } from '../../../src/sandbox/http/json-text.ts';
-import { startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
+import { batchOf, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
+import { describedAnswers } from '../model/described-answers.ts';
 
 // What callers get wrong or try, a row for each. Bodies bent in every field are in fuzz.test.ts.
 
@@ -20,11 +22,7 @@ const call = { to_phone_number: '+12125550150' };
 const batch = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [call] };
 const withCall = (more: Json): Json => ({ ...batch, calls: [call, { ...call, ...more }] });
 const withLlm = (llm: Json): Json => ({ name: 'A', conversation_config: { agent: { llm } } });
-const recipient = { phone_number: '+12125550100' };
-const submission = (more: Json): Json => {
-  const whole = { call_name: 'X', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients: [recipient] };
-  return { ...whole, ...more };
-};
+const submission = (more: Json): Json => batchOf(['+12125550100'], more);
 const ofAgent = 'conversation_config.agent';
 const headers: Json = { 'x-new': '[redacted]' };
 
@@ -70,15 +68,8 @@ const refusals: Refusal[] = [
     { 'content-type': type },
   ]),
   ['an unknown key of an agent', 'POST', agents, { name: 'A', colour: 'red' }, 422, 'colour'],
-  ['a wrong type', 'POST', agents, { name: ['A'] }, 422, 'name'],
-  ['null for what must be there', 'POST', agents, { name: null }, 422, 'name'],
   ['an empty name', 'POST', agents, { name: '' }, 422, 'name'],
-  ['an empty object', 'POST', agents, {}, 422, 'name'],
   ['an empty body', 'POST', agents, '', 422, ''],
-  ['a huge name', 'POST', agents, { name: 'x'.repeat(100_000) }, 422, 'name'],
-  ...[-0.01, 1.01, '0.5', null].map((temperature): Refusal => {
-    return [`the temperature ${temperature}`, 'POST', agents, withLlm({ temperature }), 422, `${ofAgent}.llm.temperature`];
-  }),
   ...['POST', 'PATCH'].map((method): Refusal => {
     const { conversation_config, name } = withLlm({
       model_id: 'custom',
@@ -87,28 +78,12 @@ const refusals: Refusal[] = [
     const [path, body] = method === 'POST' ? [agents, { name, conversation_config }] : [`${agents}/agent_survey`, { conversation_config }];
     return ['a masked header where none is kept', method, path, body, 422, `${ofAgent}.llm.custom_llm.extra_headers.x-new`];
   }),
-  ['an unknown key of a batch', 'POST', batches, { ...batch, extra: 1 }, 422, 'extra'],
   ['an unknown key of a call', 'POST', batches, withCall({ name: 'x' }), 422, 'calls.1.name'],
-  ['no calls', 'POST', batches, { ...batch, calls: [] }, 422, 'calls'],
   ['more calls than allowed', 'POST', batches, { ...batch, calls: [call, call, call] }, 422, 'calls'],
-  ['null for a list', 'POST', batches, { ...batch, calls: null }, 422, 'calls'],
   ['a missing field', 'POST', batches, { ...batch, from_phone_number_id: undefined }, 422, 'from_phone_number_id'],
   ['a number that is not E.164', 'POST', batches, withCall({ to_phone_number: '2125550150' }), 422, 'calls.1.to_phone_number'],
   ['a number that cannot be dialled', 'POST', batches, withCall({ to_phone_number: '+12125550120' }), 422, 'calls.1.to_phone_number'],
-  [
-    'an override out of range',
-    'POST',
-    batches,
-    withCall({ conversation_config_override: { agent: { llm: { temperature: 1.1 } } } }),
-    422,
-    'calls.1.conversation_config_override.agent.llm.temperature',
-  ],
   ['no body', 'POST', batches, undefined, 422, ''],
-  ['an unknown agent of a batch', 'POST', batches, { ...batch, agent_id: 'agent_none' }, 404, 'agent_not_found'],
-  ['an unknown agent of a number', 'PATCH', `${numbers}/pn_main`, { agent_id: 'agent_none' }, 404, 'agent_not_found'],
-  ['no agent for a number', 'PATCH', `${numbers}/pn_main`, {}, 422, 'agent_id'],
-  ['null for the agent of a number', 'PATCH', `${numbers}/pn_main`, { agent_id: null }, 422, 'agent_id'],
-  ['an unknown number', 'PATCH', `${numbers}/pn_none`, { agent_id: 'agent_survey' }, 404, 'phone_number_not_found'],
   ['an unknown number to delete', 'DELETE', `${numbers}/pn_none`, undefined, 404, 'phone_number_not_found'],
   ['no name of a batch', 'POST', `${submitted}/submit`, submission({ call_name: undefined }), 422, 'call_name'],
   ['no recipients', 'POST', `${submitted}/submit`, submission({ recipients: [] }), 422, 'recipients'],
@@ -131,11 +106,14 @@ function whereOf({ detail }: Json): string {
 
 test('what cannot be is refused with its status and what is wrong with it, repeats no key, and changes nothing', async () => {
   const sandbox = await startTestSandbox({ maxCallsPerBatch: 2 });
+  const misfit = describedAnswers('extended');
   const before = await stateOf(sandbox);
   for (const [what, method, path, body, status, where, sent = {}] of refusals) {
     const answer = await sandbox.request(method, path, body, { headers: sent });
     expect([what, answer.status, whereOf(answer.body)]).toEqual([what, status, where]);
     expect(answer.headers.get('x-sandbox')).toBe('1');
+    const { operation } = sandbox.journal().at(-1) ?? {};
+    if (operationNames.includes(operation as OperationName)) expect(misfit(operation as OperationName, status, answer.body)).toBeNull();
     const { detail } = answer.body;
     if (Array.isArray(detail)) expect(detail).toEqual([expect.objectContaining({ msg: expect.any(String), type: expect.any(String) })]);
     else expect(detail).toMatchObject({ message: expect.any(String), status: where, request_id: expect.stringMatching(/^[0-9a-f]{32}$/) });
@@ -343,15 +321,4 @@ test('a cursor belongs to one list with one filter, and to one life of the servi
     expect((await sandbox.get(`${list}?page_size=1&${filter}&cursor=${next}`)).status).toBe(422);
     await sandbox.post(`/_sandbox/snapshots/${id}/restore`);
   }
-});
-
-test('more requests per second than the limit get 429 with the wait in Retry-After, per key', async () => {
-  const sandbox = await startTestSandbox({ rateLimit: { requestsPerSecond: 2 }, apiKeys: ['other'] });
-  const ask = async (of = 'sk_sandbox_ok'): Promise<[number, string | null]> => {
-    const { status, headers: got } = await sandbox.request('GET', agents, undefined, { headers: { 'x-api-key': of } });
-    return [status, got.get('retry-after')];
-  };
-  expect([await ask(), await ask(), await ask(), await ask('other')].map(String)).toEqual(['200,', '200,', '429,1', '200,']);
-  sandbox.clock.advance(1_000);
-  expect(await ask()).toEqual([200, null]);
 });

@@ -53,18 +53,10 @@ test('hammering without a pause is noticed, however often it is told to wait', a
 
 test('who was taken back before the telephone rang may be called', async () => {
   const sandbox = await startTestSandbox({ conduct: { maxDialsPerDay: 1 } });
-  const submit = (call_name: string, more = {}) =>
-    sandbox.post('/v1/convai/batch-calling/submit', {
-      call_name,
-      agent_id: 'agent_reminders',
-      agent_phone_number_id: 'pn_main',
-      recipients: [{ phone_number: '+12125550101' }],
-      ...more,
-    });
-  const { id } = (await submit('Later', { scheduled_time_unix: noon / 1000 + 60 })).body;
+  const { id } = await sandbox.submit(['+12125550101'], { scheduled_time_unix: noon / 1000 + 60 });
   await sandbox.post(`/v1/convai/batch-calling/${id}/cancel`);
   sandbox.clock.advance(1_000);
-  await submit('Now');
+  await sandbox.submit(['+12125550101']);
   expect([sandbox.calls().length, failed(sandbox.conduct())]).toEqual([2, []]);
 });
 
@@ -117,6 +109,10 @@ test('asking for deleted things is noticed, for unknown ones not', async ({ sand
   await sandbox.delete('/v1/convai/agents/agent_survey');
   await sandbox.get('/v1/convai/agents/agent_survey');
   expect(failed(sandbox.conduct())).toEqual(['deleted_use']);
+  const { conversation_id: id } = await sandbox.call('+12125550101');
+  await sandbox.delete(`/v1/convai/conversations/${id}`);
+  await sandbox.get(`/v1/convai/conversations/${id}`);
+  expect(sandbox.violations('deleted_use')).toMatchObject([{ id: 'agent_survey' }, { what: 'a deleted conversation was asked for', id }]);
 });
 
 test('reading one conversation twice within a second is polling, unless a fault spoiled the first reading', async () => {

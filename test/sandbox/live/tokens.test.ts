@@ -1,11 +1,8 @@
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
-import { expect, afterEach, vi } from 'vitest';
+import { expect } from 'vitest';
 import { noon, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 import { connect, pass, turnedAway } from './socket-client.ts';
 import { spawn } from 'node:child_process';
-import { Command } from 'commander';
-import { addSandboxFlags, readSandboxFlags, type SandboxFlags } from '../../../src/interfaces/cli/sandbox/flags.ts';
-import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
 
 const livekit = { apiKey: 'APIlocal', apiSecret: 'a-secret-of-32-characters-or-more', url: 'ws://127.0.0.1:7880' };
 const quick = { sockets: { pacing: 'fast' } } as const;
@@ -191,34 +188,6 @@ test('behind a server that does the TLS the signed address is wss in either dial
   const { body } = await sandbox.request('GET', path, undefined, { headers });
   expect(body.signed_url).toMatch(/^wss:\/\//);
 });
-
-const parse = (...flags: string[]): SandboxFlags => addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
-
-afterEach(() => vi.unstubAllEnvs());
-
-test('a flag says how fast sound is sent', async () => {
-  expect(resolveSettings(await readSandboxFlags(parse('--socket-pacing', 'fast'))).sockets.pacing).toBe('fast');
-  expect(resolveSettings(await readSandboxFlags(parse())).sockets.pacing).toBe('realtime');
-  await expect(readSandboxFlags(parse('--socket-pacing', 'slow'))).rejects.toThrow(
-    '--socket-pacing is "slow"; it must be realtime or fast.',
-  );
-});
-
-test('the media server comes from the environment, whole or not at all', async () => {
-  expect(resolveSettings(await readSandboxFlags(parse())).livekit).toBeNull();
-  vi.stubEnv('LIVEKIT_API_KEY', 'APIlocal');
-  await expect(readSandboxFlags(parse())).rejects.toThrow('LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together');
-  vi.stubEnv('LIVEKIT_API_SECRET', 'not-shown');
-  vi.stubEnv('LIVEKIT_URL', 'ws://127.0.0.1:7880');
-  expect((await readSandboxFlags(parse())).livekit).toEqual({ apiKey: 'APIlocal', apiSecret: 'not-shown', url: 'ws://127.0.0.1:7880' });
-});
-
-test.each([{ pacing: 'slow' as 'fast' }, { pingEveryMs: 0 }, { maxFrameBytes: 1.5 }])(
-  'settings of sockets such as %j are refused',
-  (sockets) => {
-    expect(() => resolveSettings({ sockets })).toThrow(/^The sandbox setting sockets\.\w+ is .*; it must be /);
-  },
-);
 
 test('the example client holds a conversation in a terminal', async ({ sandbox }) => {
   const child = spawn(process.execPath, ['examples/socket-client/client.mjs', sandbox.url, 'agent_reminders']);

@@ -1,4 +1,6 @@
-import { expect } from 'vitest';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished } from 'vitest';
 import { startTestSandbox, test, type Json } from '../harness.ts';
 import { createModelAgent, holdConversation, interviewer, secret, startModelServer, stream, useTool } from './model-server.ts';
 
@@ -220,18 +222,45 @@ test('a model is told what was heard of its words, not what it was cut off at', 
 
 test('user id and extra body of a call are passed on to the model', async ({ sandbox }) => {
   const model = await startModelServer(interviewer);
-  const submitted = await sandbox.post('/v1/convai/batch-calling/submit', {
-    call_name: 'chairs',
-    agent_id: await createModelAgent(sandbox, model.url),
-    agent_phone_number_id: 'pn_main',
-    recipients: [
-      {
-        phone_number: '+12125550100',
-        conversation_initiation_client_data: { user_id: 'user-7', custom_llm_extra_body: { room: 'kitchen' } },
-      },
-    ],
-  });
-  expect(submitted.status).toBe(200);
+  const conversation_initiation_client_data = { user_id: 'user-7', custom_llm_extra_body: { room: 'kitchen' } };
+  const recipients = [{ phone_number: '+12125550100', conversation_initiation_client_data }];
+  await sandbox.submit(recipients, { agent_id: await createModelAgent(sandbox, model.url) });
   await expect.poll(() => model.requests.length).toBeGreaterThan(0);
   expect(model.requests[0]?.body).toMatchObject({ user_id: 'user-7', svc_extra_body: { room: 'kitchen' } });
+});
+
+const exampleKey = 'example-key-4711';
+const prompt = 'You call {{name}} about an order.\n- Did the order arrive?\n- How many chairs were in it?';
+
+/** The example as a user runs it; its address is the line that it prints. */
+async function startExample(): Promise<string> {
+  const server = spawn(process.execPath, ['examples/chat-completions-server/server.mjs', '0'], {
+    env: { MODEL_KEY: exampleKey },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void server.kill());
+  for await (const line of createInterface({ input: server.stdout })) return line;
+  throw new Error('the example printed no address');
+}
+
+test('the example model server holds a whole conversation', async ({ sandbox }) => {
+  const url = await startExample();
+  const custom_llm = { url, extra_headers: { authorization: `Bearer ${exampleKey}` } };
+  const llm = { custom_llm, backup_llm_config: { preference: 'disabled' } };
+  const agentId = await createModelAgent(sandbox, url, { llm, prompt: { prompt } });
+  const record = await holdConversation(sandbox, agentId);
+  expect(record).toMatchObject({ status: 'done', termination_reason: 'end_call tool was called.' });
+  expect(words(record, 'agent')).toEqual([
+    'Hello Robin, this is a test.',
+    'Did the order arrive?',
+    'How many chairs were in it?',
+    'Thank you, that was all. Goodbye.',
+  ]);
+});
+
+test('the example model server refuses a wrong key, and the conversation fails without a backup', async ({ sandbox }) => {
+  const url = await startExample();
+  const llm = { backup_llm_config: { preference: 'disabled' } };
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, url, { llm, prompt: { prompt } }));
+  expect(record).toMatchObject({ status: 'failed', termination_reason: 'custom_llm_error: HTTP 401' });
 });

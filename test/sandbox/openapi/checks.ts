@@ -1,7 +1,13 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FastifyInstance } from 'fastify';
+import { onTestFinished } from 'vitest';
+import { Service } from '../../../src/sandbox/core/service/service.ts';
+import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { createServer } from '../../../src/sandbox/server.ts';
 import type { OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
 import { createOpenApiDocument } from '../../../src/sandbox/convai/openapi/service-document.ts';
 import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 export type Schema = Record<string, unknown>;
 
@@ -41,6 +47,40 @@ export function operationsOf(document: OpenApiDocument): DescribedOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
+}
+
+/** `GET /_sandbox/calls/:call_id` for every operation of a document. */
+export function routesIn(document: OpenApiDocument): string[] {
+  const routes = operationsOf(document).map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+  return routes.sort();
+}
+
+/** The sandbox's server without a port. */
+export function createApp(options: SandboxOptions = {}): FastifyInstance {
+  const service = new Service(resolveSettings(options), createManualClock());
+  const app = createServer(service);
+  onTestFinished(async () => {
+    service.close();
+    await app.close();
+  });
+  return app;
+}
+
+/** The same for every route that is installed at such paths, as the router itself prints them. */
+export async function installed(app: FastifyInstance, paths: RegExp): Promise<string[]> {
+  await app.ready();
+  const above: string[] = [];
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods] = /^(.*?[├└]── )(\S+)(?: \((.*)\))?$/.exec(line) ?? [];
+      above.splice(indent.length / 4 - 1, Infinity, part);
+      const path = above.join('').replaceAll('//', '/');
+      return methods?.split(', ').map((method) => `${method} ${path}`) ?? [];
+    })
+    .filter((route) => paths.test(route))
+    .sort();
 }
 
 /** What makes it no OpenAPI 3.1 document, as far as the rules of the format say that reach beyond JSON Schema. */

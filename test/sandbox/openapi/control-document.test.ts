@@ -1,49 +1,16 @@
 import type { FastifyInstance } from 'fastify';
-import { expect, onTestFinished } from 'vitest';
-import { createServer } from '../../../src/sandbox/server.ts';
+import { expect } from 'vitest';
 import type { OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
-import { Service } from '../../../src/sandbox/core/service/service.ts';
-import { resolveSettings } from '../../../src/sandbox/core/settings/settings.ts';
-import { createManualClock, startTestSandbox, test, type Json } from '../harness.ts';
-import { createValidator, faultsOf, operationsOf, type Schema } from './checks.ts';
+import { startTestSandbox, test, type Json } from '../harness.ts';
+import { createApp, createValidator, faultsOf, installed, operationsOf, routesIn, type Schema } from './checks.ts';
 
 const controlToken = 'a-token-of-the-control-plane';
 const bearer = { authorization: `Bearer ${controlToken}` };
 
-function createApp(): FastifyInstance {
-  const service = new Service(resolveSettings({}), createManualClock());
-  const app = createServer(service);
-  onTestFinished(async () => {
-    service.close();
-    await app.close();
-  });
-  return app;
-}
+/** Paths of the controls. */
+const controls = / \/_sandbox(\/|$)/;
 
-/** `GET /_sandbox/calls` for every route that is installed there, as the router itself prints them. */
-async function installed(app: FastifyInstance): Promise<string[]> {
-  await app.ready();
-  const above: string[] = [];
-  return app
-    .printRoutes({ commonPrefix: false })
-    .split('\n')
-    .flatMap((line) => {
-      const [, indent = '', part = '', methods = ''] = /^(.*?[├└]── )(\S+) \((.*)\)$/.exec(line) ?? [];
-      const depth = indent.length / 4 - 1;
-      above.splice(depth, Infinity, part);
-      const path = above.join('').replaceAll('//', '/');
-      return methods === '' ? [] : methods.split(', ').map((method) => `${method} ${path}`);
-    })
-    .filter((route) => / \/_sandbox(\/|$)/.test(route))
-    .sort();
-}
-
-async function described(app: FastifyInstance): Promise<string[]> {
-  const document = (await app.inject('/_sandbox/openapi.json')).json<OpenApiDocument>();
-  return operationsOf(document)
-    .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`)
-    .sort();
-}
+const documentIn = async (app: FastifyInstance) => (await app.inject('/_sandbox/openapi.json')).json<OpenApiDocument>();
 
 async function documentOf(options: Parameters<typeof startTestSandbox>[0] = {}): Promise<OpenApiDocument> {
   const sandbox = await startTestSandbox(options);
@@ -52,21 +19,21 @@ async function documentOf(options: Parameters<typeof startTestSandbox>[0] = {}):
 
 test('the document names every control that is installed, and the index tells each in a sentence', async () => {
   const app = createApp();
-  const routes = await installed(app);
+  const routes = await installed(app, controls);
   expect(routes.length).toBeGreaterThan(50);
   expect(routes).toContain('GET /_sandbox');
   expect(routes).toContain('POST /_sandbox/telephony/:phone_number_id/voice');
-  expect(await described(app)).toEqual(routes);
-  const { controls } = (await app.inject('/_sandbox')).json<{ controls: Record<string, string>[] }>();
-  expect(controls.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes);
-  expect(controls.filter(({ says = '' }) => !/^[A-Z].{8,}\.$/.test(says))).toEqual([]);
+  expect(routesIn(await documentIn(app))).toEqual(routes);
+  const index = (await app.inject('/_sandbox')).json<{ controls: Record<string, string>[] }>().controls;
+  expect(index.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes);
+  expect(index.filter(({ says = '' }) => !/^[A-Z].{8,}\.$/.test(says))).toEqual([]);
 });
 
 test('a control that is installed past the document is found', async () => {
   const app = createApp();
   app.get('/_sandbox/secret-passage', async () => ({}));
-  const routes = await installed(app);
-  const known = await described(app);
+  const routes = await installed(app, controls);
+  const known = routesIn(await documentIn(app));
   expect(routes.filter((route) => !known.includes(route))).toEqual(['GET /_sandbox/secret-passage']);
 });
 

@@ -1,8 +1,8 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { noon, type Json } from '../harness.ts';
 import { answers, campaigns, inThirtyDays, isAbsent, isBusy, other, read, start, submission, submit, test } from './caller.ts';
 
@@ -166,8 +166,7 @@ test.each([
 });
 
 test('campaigns and their keys outlast the process, however sudden its end, and an export has them', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-campaigns-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const options = (data: string): SandboxOptions => ({ clock: 'manual', epochMs: noon, data: join(folder, data) });
   const killed = await start({}, options('a'));
   const once = { idempotency_key: 'one', target_concurrency_limit: 1 };

@@ -1,22 +1,18 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { fetch } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { createModelAgent, interviewer, secret, startModelServer } from '../llm/model-server.ts';
-import { noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { imported, noon, plainNumbers, startTestSandbox, type Json, type TestSandbox } from '../harness.ts';
+import { spawnModule } from '../spawned.ts';
 
-async function dataPath(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-data-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return join(folder, 'sandbox.state');
-}
+const dataPath = (): string => join(temporaryFolder(), 'sandbox.state');
 
 async function open(data: string, options: SandboxOptions = {}): Promise<TestSandbox> {
   return startTestSandbox({ clock: 'manual', epochMs: noon, data, ...options });
@@ -37,19 +33,8 @@ async function fill(sandbox: TestSandbox): Promise<void> {
   await sandbox.batch(['+12125550100', '+12125550101', '+12125550103', '+12125550108', ...plainNumbers(20)]);
   await sandbox.post('/v1/convai/agents', { name: 'Kept' });
   await sandbox.delete('/v1/convai/agents/agent_survey');
-  await sandbox.post('/v1/convai/phone-numbers', {
-    label: 'Line',
-    phone_number: '+13135550101',
-    telephony_account_sid: 'account',
-    telephony_auth_token: 'provider-token-in-clear',
-  });
-  await sandbox.post('/v1/convai/batch-calling/submit', {
-    call_name: 'Later',
-    agent_id: 'agent_reminders',
-    agent_phone_number_id: 'pn_main',
-    scheduled_time_unix: noon / 1000 + 1_800,
-    recipients: plainNumbers(3).map((number) => ({ phone_number: number })),
-  });
+  await sandbox.post('/v1/convai/phone-numbers', imported);
+  await sandbox.submit(plainNumbers(3), { scheduled_time_unix: noon / 1000 + 1_800 });
   await sandbox.post('/_sandbox/numbers/next-course', { to: '+12125550102', result: 'answered' });
   await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
   await sandbox.advance(20_000);
@@ -58,7 +43,7 @@ async function fill(sandbox: TestSandbox): Promise<void> {
 }
 
 test('a sandbox that is stopped and started again goes on where it was', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const options = { concurrency: 6, faults: [{ operation: 14, nth: 4, effect: { type: 'rate_limited' } }] } as SandboxOptions;
   const [whole, halves] = [await startTestSandbox({ clock: 'manual', epochMs: noon, ...options }), await open(path, options)];
   for (const sandbox of [whole, halves]) await fill(sandbox);
@@ -76,7 +61,7 @@ test('a sandbox that is stopped and started again goes on where it was', async (
 });
 
 test('a reset and a restored snapshot are kept too', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const first = await open(path);
   await first.batch(['+12125550100']);
   const { body: snapshot } = await first.post('/_sandbox/snapshots');
@@ -91,7 +76,7 @@ test('a reset and a restored snapshot are kept too', async () => {
 });
 
 test('what was answered is kept, even if the process is killed the moment after', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const script = `
     import { startSandbox } from './src/sandbox/start.ts';
     const sandbox = await startSandbox({ data: ${JSON.stringify(path)}, seed: 'killed' });
@@ -100,13 +85,9 @@ test('what was answered is kept, even if the process is killed the moment after'
   const names: string[] = [];
   const raced: string[] = [];
   for (let life = 0; life < 2; life += 1) {
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const [url] = (await once(child.stdout, 'data')) as [Buffer];
+    const { child, said: url } = await spawnModule(script);
     const send = (path: string, body: unknown) =>
-      fetch(url.toString() + path, {
+      fetch(url + path, {
         method: 'POST',
         headers: { 'x-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -137,7 +118,7 @@ test('what was answered is kept, even if the process is killed the moment after'
 });
 
 test('the service time of the file is never gone back behind', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const first = await open(path);
   await first.advance(86_400_000);
   await first.close();
@@ -150,7 +131,7 @@ test('the service time of the file is never gone back behind', async () => {
 });
 
 test('time that passes by itself is not gone back behind after a sudden end', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const speed = 36_000;
   const running = await startSandbox({ data: path, seed: 'test', epochMs: noon, speed });
   onTestFinished(() => running.close());
@@ -160,7 +141,7 @@ test('time that passes by itself is not gone back behind after a sudden end', as
     const { mtimeMs } = await stat(`${path}.lock`);
     return mtimeMs > stored.written_at + 3_000 && mtimeMs;
   });
-  const copy = await dataPath();
+  const copy = dataPath();
   await writeFile(copy, whole);
   await writeFile(`${copy}.lock`, '');
   await utimes(`${copy}.lock`, notedAt / 1000, notedAt / 1000);
@@ -169,7 +150,7 @@ test('time that passes by itself is not gone back behind after a sudden end', as
 });
 
 test('the file is for its owner alone, and holds no token of a provider', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const sandbox = await open(path);
   await fill(sandbox);
   await sandbox.close();
@@ -180,7 +161,7 @@ test('the file is for its owner alone, and holds no token of a provider', async 
 });
 
 test('a header value for an own model is there again after a restart', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const first = await open(path);
   const model = await startModelServer(interviewer);
   const agentId = await createModelAgent(first, model.url);
@@ -201,45 +182,41 @@ async function refusal(data: string, options: SandboxOptions = {}): Promise<stri
   throw new Error('the sandbox started');
 }
 
-test('a file that is not ours is refused and left as it is', async () => {
-  const path = await dataPath();
-  await writeFile(path, 'notes of somebody else, long enough to be something of value to them and more');
-  expect(await refusal(path)).toContain('is not a data file of the sandbox');
-  expect(await readFile(path, 'utf8')).toContain('notes of somebody else');
-  await rm(path);
-  const other = new Database(path);
-  other.exec('CREATE TABLE theirs (id INTEGER)');
-  other.close();
-  const before = await readFile(path);
-  expect(await refusal(path)).toContain('is not a data file of the sandbox');
-  expect(await readFile(path)).toEqual(before);
-});
+async function expectLeft(path: string, bytes: Buffer | string, says: RegExp): Promise<void> {
+  await writeFile(path, bytes);
+  expect(await refusal(path)).toMatch(says);
+  expect(await readFile(path)).toEqual(Buffer.from(bytes));
+}
 
-test('a file of an earlier release is refused with what to do, and left as it is', async () => {
-  const path = await dataPath();
+async function databaseWith(...statements: string[]): Promise<Buffer> {
+  const path = dataPath();
   const database = new Database(path);
-  database.exec('PRAGMA application_id=1128354377');
-  database.exec('CREATE TABLE entity (kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL)');
+  for (const statement of statements) database.exec(statement);
   database.close();
-  const sealed = `{"format":"carillon-sandbox-data","version":2,"key":"AAAAAAAAAAAAAAAAAAAAAA"}\nAAAA\n`;
-  for (const before of [await readFile(path), Buffer.from(sealed)]) {
-    await writeFile(path, before);
-    expect(await refusal(path)).toMatch(/made by an earlier release.*left as it is.*_sandbox\/export.*_sandbox\/import/);
-    expect(await readFile(path)).toEqual(before);
-  }
-});
+  return readFile(path);
+}
 
-test('a file of a newer format is refused and left as it is', async () => {
-  const path = await dataPath();
+test('a file that is not ours, of an earlier release or of a newer format is refused with what to do, and left as it is', async () => {
+  const path = dataPath();
+  const notOurs = /is not a data file of the sandbox/;
+  await expectLeft(path, 'notes of somebody else, long enough to be something of value to them and more', notOurs);
+  await expectLeft(path, await databaseWith('CREATE TABLE theirs (id INTEGER)'), notOurs);
+  const older = await databaseWith(
+    'PRAGMA application_id=1128354377',
+    'CREATE TABLE entity (kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL)',
+  );
+  for (const before of [older, `{"format":"carillon-sandbox-data","version":2,"key":"AAAAAAAAAAAAAAAAAAAAAA"}\nAAAA\n`])
+    await expectLeft(path, before, /made by an earlier release.*left as it is.*_sandbox\/export.*_sandbox\/import/);
+  await rm(path);
   await (await open(path)).close();
-  const newer = (await readFile(path, 'latin1')).replace('"version":3', '"version":99');
-  await writeFile(path, newer);
-  expect(await refusal(path)).toContain('is of format 99; this sandbox reads format 3. It is left as it is');
-  expect(await readFile(path, 'latin1')).toBe(newer);
+  expect(await refusal(path, { seed: 'other' })).toContain('made with the seed "test"');
+  const newer = (await readFile(path, 'utf8')).replace('"version":3', '"version":99');
+  await expectLeft(path, newer, /is of format 99; this sandbox reads format 3\. It is left as it is/);
+  expect(await refusal(join(dataPath(), 'missing', 'sandbox.db'))).toContain('Its folder has to exist');
 });
 
 test('what was being written when the process ended is left out, and the state goes on without it', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const first = await open(path);
   await first.batch(['+12125550101', '+12125550102']);
   const calls = first.calls();
@@ -256,45 +233,30 @@ test.each<[string, (whole: string) => string]>([
   ['a changed character', (whole) => whole.replace('+12125550102', '+12125550103')],
   ['an end that is missing', (whole) => whole.slice(0, -10)],
 ])('a file damaged by %s is refused and left as it is', async (_what, damage) => {
-  const path = await dataPath();
+  const path = dataPath();
   const first = await open(path);
   for (const number of ['+12125550101', '+12125550102', '+12125550103']) await first.batch([number]);
   await first.close();
   const whole = await readFile(path, 'utf8');
-  await writeFile(path, damage(whole));
-  expect(await refusal(path)).toMatch(/is damaged. It is left as it is/);
-  expect(await readFile(path, 'utf8')).toBe(damage(whole));
+  await expectLeft(path, damage(whole), /is damaged. It is left as it is/);
   await writeFile(path, whole);
   expect((await open(path)).calls()).toHaveLength(3);
 });
 
 test('two sandboxes do not share a file', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const sandbox = await open(path);
   expect(await refusal(path)).toContain('is in use by another sandbox');
   const script = `
     import { startSandbox } from './src/sandbox/start.ts';
     await startSandbox({ data: ${JSON.stringify(path)}, seed: 'test' }).catch((error) => process.stdout.write(error.message));
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
-  expect(said.toString()).toContain('is in use by another sandbox');
+  expect((await spawnModule(script)).said).toContain('is in use by another sandbox');
   expect((await sandbox.batch(['+12125550101'])).status).toBe(200);
 });
 
-test('with another seed a file stays closed', async () => {
-  const path = await dataPath();
-  await (await open(path)).close();
-  expect(await refusal(path, { seed: 'other' })).toContain('made with the seed "test"');
-});
-
-test('a folder that does not exist is said in a sentence', async () => {
-  expect(await refusal(join(await dataPath(), 'missing', 'sandbox.db'))).toContain('Its folder has to exist');
-});
-
 test('a start that fails lets go of the file', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const sandbox = await open(path);
   await sandbox.close();
   const other = await startTestSandbox();
@@ -303,7 +265,7 @@ test('a start that fails lets go of the file', async () => {
 });
 
 test('fault rules of the file count on where the start gives the same, and give way to others', async () => {
-  const path = await dataPath();
+  const path = dataPath();
   const faults = [{ id: 'third', operation: 2, nth: 3, effect: { type: 'rate_limited' } }] as SandboxOptions['faults'] & {};
   const ask = async (sandbox: TestSandbox): Promise<number> => (await sandbox.get('/v1/convai/agents')).status;
   const first = await open(path, { faults });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { noon, plainNumbers, startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
+import { batchOf, imported, noon, plainNumbers, startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
 
 const campaigns = '/v1/convai/outbound-campaigns/campaigns';
 const onHold = { clock: 'manual', epochMs: noon } as const;
@@ -8,34 +8,13 @@ const test = testWith(onHold);
 
 type Step = { do: string; pick: number; value: number };
 
+// prettier-ignore
+const kinds = ['create', 'patch', 'delete', 'import', 'assign', 'verify', 'batch', 'forget', 'inbound', 'submit', 'cancel', 'campaign',
+  'stop', 'model', 'fault', 'order', 'course', 'advance', 'page'];
+
 const steps = fc.array(
   fc.record({
-    do: fc.constantFrom(
-      'create',
-      'patch',
-      'delete',
-      'import',
-      'assign',
-      'verify',
-      'batch',
-      'batch',
-      'batch',
-      'forget',
-      'inbound',
-      'submit',
-      'submit',
-      'cancel',
-      'campaign',
-      'stop',
-      'model',
-      'fault',
-      'order',
-      'course',
-      'advance',
-      'advance',
-      'advance',
-      'page',
-    ),
+    do: fc.constantFrom(...kinds, 'batch', 'batch', 'submit', 'advance', 'advance'),
     pick: fc.nat(1_000),
     value: fc.nat(1_000),
   }),
@@ -73,10 +52,8 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
         return request('DELETE', `/v1/convai/agents/${await agentId()}`);
       case 'import':
         return request('POST', '/v1/convai/phone-numbers', {
-          label: 'Line',
+          ...imported,
           phone_number: `+1313555${String(100 + (value % 100)).padStart(4, '0')}`,
-          telephony_account_sid: 'account',
-          telephony_auth_token: 'not to be seen again',
         });
       case 'assign':
         return request('PATCH', `/v1/convai/phone-numbers/${await numberId()}`, { agent_id: await agentId() });
@@ -89,13 +66,13 @@ async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Prom
         });
       case 'submit': {
         const { now_ms: now } = (await get('/_sandbox/clock')).body;
-        return request('POST', '/v1/convai/batch-calling/submit', {
-          call_name: `Batch ${value}`,
+        const recipients = dialled.slice(value % 12, (value % 12) + 1 + (pick % 4));
+        const more = {
           agent_id: await agentId(),
           agent_phone_number_id: await numberId(),
           scheduled_time_unix: Math.floor(now / 1000) + (value % 40),
-          recipients: dialled.slice(value % 12, (value % 12) + 1 + (pick % 4)).map((number) => ({ phone_number: number })),
-        });
+        };
+        return request('POST', '/v1/convai/batch-calling/submit', batchOf(recipients, more));
       }
       case 'cancel': {
         const { batch_calls: batches } = (await get('/v1/convai/batch-calling/workspace')).body;
@@ -263,12 +240,7 @@ test('there are at most twenty snapshots', async ({ sandbox }) => {
 test('an export holds no secret', async () => {
   const sandbox = await startTestSandbox({ ...onHold, apiKeys: ['key-of-a-caller'] });
   const secrets = ['provider-token-1', 'header-value-2', 'override-value-3', 'cvtkn_', 'cvsig_', 'sk_sandbox_ok', 'key-of-a-caller'];
-  await sandbox.post('/v1/convai/phone-numbers', {
-    label: 'Line',
-    phone_number: '+13135550101',
-    telephony_account_sid: 'account',
-    telephony_auth_token: secrets[0],
-  });
+  await sandbox.post('/v1/convai/phone-numbers', { ...imported, telephony_auth_token: secrets[0] });
   const llm = (value: string | undefined) => ({
     agent: { llm: { model_id: 'custom', custom_llm: { url: `http://127.0.0.1:9/v1?key=${value}`, extra_headers: { 'x-key': value } } } },
   });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Json } from '../harness.ts';
-import { batches, batchOf, people, startPublished, test } from './caller.ts';
+import { batchOf, type Json } from '../harness.ts';
+import { batches, people, startPublished, test } from './caller.ts';
 
 const hour = 3_600_000;
 

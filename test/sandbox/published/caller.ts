@@ -12,8 +12,6 @@ export interface Recipient {
 }
 
 export interface PublishedSandbox extends TestSandbox {
-  /** Submits a batch with the agent and number of the seed data, and returns it. */
-  submit(recipients: readonly Recipient[], more?: Json): Promise<Json>;
   /** What the report of a batch says of each recipient, by id. */
   statuses(batchId: string): Promise<Record<string, string>>;
 }
@@ -23,7 +21,6 @@ export async function startPublished(options: SandboxOptions = {}): Promise<Publ
   const sandbox = await startTestSandbox({ dialect: 'published', ...options }, 'xi-api-key');
   return {
     ...sandbox,
-    submit: async (recipients, more = {}) => (await sandbox.post(`${batches}/submit`, batchOf(recipients, more))).body,
     statuses: async (batchId) => {
       const { recipients } = await sandbox.read(`${batches}/${batchId}`);
       return Object.fromEntries(recipients.map(({ id, status }: Json) => [id, status]));
@@ -32,10 +29,6 @@ export async function startPublished(options: SandboxOptions = {}): Promise<Publ
 }
 
 export const test = plainTest.extend('sandbox', () => startPublished());
-
-export function batchOf(recipients: readonly Recipient[], more: Json = {}): Json {
-  return { call_name: 'Spring round', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients, ...more };
-}
 
 /** Each under the last four digits of the number as its id. */
 export function people(...endings: string[]): Recipient[] {

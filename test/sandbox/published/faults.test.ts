@@ -1,7 +1,8 @@
 import { fetch } from 'undici';
 import { expect } from 'vitest';
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
-import { batches, batchOf, people, startPublished, test } from './caller.ts';
+import { batches, people, startPublished, test } from './caller.ts';
+import { batchOf } from '../harness.ts';
 
 async function trySubmit(effect: FaultRuleInput['effect']) {
   const sandbox = await startPublished();

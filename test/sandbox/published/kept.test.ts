@@ -1,12 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetch } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
-import { noon, plainNumbers, type Json } from '../harness.ts';
-import { batches, conversations, batchOf, people, startPublished, type PublishedSandbox } from './caller.ts';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { batchOf, noon, plainNumbers, type Json } from '../harness.ts';
+import { batches, conversations, people, startPublished, type PublishedSandbox } from './caller.ts';
 
 const clientData = { user_id: 'user 1', environment: 'staging', custom_llm_extra_body: { tier: 1 }, dynamic_variables: { ref: 'a:1' } };
 const many = [{ id: 'a', phone_number: '+12125550101', conversation_initiation_client_data: clientData }];
@@ -20,32 +17,19 @@ async function readBatches(sandbox: PublishedSandbox): Promise<Json> {
   return { listed, reports, calls: sandbox.calls().map(({ realAcceptedAt: _left, ...call }) => call) };
 }
 
-test('batches, their limits and a cancellation are kept, even if the process is killed the moment after', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-published-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const data = join(folder, 'sandbox.state');
-  const options = { dialect: 'published', seed: 'test', clock: 'manual', epochMs: noon, concurrency: 4, strictStart: false } as const;
-  const script = `
-    import { startSandbox } from './src/sandbox/start.ts';
-    process.stdout.write((await startSandbox(${JSON.stringify({ ...options, data })})).url);
-  `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [url] = (await once(child.stdout, 'data')) as [Buffer];
-  const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
-    const headers = { 'xi-api-key': 'sk_sandbox_ok', 'content-type': 'application/json' };
-    return (await fetch(url.toString() + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })).json();
-  };
-  const untouched = await startPublished(options);
-  for (const send of [ask, async (...request: Parameters<typeof ask>) => (await untouched.request(...request)).body]) {
-    await send('POST', `${batches}/submit`, shared);
-    await send('POST', `${batches}/submit`, batchOf(people('0130'), { scheduled_time_unix: noon / 1000 + 3_600 }));
-    const { id } = await send('POST', `${batches}/submit`, batchOf(people('0131', '0132'), { target_concurrency_limit: 1 }));
-    await send('POST', `${batches}/${id}/cancel`);
+test('batches, their limits and a cancellation are kept, however sudden the end of the process is', async () => {
+  const folder = temporaryFolder();
+  const options = { seed: 'test', clock: 'manual', epochMs: noon, concurrency: 4, strictStart: false } as const;
+  const [ended, untouched] = [await startPublished({ ...options, data: join(folder, 'a') }), await startPublished(options)];
+  for (const sandbox of [ended, untouched]) {
+    await sandbox.post(`${batches}/submit`, shared);
+    await sandbox.submit(people('0130'), { scheduled_time_unix: noon / 1000 + 3_600 });
+    const { id } = await sandbox.submit(people('0131', '0132'), { target_concurrency_limit: 1 });
+    await sandbox.post(`${batches}/${id}/cancel`);
   }
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  const again = await startPublished({ ...options, data });
+  // As the file is the moment after the last answer.
+  await copyFile(join(folder, 'a'), join(folder, 'b'));
+  const again = await startPublished({ ...options, data: join(folder, 'b') });
   expect(await readBatches(again)).toEqual(await readBatches(untouched));
   for (const sandbox of [again, untouched]) await sandbox.advance(2 * 3_600_000);
   const after = await readBatches(again);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { startTestSandbox, type Json } from '../harness.ts';
-import { batches, batchOf, conversations, people, startPublished, test } from './caller.ts';
+import { batchOf, startTestSandbox, type Json } from '../harness.ts';
+import { batches, conversations, people, startPublished, test } from './caller.ts';
 
 const operation14 = '/v1/convai/phone-numbers/batch-calls';
 

@@ -41,8 +41,11 @@ test('the spec dialect serves nothing but what the contract names', async () => 
 
 test('the spec dialect knows no fields beyond the contract in requests either', async () => {
   const sandbox = await startTestSandbox({ dialect: 'spec' });
-  const rename = await sandbox.patch('/v1/convai/agents/agent_survey', { name: 'N' });
-  expect(rename.body.detail[0].loc).toEqual(['body', 'name']);
+  const changes = { name: 'N', tags: [], workflow: {}, platform_settings: {}, conversation_config: { agent: { prompt: { tools: [] } } } };
+  for (const [field, value] of Object.entries(changes)) {
+    const { status, body } = await sandbox.patch('/v1/convai/agents/agent_survey', { [field]: value });
+    expect([status, body.detail[0].loc.slice(0, 2)]).toEqual([422, ['body', field]]);
+  }
   const calls = [{ to_phone_number: '+12125550150', dynamic_variables: {} }];
   expect((await sandbox.batch([], { calls })).body.detail[0].loc).toEqual(['body', 'calls', 0, 'dynamic_variables']);
   expect((await sandbox.batch([], { calls: [{ to_phone_number: '+12125550150', variables: { a: 1 } }] })).status).toBe(200);

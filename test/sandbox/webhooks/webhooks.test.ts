@@ -1,58 +1,16 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, vi } from 'vitest';
 import { createServer as createSandboxServer } from '../../../src/sandbox/server.ts';
 import { Service } from '../../../src/sandbox/core/service/service.ts';
 import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { createManualClock, noon, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 import { patienceMs } from '../../support/until.ts';
+import { startReceiver, type Received, type Receiver } from './receiver.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 const secret = 'whsec_of_the_test';
 const list = '/v1/convai/conversations';
-
-interface Received {
-  headers: IncomingHttpHeaders;
-  raw: string;
-  body: Json;
-}
-
-interface Receiver {
-  url: string;
-  received: Received[];
-  /** Status of the answers from now on; by body where it matters. */
-  answer: (request: Received) => number | Promise<number>;
-  /** Requests whose sender went away before the answer. */
-  cutOff: number;
-}
-
-async function startReceiver(): Promise<Receiver> {
-  const receiver: Receiver = { url: '', received: [], answer: () => 200, cutOff: 0 };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    response.on('close', () => {
-      if (!response.writableEnded) receiver.cutOff += 1;
-    });
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks).toString();
-      const received = { headers: request.headers, raw, body: JSON.parse(raw) };
-      receiver.received.push(received);
-      void Promise.resolve(receiver.answer(received)).then((status) =>
-        response.writeHead(status, status === 302 ? { location: `${receiver.url}/elsewhere` } : {}).end('ignored'),
-      );
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return receiver;
-}
 
 async function subscribe(sandbox: TestSandbox, url: string, more: Record<string, unknown> = {}): Promise<string> {
   const { status, body } = await sandbox.post('/_sandbox/webhooks', { url, secret, ...more });
@@ -141,8 +99,7 @@ test('an event about a submitted batch names the recipient as it was submitted',
   const { sandbox, receiver } = await startWith();
   const id = await subscribe(sandbox, receiver.url);
   const recipients = ['+12125550100', '+12125550101'].map((phone_number, nth) => ({ id: `row ${nth}`, phone_number }));
-  const batch = { call_name: 'A', agent_id: 'agent_reminders', agent_phone_number_id: 'pn_main', recipients };
-  expect((await sandbox.post('/v1/convai/batch-calling/submit', batch)).status).toBe(200);
+  await sandbox.submit(recipients);
   sandbox.clock.advance(3_600_000);
   await settled(sandbox, id);
   const told = receiver.received.map(({ body: { type, data } }): string[] => [
@@ -213,6 +170,9 @@ test('only this machine is delivered to, unless a host was allowed in as many wo
     const { status, body } = await sandbox.post('/_sandbox/webhooks', { url, secret });
     expect([url, status, body.detail[0]?.loc]).toEqual([url, 422, ['body', 'url']]);
   }
+  const spec = await startTestSandbox({ dialect: 'spec' });
+  const made = await spec.post('/_sandbox/webhooks', { url: 'http://127.0.0.1:1/', secret });
+  expect([made.status, made.body.detail.code]).toEqual([409, 'not_in_dialect']);
   for (const url of ['http://127.0.0.1:1/', 'http://[::1]:1/', 'http://localhost:1/', 'http://hooks.test/', 'http://other.test:8080/'])
     await subscribe(sandbox, url);
 });
@@ -225,12 +185,6 @@ test.each([
   const starting = startTestSandbox(options as unknown as SandboxOptions);
   await expect(starting).rejects.toThrow(message);
   await expect(starting).rejects.not.toThrow('short');
-});
-
-test('the spec dialect has no webhooks', async () => {
-  const sandbox = await startTestSandbox({ dialect: 'spec' });
-  const made = await sandbox.post('/_sandbox/webhooks', { url: 'http://127.0.0.1:1/', secret });
-  expect([made.status, made.body.detail.code]).toEqual([409, 'not_in_dialect']);
 });
 
 test('without retries a refusal is the end', async () => {

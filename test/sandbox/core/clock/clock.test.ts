@@ -213,15 +213,6 @@ test('what a due thing schedules for an earlier or equal instant runs in the sam
   scheduler.close();
 });
 
-test('the timer wakes by itself on a running clock', async () => {
-  const scheduler = new Scheduler(new ServiceClock({ speed: 1000 }));
-  const keepAlive = setInterval(() => {}, 1_000);
-  const at = await new Promise<number>((resolve) => scheduler.schedule(Date.now() + 2_000, resolve));
-  clearInterval(keepAlive);
-  expect(at).toBeGreaterThan(0);
-  scheduler.close();
-});
-
 test('a clock that jumps a year ahead brings every call to its end once, when its line was free', async () => {
   const sandbox = await startTestSandbox({ ...onHold, concurrency: 1 });
   await sandbox.batch(plainNumbers(3));

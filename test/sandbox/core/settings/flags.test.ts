@@ -1,11 +1,13 @@
 import { Command } from 'commander';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { addSandboxFlags, readSandboxFlags, startAsAsked, type SandboxFlags } from '../../../../src/interfaces/cli/sandbox/flags.ts';
 import { defaultBatchSettings } from '../../../../src/sandbox/core/batch-settings.ts';
 import { defaultCampaignSettings } from '../../../../src/sandbox/core/settings/campaign-settings.ts';
 import { resolveSettings } from '../../../../src/sandbox/core/settings/settings.ts';
 
 const parse = (...flags: string[]): SandboxFlags => addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
+afterEach(() => vi.unstubAllEnvs());
+
 const resolved = async (...flags: string[]) => resolveSettings(await readSandboxFlags(parse(...flags)));
 const set = (...pairs: string[]) => resolved(...pairs.flatMap((pair) => ['--setting', pair]));
 
@@ -60,4 +62,50 @@ test.each([
   [['--strict-start'], true],
 ])('a start is strict with %j: %j', async (flags, strictStart) => {
   expect(await resolved(...flags)).toMatchObject({ strictStart });
+});
+
+test('the flags say which hosts may be connected to and how models are asked', async () => {
+  const flags = ['--allow-outbound', 'a.example', '--allow-outbound', 'b.example:8443'];
+  expect(await readSandboxFlags(parse(...flags, '--model-latency', 'drawn'))).toMatchObject({
+    allowOutbound: ['a.example', 'b.example:8443'],
+    modelLatency: 'drawn',
+  });
+  const plain = await resolved();
+  expect(plain).toMatchObject({ outbound: { hosts: [] }, modelLatency: 'measured' });
+});
+
+test.each(['http://a.example', 'a.example/v1', 'key@a.example', ''])('"%s" is no host to allow', (host) => {
+  expect(() => resolveSettings({ allowOutbound: [host] })).toThrow('allowOutbound');
+});
+
+test('a limit for models is a whole number', () => {
+  expect(() => resolveSettings({ modelLimits: { wholeMs: 0 } })).toThrow('modelLimits.wholeMs is 0');
+});
+
+test('the media server comes from the environment, whole or not at all', async () => {
+  expect((await resolved()).livekit).toBeNull();
+  vi.stubEnv('LIVEKIT_API_KEY', 'APIlocal');
+  await expect(readSandboxFlags(parse())).rejects.toThrow('LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together');
+  vi.stubEnv('LIVEKIT_API_SECRET', 'not-shown');
+  vi.stubEnv('LIVEKIT_URL', 'ws://127.0.0.1:7880');
+  expect((await readSandboxFlags(parse())).livekit).toEqual({ apiKey: 'APIlocal', apiSecret: 'not-shown', url: 'ws://127.0.0.1:7880' });
+});
+
+test.each([{ pacing: 'slow' as 'fast' }, { pingEveryMs: 0 }, { maxFrameBytes: 1.5 }])(
+  'settings of sockets such as %j are refused',
+  (sockets) => {
+    expect(() => resolveSettings({ sockets })).toThrow(/^The sandbox setting sockets\.\w+ is .*; it must be /);
+  },
+);
+
+test.each([
+  ['model-latency', 'fast', 'measured or drawn'],
+  ['socket-pacing', 'slow', 'realtime or fast'],
+])('--%s %s is refused', async (flag, value, known) => {
+  await expect(readSandboxFlags(parse(`--${flag}`, value))).rejects.toThrow(`--${flag} is "${value}"; it must be ${known}.`);
+});
+
+test('a flag says how fast sound is sent', async () => {
+  expect((await resolved('--socket-pacing', 'fast')).sockets.pacing).toBe('fast');
+  expect((await resolved()).sockets.pacing).toBe('realtime');
 });

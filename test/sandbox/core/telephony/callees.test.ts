@@ -121,39 +121,12 @@ function callIn(sandbox: TestSandbox, number: Json): Promise<{ status: number; b
   return sandbox.post('/_sandbox/inbound', { ...number, from: caller });
 }
 
-test('a call that comes in is answered by the agent of the number, at once', async ({ sandbox }) => {
-  const { body } = await callIn(sandbox, { number: '+12125550199' });
-  expect(body).toEqual({ answered: true, conversation_id: expect.any(String), agent_id: 'agent_reminders', reason: null });
-  await sandbox.advance(3_600_000);
-  const record = await sandbox.read(`/v1/convai/conversations/${body.conversation_id}`);
-  expect(record).toMatchObject({ agent_id: 'agent_reminders', status: 'done' });
-  expect(record.metadata.phone_call).toMatchObject({ direction: 'inbound', external_number: caller, phone_number_id: 'pn_main' });
-});
-
-test('another agent answers from the moment it is assigned', async ({ sandbox }) => {
-  await sandbox.patch('/v1/convai/phone-numbers/pn_main', { agent_id: 'agent_survey' });
-  expect((await callIn(sandbox, { phone_number_id: 'pn_main' })).body.agent_id).toBe('agent_survey');
-});
-
 test('nobody answers where no agent is assigned, or where it was deleted', async ({ sandbox }) => {
   const unanswered = { answered: false, conversation_id: null, agent_id: null, reason: 'no_agent' };
   expect((await callIn(sandbox, { phone_number_id: 'pn_unverified' })).body).toEqual(unanswered);
   await sandbox.delete('/v1/convai/agents/agent_reminders');
   expect((await callIn(sandbox, { phone_number_id: 'pn_main' })).body).toEqual(unanswered);
   expect((await sandbox.read('/v1/convai/conversations')).conversations).toEqual([]);
-});
-
-test('a verified caller id takes no calls', async ({ sandbox }) => {
-  const { body: number } = await sandbox.post('/_sandbox/numbers', {
-    phone_number: '+13135550120',
-    label: 'Caller id',
-    type: 'verified_caller_id',
-    agent_id: 'agent_survey',
-  });
-  expect((await callIn(sandbox, { phone_number_id: number.phone_number_id })).body).toMatchObject({
-    answered: false,
-    reason: 'outbound_only',
-  });
 });
 
 test('calls in and out share the lines', async () => {
@@ -191,13 +164,4 @@ test('the webhook that import configures is there, and answers the provider alon
   const json = await sandbox.post('/_sandbox/telephony/pn_main/voice', { From: caller });
   expect(json.status).toBe(403);
   expect((await sandbox.read('/v1/convai/conversations')).conversations).toEqual([]);
-});
-
-test('forms are taken by the webhook alone', async ({ sandbox }) => {
-  const response = await fetch(`${sandbox.url}/v1/convai/agents`, {
-    method: 'POST',
-    body: new URLSearchParams({ name: 'x' }),
-    headers: { 'x-api-key': 'sk_sandbox_ok' },
-  });
-  expect(response.status).toBe(415);
 });

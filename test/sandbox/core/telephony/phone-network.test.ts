@@ -134,24 +134,6 @@ test('no more calls are on the line than there are lines, and the queue moves in
   }
 });
 
-test('the course of a call depends on seed, number and dial, not on batches, order or lines', async () => {
-  const numbers = plainNumbers(40);
-  const whole = await startTestSandbox({ concurrency: 100 });
-  await whole.batch(numbers);
-  const split = await startTestSandbox({ concurrency: 2 });
-  for (const number of numbers.toReversed()) await split.batch([number]);
-  const other = await startTestSandbox({ seed: 'another' });
-  await other.batch(numbers);
-  for (const sandbox of [whole, split, other]) sandbox.clock.advance(48 * hour);
-  const courses = (sandbox: TestSandbox) =>
-    sandbox
-      .calls()
-      .map(course)
-      .sort((a, b) => (a.to < b.to ? -1 : 1));
-  expect(courses(split)).toEqual(courses(whole));
-  expect(courses(other)).not.toEqual(courses(whole));
-});
-
 test('a reset brings the same calls again', async ({ sandbox }) => {
   const numbers = plainNumbers(20);
   const runs = [];
@@ -197,28 +179,13 @@ test('without records of unanswered calls only those who picked up have one', as
 
 test('an inbound call makes a conversation of the number’s agent that no batch accounts for', async ({ sandbox }) => {
   const taken = await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550100' });
-  expect(taken.body).toMatchObject({ answered: true, agent_id: 'agent_reminders' });
+  expect(taken.body).toEqual({ answered: true, conversation_id: expect.any(String), agent_id: 'agent_reminders', reason: null });
   sandbox.clock.advance(hour);
   const record = await sandbox.read(`/v1/convai/conversations/${taken.body.conversation_id}`);
   expect(record).toMatchObject({ status: 'done', metadata: { phone_call: { direction: 'inbound', external_number: '+12125550100' } } });
   expect(record.metadata).not.toHaveProperty('batch_call');
   expect(record.transcript[0].speaker).toBe('agent');
   expect(sandbox.calls()).toEqual([]);
-});
-
-test('an agent that collects other things fills those in', async ({ sandbox }) => {
-  const created = await sandbox.post('/v1/convai/agents', {
-    name: 'Own',
-    platform_settings: {
-      evaluation: { criteria: [{ id: 'polite' }] },
-      data_collection: { colour: { type: 'string', enum: ['red', 'blue'] }, age: { type: 'integer' }, adult: { type: 'boolean' } },
-    },
-  });
-  await sandbox.batch(['+12125550100'], { agent_id: created.body.agent_id });
-  sandbox.clock.advance(hour);
-  const record = await readRecord(sandbox, sandbox.calls()[0]);
-  expect(record.collected_data).toMatchObject({ colour: { value: 'red' }, age: { value: expect.any(Number) }, adult: { value: true } });
-  expect(record.evaluation_results).toMatchObject({ polite: { result: 'success' } });
 });
 
 test('times of the truth and of records are service time', async ({ sandbox }) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test, type TestContext } from 'vitest';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
+import { noon, startTestSandbox } from '../../harness.ts';
 
 const run = promisify(execFile);
 const here = import.meta.dirname;
@@ -61,16 +62,50 @@ test('the published client for TypeScript does its main jobs with another addres
   expect(JSON.parse(stdout)).toEqual({ ...whatCame, numbers: ['+12025550110', true, 4], doubled: 2 });
 });
 
-test('the published client for Python does its main jobs with another address and key alone', async (context) => {
+async function runPython(context: TestContext, script: string, ...args: string[]): Promise<string> {
   const home = await installed(context, 'elevenlabs-py-2.78.0', (folder) =>
     run('python3', ['-m', 'pip', 'install', '--quiet', '--target', folder, 'elevenlabs==2.78.0'], limit),
   );
-  const env = { ...process.env, PYTHONPATH: home };
-  const { stdout } = await run('python3', [join(here, 'jobs.py'), await startQuickSandbox()], { env, ...limit });
+  return (await run('python3', [join(here, script), ...args], { env: { ...process.env, PYTHONPATH: home }, ...limit })).stdout;
+}
+
+test('the published client for Python does its main jobs with another address and key alone', async (context) => {
+  const stdout = await runPython(context, 'jobs.py', await startQuickSandbox());
   expect(JSON.parse(stdout)).toEqual({
     ...whatCame,
     numbers: ['+12025550111', true, 4],
     campaigns: [true, false, true, ['lead']],
     talk: ['Hello Kim.', true],
+  });
+});
+
+test('the published client for Python runs its campaigns here, with another address and key', async (context) => {
+  const sandbox = await startTestSandbox({ dialect: 'published', clock: 'manual', epochMs: noon });
+  const stdout = await runPython(context, 'campaigns.py', sandbox.url, 'sk_sandbox_ok', String(noon / 1000 + 30 * 86_400));
+  expect(JSON.parse(stdout)).toEqual({
+    created: [true, false, true],
+    'held back': ['paused', 'active'],
+    status: 'completed',
+    progress: { attempt_ceiling_reached: 1, completed: 1 },
+    leads: [
+      ['row 1', 'user 1', 1, 'attempt_ceiling_reached'],
+      ['row 0', 'user 0', 1, 'completed'],
+    ],
+    calls: [
+      ['busy', 'failed', true],
+      ['answered', 'completed', true],
+    ],
+    record: [true, true],
+    later: [false, true],
+    removed: false,
+    lead: 'removed',
+    stopped: 'stopped',
+    all: [true, true],
+    listed: ['Reminders three', 'Reminders two', 'Reminders one'],
+    found: ['Reminders two'],
+    refused: [
+      ['UnprocessableEntityError', 422],
+      ['ApiError', 404],
+    ],
   });
 });
