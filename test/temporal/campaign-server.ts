@@ -98,16 +98,16 @@ export function fakeActivities(changes: Partial<Activities> = {}, batches = 1): 
 }
 
 /** Runs the workflow of the campaign `spring` with these activities, for as long as the work takes, on this server or one of its own. */
-export async function withCampaign(
+export async function withCampaign<Result>(
   activities: Partial<Activities>,
-  work: (client: Client, handle: WorkflowHandle<typeof campaign>) => Promise<void>,
+  work: (client: Client, handle: WorkflowHandle<typeof campaign>) => Promise<Result>,
   known?: CampaignServer,
-): Promise<void> {
+): Promise<Result> {
   const server = known ?? (await startCampaignServer());
   if (known === undefined) onTestFinished(() => server.stop());
-  await server.workWith(activities, async (queues) => {
+  return server.workWith(activities, async (queues) => {
     const options = { workflowId: `spring/${queues.campaign}`, taskQueue: queues.campaign };
     const input = { campaignId: 'spring', round: 1, queues, timeouts, submitted: 0, callersChecked: false };
-    await work(server.client, await server.client.workflow.start<typeof campaign>('campaign', { ...options, args: [input] }));
+    return work(server.client, await server.client.workflow.start<typeof campaign>('campaign', { ...options, args: [input] }));
   });
 }

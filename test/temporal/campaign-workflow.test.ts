@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
@@ -6,6 +7,7 @@ import { type Activities, createActivities } from '../../activities/index.ts';
 import type { RoundEnd } from '../../src/ledger/campaign/round-end.ts';
 import type { Planned } from '../../src/rules/pacing/next-step.ts';
 import type { ServiceClock } from '../../src/service/port/service-clock.ts';
+import type { campaign } from '../../workflows/campaign.ts';
 import { drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginProven, noon } from '../ledger/scenario.ts';
@@ -23,6 +25,13 @@ beforeAll(async () => {
   server = await startCampaignServer({ longAfter });
 });
 afterAll(() => server.stop());
+
+/** Has a campaign with these activities driven. */
+const play = <Result>(activities: Partial<Activities>, drive: (handle: WorkflowHandle<typeof campaign>) => Promise<Result>) =>
+  withCampaign(activities, (_client, handle) => drive(handle), server);
+
+/** What a campaign comes to that nobody interferes with. */
+const resultOf = (activities: Partial<Activities>) => play(activities, (handle) => handle.result());
 
 /** Which run of the workflow has called the activity. */
 const runOf = (): string => Context.current().info.workflowExecution?.runId ?? '';
@@ -51,13 +60,7 @@ test('a verdict that the database did not take is written by itself, and its bat
     },
     2,
   );
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 2 });
-    },
-    server,
-  );
+  expect(await resultOf(activities)).toMatchObject({ state: 'closed', submitted: 2 });
   expect(recorded).toEqual([verdict]);
   expect(submitted).toEqual(['spring/1/1', 'spring/1/2']);
 });
@@ -70,13 +73,7 @@ test('a submit whose word the database took late is made again when nothing was 
     submit: async () => ({ kind: 'unrecorded', verdict }),
     recordPostVerdict: async () => ({ state: states[submits++] ?? 'confirmed' }),
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1, done: 6 });
-    },
-    server,
-  );
+  expect(await resultOf(activities)).toMatchObject({ state: 'closed', submitted: 1, done: 6 });
   // Also one in `posting`: the submit is what makes it unknown.
   expect(submits).toBe(4);
 });
@@ -90,18 +87,14 @@ test('a campaign that waits for an hour hears a pause at once, and goes on with 
       return { changed: true };
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      const ask = () => handle.query(statusQuery);
-      await expect.poll(ask).toMatchObject({ state: 'dialling', waitingFor: 'due' });
-      expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
-      await expect.poll(ask).toMatchObject({ state: 'paused', waitingFor: 'paused' });
-      expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
-      expect(await handle.result()).toMatchObject({ state: 'closed' });
-    },
-    server,
-  );
+  await play(activities, async (handle) => {
+    const ask = () => handle.query(statusQuery);
+    await expect.poll(ask).toMatchObject({ state: 'dialling', waitingFor: 'due' });
+    expect(await handle.executeUpdate(pauseUpdate)).toBe(true);
+    await expect.poll(ask).toMatchObject({ state: 'paused', waitingFor: 'paused' });
+    expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+    expect(await handle.result()).toMatchObject({ state: 'closed' });
+  });
 });
 
 test('a long run continues as new only after the update that is under way, with its count of batches', async () => {
@@ -126,26 +119,22 @@ test('a long run continues as new only after the update that is under way, with 
       return { changed: true };
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      const update = await handle.startUpdate(drainUpdate, { waitForStage: 'ACCEPTED' });
-      await until('the history is long', async () => (await handle.describe()).historyLength >= longAfter);
-      // A run that goes on plans again within milliseconds.
-      let seen = -1;
-      const isQuiet = () => {
-        const before = seen;
-        seen = plans.length;
-        return seen === before;
-      };
-      await until('nothing is planned any more', isQuiet, { everyMs: 250 });
-      expect(plans.every(({ run }) => run === plans[0]?.run)).toBe(true);
-      taken.open();
-      expect(await update.result()).toBe(true);
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
-    },
-    server,
-  );
+  await play(activities, async (handle) => {
+    const update = await handle.startUpdate(drainUpdate, { waitForStage: 'ACCEPTED' });
+    await until('the history is long', async () => (await handle.describe()).historyLength >= longAfter);
+    // A run that goes on plans again within milliseconds.
+    let seen = -1;
+    const isQuiet = () => {
+      const before = seen;
+      seen = plans.length;
+      return seen === before;
+    };
+    await until('nothing is planned any more', isQuiet, { everyMs: 250 });
+    expect(plans.every(({ run }) => run === plans[0]?.run)).toBe(true);
+    taken.open();
+    expect(await update.result()).toBe(true);
+    expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
+  });
   expect(plans.at(-1)).toMatchObject({ batchNumber: 2 });
   expect(plans.at(-1)?.run).not.toBe(plans[0]?.run);
   expect(checks).toBe(1);
@@ -159,13 +148,7 @@ test('a check of agent and callers that fails for ever does not make one history
       return runs.size === 1 ? { ok: false, inMs: 1, pausedAt: null } : { ok: true };
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
-    },
-    server,
-  );
+  expect(await resultOf(activities)).toMatchObject({ state: 'closed', submitted: 1 });
   expect(runs.size).toBe(2);
 });
 
@@ -182,21 +165,17 @@ test('a campaign whose callers were refused dials when they are mended and it is
       told.push(pause);
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
-      // Resumed too early, it stays paused.
-      expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
-      await until('they are checked again', () => checks === 2);
-      await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
-      await until('the hook was told', () => told.length > 0);
-      mended = true;
-      expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
-    },
-    server,
-  );
+  await play(activities, async (handle) => {
+    await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
+    // Resumed too early, it stays paused.
+    expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+    await until('they are checked again', () => checks === 2);
+    await expect.poll(() => handle.query(statusQuery)).toMatchObject({ state: 'paused', submitted: 0 });
+    await until('the hook was told', () => told.length > 0);
+    mended = true;
+    expect(await handle.executeUpdate(resumeUpdate)).toBe(true);
+    expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
+  });
   expect(told).toEqual([{ campaignId: 'spring', round: 1, pausedAt: noon }]);
 });
 
@@ -219,14 +198,10 @@ test('a round whose books cannot be closed yet is dialled on, and the hook hears
       told.push(notice);
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 2 });
-      await until('the hook was told', () => told.length > 0);
-    },
-    server,
-  );
+  await play(activities, async (handle) => {
+    expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 2 });
+    await until('the hook was told', () => told.length > 0);
+  });
   expect(batches).toEqual([1, 2, 2, 3]);
   expect(told).toEqual([{ campaignId: 'spring', round: 1, end }]);
 });
@@ -245,17 +220,13 @@ test.each([
     plan: async () => ((await drains()) ? { kind: 'done' } : waiting),
     changeState,
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      const waits = { state: refuses ? 'paused' : 'dialling', waitingFor: refuses ? 'paused' : 'due' };
-      await expect.poll(() => handle.query(statusQuery)).toMatchObject(waits);
-      await handle.cancel();
-      expect(await handle.result()).toMatchObject({ state: 'closed' });
-      expect((await handle.describe()).status.name).toBe('COMPLETED');
-    },
-    server,
-  );
+  await play(activities, async (handle) => {
+    const waits = { state: refuses ? 'paused' : 'dialling', waitingFor: refuses ? 'paused' : 'due' };
+    await expect.poll(() => handle.query(statusQuery)).toMatchObject(waits);
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({ state: 'closed' });
+    expect((await handle.describe()).status.name).toBe('COMPLETED');
+  });
   expect(await scenario.campaign()).toMatchObject({
     state: 'draining',
     draining: 'drained',
@@ -281,17 +252,13 @@ test('`temporal workflow cancel` does not break off the request that is under wa
       return { changed: true };
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      await begun.passed;
-      await handle.cancel();
-      await until('it drains', () => isDraining);
-      answered.open();
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
-    },
-    server,
-  );
+  await play(activities, async (handle) => {
+    await begun.passed;
+    await handle.cancel();
+    await until('it drains', () => isDraining);
+    answered.open();
+    expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 1 });
+  });
   expect(broken).toBe(false);
 });
 
@@ -312,13 +279,7 @@ test('what the planner says together with a verdict is not asked for again, and 
       return { ...verdict, planned };
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      expect(await handle.result()).toMatchObject({ state: 'closed', submitted: 3 });
-    },
-    server,
-  );
+  expect(await resultOf(activities)).toMatchObject({ state: 'closed', submitted: 3 });
   expect(asked).toEqual([1, 3]);
   expect(wanted).toEqual([2, 3, 4].map((batchNumber) => ({ campaignId: 'spring', round: 1, batchNumber })));
 });
@@ -340,14 +301,10 @@ test('what changes while a batch is sent is planned with, though the planner may
       return { kind: 'verdict', batchId, state: 'confirmed', planned };
     },
   });
-  await withCampaign(
-    activities,
-    async (_client, handle) => {
-      begin(() => handle.executeUpdate(lookAgainUpdate));
-      expect(await handle.result()).toMatchObject({ state: 'closed' });
-    },
-    server,
-  );
+  await play(activities, async (handle) => {
+    begin(() => handle.executeUpdate(lookAgainUpdate));
+    expect(await handle.result()).toMatchObject({ state: 'closed' });
+  });
   expect(plans).toBe(2);
 });
 
@@ -370,7 +327,7 @@ test("Temporal's UI shows state, reason and counters while a campaign waits, eac
     closeRound: async () => ({ closed: true, progress, end: null }),
     changeState: async () => ({ changed: true }),
   };
-  await withCampaign(activities, async (_client, handle) => {
+  await play(activities, async (handle) => {
     const ask = () => handle.query<Metadata>('__temporal_workflow_metadata');
     await expect
       .poll(async () => (await ask()).currentDetails)
