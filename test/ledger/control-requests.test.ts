@@ -39,8 +39,7 @@ async function toldCampaign(dialect: (typeof dialects)[number]) {
   return { store, scenario, tell, pauseBySystem };
 }
 
-test('a resume that comes late does not undo a later pause', async (dialect) => {
-  const { scenario, tell } = await toldCampaign(dialect);
+test.from(toldCampaign)('a resume that comes late does not undo a later pause', async ({ scenario, tell }) => {
   expect(await tell('pause', 1)).toEqual([true, 'paused']);
   // The second wish, a resume, is being tried again while the third is granted.
   expect(await tell('pause', 3)).toEqual([true, 'paused']);
@@ -49,8 +48,7 @@ test('a resume that comes late does not undo a later pause', async (dialect) => 
   expect(await tell('resume', 4)).toEqual([true, 'running']);
 });
 
-test('a wish that comes again is answered as before and changes nothing', async (dialect) => {
-  const { tell, pauseBySystem } = await toldCampaign(dialect);
+test.from(toldCampaign)('a wish that comes again is answered as before and changes nothing', async ({ tell, pauseBySystem }) => {
   expect(await tell('pause', 1)).toEqual([true, 'paused']);
   expect(await tell('resume', 2)).toEqual([true, 'running']);
   await pauseBySystem(noon + 1);
@@ -63,15 +61,13 @@ test('a wish that comes again is answered as before and changes nothing', async 
   expect(await tell('resume', 4)).toEqual([false, 'draining']);
 });
 
-test('a resume that was refused is not granted by a reset', async (dialect) => {
-  const { tell } = await toldCampaign(dialect);
+test.from(toldCampaign)('a resume that was refused is not granted by a reset', async ({ tell }) => {
   expect(await tell('pause', 2)).toEqual([true, 'paused']);
   expect(await tell('resume', 1)).toEqual([false, 'paused']);
   expect(await tell('resume', 3, { run: 'second', id: 'wish 1' })).toEqual([false, 'paused']);
 });
 
-test('another run of the workflow counts its wishes anew', async (dialect) => {
-  const { tell } = await toldCampaign(dialect);
+test.from(toldCampaign)('another run of the workflow counts its wishes anew', async ({ tell }) => {
   expect(await tell('pause', 7)).toEqual([true, 'paused']);
   expect(await tell('resume', 1, { run: 'second', id: 'a' })).toEqual([true, 'running']);
   expect(await tell('pause', 3, { run: 'second', id: 'b' })).toEqual([true, 'paused']);
@@ -80,8 +76,7 @@ test('another run of the workflow counts its wishes anew', async (dialect) => {
   expect(await tell('resume', 8, { id: 'd', waitedMs: 1 })).toEqual([false, 'paused']);
 });
 
-test('a resume from before a pause that nobody wished does not undo it', async (dialect) => {
-  const { store, tell, pauseBySystem } = await toldCampaign(dialect);
+test.from(toldCampaign)('a resume from before a pause that nobody wished does not undo it', async ({ store, tell, pauseBySystem }) => {
   await pauseBySystem(noon - 1_000);
   expect(await tell('resume', 1, { waitedMs: 2_000 })).toEqual([false, 'paused']);
   expect(await tell('resume', 2, { waitedMs: 500 })).toEqual([true, 'running']);
@@ -106,8 +101,7 @@ test('a resume that waited in Temporal for a worker does not undo a pause that a
   expect(await tell('resume', 3, { pausesSeen: seenNow })).toEqual([true, 'running']);
 });
 
-test('an end holds however late it comes', async (dialect) => {
-  const { scenario, tell } = await toldCampaign(dialect);
+test.from(toldCampaign)('an end holds however late it comes', async ({ scenario, tell }) => {
   expect(await tell('pause', 2)).toEqual([true, 'paused']);
   expect(await tell('cancel', 1)).toEqual([true, 'draining']);
   expect(await scenario.campaign()).toMatchObject({ draining: 'cancelled' });

@@ -5,7 +5,7 @@ import { violations } from './edit-world.ts';
 import { beginProven, type Scenario, type ScenarioOptions } from './scenario.ts';
 import { bothDialects, dialects, type TestDialect } from './test-stores.ts';
 
-/** Tests that run on each of these databases. `for`: with each of these cases. */
+/** Tests that run on each of these databases. `for`: with each of these cases. `from`: from what `begin` makes there. */
 function testsOn(databases: readonly TestDialect[]) {
   const each = (title: string, run: (dialect: TestDialect) => Promise<void> | void): void => once.for(databases)(`${title}: %s`, run);
   const forEach =
@@ -13,7 +13,11 @@ function testsOn(databases: readonly TestDialect[]) {
     (title: string, run: (dialect: TestDialect, given: Given) => Promise<void> | void): void => {
       for (const dialect of databases) once.for(cases)(`${title}: ${dialect}`, (given) => run(dialect, given));
     };
-  return Object.assign(each, { for: forEach });
+  const from =
+    <Begun, Given extends unknown[]>(begin: (dialect: TestDialect, ...given: Given) => Promise<Begun>, ...given: Given) =>
+    (title: string, run: (begun: Begun) => Promise<void> | void): void =>
+      each(title, async (dialect) => run(await begin(dialect, ...given)));
+  return Object.assign(each, { for: forEach, from });
 }
 
 /** A test of the ledger, on each of `dialects`; or of what differs between the databases, at every depth on both or on one of them. */

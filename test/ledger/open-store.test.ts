@@ -21,16 +21,14 @@ import { beginCampaign } from './scenario.ts';
 import { emptyDatabase, openAt, openTestStore } from './test-stores.ts';
 import { test, openLedger } from './ledger-test.ts';
 
-test.both('opening twice migrates once and keeps the ledger its id', async (dialect) => {
-  const location = await emptyDatabase(dialect);
+test.both.from(emptyDatabase)('opening twice migrates once and keeps the ledger its id', async (location) => {
   const first = await openAt(location);
   const second = await openAt(location);
   expect(second.ledgerId).toBe(first.ledgerId);
   expect(first.ledgerId).toMatch(/^[0-9a-f]{12}$/);
 });
 
-test.both('several processes may open a new database at the same time', async (dialect) => {
-  const location = await emptyDatabase(dialect);
+test.both.from(emptyDatabase)('several processes may open a new database at the same time', async (location) => {
   const ids = await Promise.all(Array.from({ length: 3 }, () => openInAnotherProcess(location)));
   expect(ids[0]).toMatch(/^[0-9a-f]{12}$/);
   expect(new Set(ids).size).toBe(1);
@@ -66,8 +64,7 @@ test.both('what is committed is on disk before it counts as committed', async (d
   }
 });
 
-test.both('the event log takes no changes and no deletions', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('the event log takes no changes and no deletions', async (store) => {
   await beginCampaign(store);
   const before = await store.db.selectFrom('events').selectAll().execute();
   expect(before.length).toBeGreaterThan(0);
@@ -76,8 +73,7 @@ test.both('the event log takes no changes and no deletions', async (dialect) => 
   expect(await store.db.selectFrom('events').selectAll().execute()).toEqual(before);
 });
 
-test.both('a transaction that throws leaves nothing behind', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('a transaction that throws leaves nothing behind', async (store) => {
   const failing = store.transaction(async (tx) => {
     await tx.insertInto('meta').values({ key: 'half', value: 'done' }).execute();
     throw new Error('halfway');
@@ -114,8 +110,7 @@ test('a database that cannot be used is refused with its name and what to do', a
   }
 });
 
-test.both('a newer database is called newer, and not corrupted', async (dialect) => {
-  const location = await emptyDatabase(dialect);
+test.both.from(emptyDatabase)('a newer database is called newer, and not corrupted', async (location) => {
   const store = await openStore(location);
   await sql`insert into kysely_migration (name, timestamp) values ('999-later', '2031-01-01')`.execute(store.db);
   await store.close();
@@ -187,8 +182,7 @@ test.both('a database that lacks a later migration is older, and reading does no
   );
 });
 
-test.sqlite('a full disk is called full, whatever becomes of the rollback', async (dialect) => {
-  const store = await openLedger(dialect);
+test.sqlite.from(openLedger)('a full disk is called full, whatever becomes of the rollback', async (store) => {
   const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(store.db);
   await sql`pragma max_page_count = ${sql.raw(String(rows[0]?.page_count))}`.execute(store.db);
   const value = 'x'.repeat(1_000_000);
@@ -244,8 +238,7 @@ test('what must run in a transaction refuses the database, and what reads takes 
   expectTypeOf(misuse).toBeFunction();
 });
 
-test.both('a prepared query is built once and runs with the values of each run', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('a prepared query is built once and runs with the values of each run', async (store) => {
   let built = 0;
   const add = prepared((tx: Tx, { id }: { id: string }) => {
     built += 1;
@@ -265,8 +258,7 @@ test.both('a prepared query is built once and runs with the values of each run',
   expect((await find(store.db, { id: 'agent_a' })).rows).toEqual([{ agent_id: 'agent_a', read_ok_at: null }]);
 });
 
-test.both('a prepared write is rolled back with its transaction, and tells how many rows it changed', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('a prepared write is rolled back with its transaction, and tells how many rows it changed', async (store) => {
   await store.db.insertInto('agents').values({ agent_id: 'agent_a', lease_until_real: 0 }).execute();
   const note = prepared((tx: Tx, { id, at }: { id: string; at: number }) =>
     tx.updateTable('agents').set({ read_ok_at: at }).where('agent_id', '=', id),
@@ -282,8 +274,7 @@ test.both('a prepared write is rolled back with its transaction, and tells how m
 });
 
 // Only SQLite's rows are named by us.
-test.sqlite('rows have the columns that the table has now', async (dialect) => {
-  const store = await openLedger(dialect);
+test.sqlite.from(openLedger)('rows have the columns that the table has now', async (store) => {
   await store.db.insertInto('agents').values({ agent_id: 'agent_a', lease_until_real: 0 }).execute();
   const read = async () => sql<Record<string, unknown>>`select * from agents`.execute(store.db);
   const before = Object.keys((await read()).rows[0] ?? {});

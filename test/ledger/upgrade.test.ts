@@ -151,8 +151,7 @@ async function unsend(store: Store, batchId: string, state: 'intent' | 'not_sent
 
 const caught = (work: Promise<unknown>) => work.then(String, (error: unknown) => error);
 
-test.both('a batch that is missing when it is to be sent is not looked for again', async (dialect) => {
-  const scenario = await begin(dialect);
+test.both.from(begin)('a batch that is missing when it is to be sent is not looked for again', async (scenario) => {
   await scenario.plan(1);
   await forget(scenario.store, scenario.batchId(1));
   const error = await caught(scenario.post(1));
@@ -163,8 +162,7 @@ test.both('a batch that is missing when it is to be sent is not looked for again
   });
 });
 
-test.both('nor is one whose verdict is to be written, or whose request is unknown', async (dialect) => {
-  const scenario = await begin(dialect);
+test.both.from(begin)('nor is one whose verdict is to be written, or whose request is unknown', async (scenario) => {
   await scenario.submit(1);
   await unsend(scenario.store, scenario.batchId(1), 'intent');
   expect(await caught(scenario.verdict(1, 'confirmed'))).toMatchObject({
@@ -191,8 +189,7 @@ test.both.for(['intent', 'not_sent', 'posting'] as const)(
   },
 );
 
-test.both('whoever finds that another caller sent nothing is told to come again', async (dialect) => {
-  const scenario = await begin(dialect);
+test.both.from(begin)('whoever finds that another caller sent nothing is told to come again', async (scenario) => {
   await scenario.submit(1);
   const { store } = scenario;
   // Between the two transactions of the second caller the first one learns that nothing was sent.

@@ -17,8 +17,7 @@ async function* of(...chunks: ImportRow[][]): AsyncGenerator<ImportRow[]> {
   yield* chunks;
 }
 
-test.both('a campaign is nowhere to be seen before its last row is in', async (dialect) => {
-  const location = await emptyDatabase(dialect);
+test.from(emptyDatabase)('a campaign is nowhere to be seen before its last row is in', async (location) => {
   const store = await openAt(location);
   const onlooker = await openAt(location);
   const seen: unknown[] = [];
@@ -44,8 +43,7 @@ test.both('a campaign is nowhere to be seen before its last row is in', async (d
   expect(campaign).toMatchObject({ rules: spring.rules, fileHash: 'hash', round: 0 });
 });
 
-test.both('an import that a crash left behind is replaced, rows and all', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('an import that a crash left behind is replaced, rows and all', async (store) => {
   async function* breaking(): AsyncGenerator<ImportRow[]> {
     yield Array.from({ length: 10_000 }, (_, index) => ({ ...(rows[0] as ImportRow), row: index + 1 }));
     throw new Error('the file went away');
@@ -58,8 +56,7 @@ test.both('an import that a crash left behind is replaced, rows and all', async 
   expect(kept.map((row) => row.recipient_id)).toEqual(['spring/1', 'spring/2', 'spring/3']);
 });
 
-test.both('the same id and hash attaches and reads no row', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('the same id and hash attaches and reads no row', async (store) => {
   await importCampaign(store, spring, { chunks: of(rows), now: noon });
   async function* untouched(): AsyncGenerator<ImportRow[]> {
     yield [];
@@ -70,8 +67,7 @@ test.both('the same id and hash attaches and reads no row', async (dialect) => {
   expect(campaign).toMatchObject({ rowsTotal: 3, createdAt: noon });
 });
 
-test.both('the same id with another hash is refused and changes nothing', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('the same id with another hash is refused and changes nothing', async (store) => {
   await importCampaign(store, spring, { chunks: of(rows), now: noon });
   const changed = {
     ...spring,
@@ -95,8 +91,7 @@ test.both('of two imports of one id at the same time, one stands whole', async (
   expect(await store.db.selectFrom('recipients').select('recipient_id').execute()).toHaveLength(3);
 });
 
-test.both('rejected rows are counted and have their outcome at once', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('rejected rows are counted and have their outcome at once', async (store) => {
   const bad: ImportRow = { ...(rows[1] as ImportRow), verdict: 'rejected', e164: null, reason: 'invalid_phone' };
   await importCampaign(store, spring, { chunks: of([rows[0] as ImportRow, bad]), now: noon });
   expect(await findCampaign(store.db, 'spring')).toMatchObject({ rowsTotal: 2, rowsRejected: 1 });
@@ -110,8 +105,7 @@ const dayMs = 86_400_000;
 const never: Omit<Suppression, 'e164'> = { scope: 'account', source: 'import:a.csv', reason: null, expiresAt: null };
 const clock = { now: noon, nowReal: noon };
 
-test.both('an import that ends half-way stops nobody and leaves nothing behind', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('an import that ends half-way stops nobody and leaves nothing behind', async (store) => {
   const half = async function* () {
     yield [first, second];
     expect(await findEntries(store.db, [first])).toEqual([]);
@@ -122,8 +116,7 @@ test.both('an import that ends half-way stops nobody and leaves nothing behind',
   expect(await store.db.selectFrom('staged_suppressions').selectAll().execute()).toEqual([]);
 });
 
-test.both('what a killed import left behind is gone after the next, and nobody is on the list by it', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('what a killed import left behind is gone after the next, and nobody is on the list by it', async (store) => {
   const left = { import_id: 'killed', e164: third };
   const fresh = { import_id: 'at work', e164: third };
   await store.db
@@ -158,8 +151,7 @@ test.both('what a killed import left behind is gone after the next, and nobody i
   expect(log).toEqual([told(first, later), told(second, later), told(first, null), told(second, null)]);
 });
 
-test.both('an import whose numbers were thrown away under it adds nobody and says so', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('an import whose numbers were thrown away under it adds nobody and says so', async (store) => {
   const parts = async function* () {
     yield [first];
     await store.db.deleteFrom('staged_suppressions').execute();

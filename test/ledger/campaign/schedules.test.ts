@@ -30,8 +30,7 @@ function firing(day: number, failure: string | null = null): Firing {
   return { scheduleId, campaignId: `spring-2026-01-0${day}t0900`, scheduledAt: noon + day, failure };
 }
 
-test.both('a schedule is kept as it was written, and made anew by a second writing', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('a schedule is kept as it was written, and made anew by a second writing', async (store) => {
   await putSchedule(store, schedule);
   expect(await findSchedule(store.db, schedule.scheduleId)).toEqual(schedule);
   const later = { ...schedule, content: 'id: spring\n', createdAt: noon + 1, unnamedEncoding: 'western' } as const;
@@ -42,8 +41,7 @@ test.both('a schedule is kept as it was written, and made anew by a second writi
   await removeSchedule(store, schedule.scheduleId);
 });
 
-test.both('the log tells each end of a firing once, and the judge takes it for no campaign', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('the log tells each end of a firing once, and the judge takes it for no campaign', async (store) => {
   const note = (entry: Firing) => noteFiring(store, entry, { parentId: 'spring', now: noon });
   expect(await lastFiring(store.db, 'spring', schedule.scheduleId)).toBeUndefined();
   for (const entry of [firing(1), firing(1), firing(1, 'ended by hand'), firing(2, 'no list'), firing(2, 'no list')]) await note(entry);

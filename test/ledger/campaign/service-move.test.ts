@@ -13,9 +13,8 @@ const before = 'http://service';
 const after = 'https://voice.example/api';
 const at = (accountId: string) => ({ accountId, api: 'contract' as const });
 
-test.both('a campaign is elsewhere until it has ended, and its open calls with it', async (dialect) => {
+test.from(openLedger)('a campaign is elsewhere until it has ended, and its open calls with it', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   const elsewhere = async () => (await listElsewhere(store.db, at(after))).map(({ campaignId }) => campaignId);
   expect(await elsewhere()).toEqual([]);
   const scenario = await beginProven(store);
@@ -36,9 +35,8 @@ test.both('a campaign is elsewhere until it has ended, and its open calls with i
   expect(await elsewhere()).toEqual([]);
 });
 
-test.both('a service that has moved takes its campaigns and limits along, once', async (dialect) => {
+test.both.from(openLedger)('a service that has moved takes its campaigns and limits along, once', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   const running = await beginCampaign(store);
   const ended = await beginCampaign(store, {
     campaignId: 'winter',
@@ -69,8 +67,7 @@ test.both('a service that has moved takes its campaigns and limits along, once',
   expect(await verifyLog(store.db, 'spring')).toMatchObject({ ok: true });
 });
 
-test.both('limits of the new address stay, and a wait that was asked for holds there', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('limits of the new address stay, and a wait that was asked for holds there', async (store) => {
   await beginCampaign(store);
   await store.transaction((tx) => writeAccount(tx, before, { max_concurrent_calls: 7, not_before: noon + 5 }));
   await store.transaction((tx) => writeAccount(tx, after, { max_concurrent_calls: 9, not_before: noon }));

@@ -14,8 +14,7 @@ const [first = '', second = ''] = numbers(2);
 /** Posting window, HTTP limits and late delivery after the POST. */
 const holdAfter = noon + 10_000 + minuteMs + 15 * minuteMs;
 
-test('an undecided record keeps a batch from being held', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('an undecided record keeps a batch from being held', async (scenario) => {
   await scenario.lose(1);
   const ringing = { conversationId: 'somebody', startedAt: noon + 5_000, hasTranscript: true };
   await scenario.sweep(noon + minuteMs, [ringing]);
@@ -53,8 +52,7 @@ async function recount(scenario: Scenario): Promise<Record<string, number>> {
   return Object.fromEntries(counts);
 }
 
-test('running counts equal a recount after any corrections', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 8 });
+test.from(beginOn, { rows: 8 })('running counts equal a recount after any corrections', async (scenario) => {
   const random = new Random('corrections', 1);
   let now = noon;
   for (let n = 1; n <= 6; n += 1) {
@@ -115,8 +113,7 @@ test('results come in file order, whatever the order of the calls, page by page'
   expect(results.at(-1)).toMatchObject({ row: 1_203, outcome: 'in_progress', attempts: 0, disposition: null });
 });
 
-test('an opt-out heard in a call is a suppression for every campaign', async (dialect) => {
-  const spring = await beginOn(dialect, { rows: 1 });
+test.from(beginOn, { rows: 1 })('an opt-out heard in a call is a suppression for every campaign', async (spring) => {
   const autumn = await beginProven(spring.store, { campaignId: 'autumn', rows: 1 });
   await spring.dial(1);
   await spring.sweep(noon + minuteMs, [{ ...answered('conv', first, noon + 5_000), collected: { opt_out: true } }]);

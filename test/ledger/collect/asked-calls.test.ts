@@ -43,8 +43,7 @@ async function violations({ store }: Scenario) {
   return (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found.map(({ rule: name, what }) => [name, what]));
 }
 
-test('whoever asks for it in their own record is called again when it is due, and not after that', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('whoever asks for it in their own record is called again when it is due, and not after that', async (scenario) => {
   await scenario.dial(1);
   const told = noon + 2 * minuteMs;
   await scenario.sweep(told, [talk('one', noon + 5_000)]);
@@ -57,8 +56,7 @@ test('whoever asks for it in their own record is called again when it is due, an
   expect((await scenario.attempts()).map(({ result, asks }) => [result, asks])).toEqual([['cut_off', 'retry'], ['confirmed', null]]); // prettier-ignore
 });
 
-test('whoever opts out in a later talk has no result, nor has a later talk that nothing is known of yet', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('whoever opts out in a later talk has no result, nor has a later talk that nothing is known of yet', async (scenario) => {
   const named = async () => {
     const found: number[] = [];
     for await (const { row: number } of readResults(scenario.store.db, 'spring', { ...everyResult, results: ['cut_off'] }))
@@ -79,8 +77,7 @@ test('whoever opts out in a later talk has no result, nor has a later talk that 
   expect(await named()).toEqual([]);
 });
 
-test('nothing is decided before the record has been read to its end', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('nothing is decided before the record has been read to its end', async (scenario) => {
   const [first = ''] = await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { ...analysing, status: 'done' })]);
   expect(await scenario.attempts()).toMatchObject([{ attempt_id: first, state: 'settled', disposition: 'answered', asks: null }]);
@@ -102,16 +99,14 @@ test('an analysis that never comes, and a call in which nobody spoke, ask for no
   expect(await row(silent)).toMatchObject({ state: 'done', outcome: 'completed', result: null });
 });
 
-test('an analysis that still runs asks for nothing, however long it is waited for', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('an analysis that still runs asks for nothing, however long it is waited for', async (scenario) => {
   await scenario.dial(1);
   const draft = talk('one', noon + 5_000, { status: 'processing', collected: { said: 'later' } });
   for (const minute of [2, 10, 20]) await scenario.sweep(noon + minute * minuteMs, [draft]);
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'none' });
 });
 
-test('a wish not to be called again outranks one for a call, also in the same record', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a wish not to be called again outranks one for a call, also in the same record', async (scenario) => {
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { collected: { said: 'later', opt_out: true } })]);
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'opted_out', result: null });
@@ -128,8 +123,7 @@ test('what people ask for is called out of the same attempts, and ends with them
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'answered', result: 'cut_off' });
 });
 
-test('whoever asked and was then not reached ends as not reached', async (dialect) => {
-  const scenario = await begin(dialect, { retry: { maxAttempts: 2 } });
+test.from(begin, { retry: { maxAttempts: 2 } })('whoever asked and was then not reached ends as not reached', async (scenario) => {
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
   const at = noon + 3 * hourMs;
@@ -138,9 +132,8 @@ test('whoever asked and was then not reached ends as not reached', async (dialec
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'exhausted', result: 'cut_off' });
 });
 
-test('a talk that asks for nothing is never followed by a call, whatever put its row in line', async (dialect) => {
+test.from(begin)('a talk that asks for nothing is never followed by a call, whatever put its row in line', async (scenario) => {
   unjudged();
-  const scenario = await begin(dialect);
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
   const at = noon + 3 * hourMs;
@@ -151,8 +144,7 @@ test('a talk that asks for nothing is never followed by a call, whatever put its
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'reached_by_earlier_attempt' });
 });
 
-test('a record that may be somebody else’s asks for nothing', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a record that may be somebody else’s asks for nothing', async (scenario) => {
   await scenario.dial(1);
   // Neither number nor reference tell whose it is: only the words with which it began.
   const words = { calleeNumber: null, openingLine: 'Hello Ada' };
@@ -166,9 +158,8 @@ test('a record that may be somebody else’s asks for nothing', async (dialect) 
   expect(await readAggregates(scenario.store.db, 'spring', ['result'])).toEqual([]);
 });
 
-test('an answer that a report alone tells asks for nothing', async (dialect) => {
+test.from(begin)('an answer that a report alone tells asks for nothing', async (scenario) => {
   unjudged();
-  const scenario = await begin(dialect);
   const [first = ''] = await scenario.dial(1);
   const result = { disposition: 'answered' as const, detail: null, counted: true };
   const at = { campaignId: 'spring', now: noon + minuteMs };
@@ -176,9 +167,8 @@ test('an answer that a report alone tells asks for nothing', async (dialect) => 
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed' });
 });
 
-test('whoever gives up reading records ends the rows that waited for them', async (dialect) => {
+test.from(begin)('whoever gives up reading records ends the rows that waited for them', async (scenario) => {
   unjudged();
-  const scenario = await begin(dialect);
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { ...analysing, status: 'done' })]);
   expect(await row(scenario)).toMatchObject({ state: 'open' });

@@ -27,8 +27,7 @@ async function read(store: Store, facts: ConversationFacts, now: number): Promis
   await store.transaction((tx) => storeRead(tx, facts.conversationId, { facts, ...reading, now }));
 }
 
-test('a record of the one campaign of its agent is read when it is complete', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a record of the one campaign of its agent is read when it is complete', async (store) => {
   await (await begin(store, 'spring', pacing, 2)).dial(1);
   expect(await list(store, going, noon + 10_000)).toEqual([]);
   expect(await list(store, over, noon + 40_000)).toEqual([]);

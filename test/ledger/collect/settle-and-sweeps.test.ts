@@ -24,14 +24,12 @@ async function sweepUntil(scenario: Scenario, from: number, to: number): Promise
   await scenario.sweep(to);
 }
 
-test('nobody is unreached before a complete sweep that began after the deadline', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 2 });
+test.from(beginOn, { rows: 2 })('nobody is unreached before a complete sweep that began after the deadline', async (scenario) => {
   await scenario.dial(1);
   await sweepUntil(scenario, noon, settleAt);
   expect(await scenario.dispositions()).toEqual(['open', 'open']);
   // One that ended long after the deadline and began before it has read a list from before it.
-  await store.transaction((tx) => concludeSweep(tx, agentId, { begunAt: settleAt, deepFrom: 0, now: settleAt + minuteMs }));
+  await scenario.store.transaction((tx) => concludeSweep(tx, agentId, { begunAt: settleAt, deepFrom: 0, now: settleAt + minuteMs }));
   expect(await scenario.dispositions()).toEqual(['open', 'open']);
   await scenario.sweep(settleAt + minuteMs, [], false);
   expect(await scenario.dispositions()).toEqual(['open', 'open']);
@@ -40,8 +38,7 @@ test('nobody is unreached before a complete sweep that began after the deadline'
   expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', called: 1, rank: 0, counted: 1 });
 });
 
-test('time in which nobody looked concludes nothing', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 1 });
+test.from(beginOn, { rows: 1 })('time in which nobody looked concludes nothing', async (scenario) => {
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs);
   const back = noon + 5 * hourMs;
@@ -53,8 +50,7 @@ test('time in which nobody looked concludes nothing', async (dialect) => {
   expect(await scenario.dispositions()).toEqual(['unreached']);
 });
 
-test('a record of nobody that has not been read to its end puts the conclusion off', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 1 });
+test.from(beginOn, { rows: 1 })('a record of nobody that has not been read to its end puts the conclusion off', async (scenario) => {
   await scenario.dial(1);
   const ringing = { conversationId: 'whose', startedAt: noon + 5_000, status: 'in-progress' as const };
   await scenario.sweep(noon + minuteMs, [ringing]);
@@ -65,8 +61,7 @@ test('a record of nobody that has not been read to its end puts the conclusion o
   expect(await scenario.dispositions()).toEqual(['unreached']);
 });
 
-test('who has no record of a batch that only evidence accepted is unknown, not unreached', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('who has no record of a batch that only evidence accepted is unknown, not unreached', async (scenario) => {
   await scenario.lose(1);
   await scenario.sweep(noon + minuteMs, [answered('c1', first, noon + 5_000)]);
   expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
@@ -99,8 +94,7 @@ test.for([
   expect((await scenario.recipients())[2]).toMatchObject({ state: 'waiting', counted: third === 'released' ? 0 : 1 });
 });
 
-test('a call that the service leaves out again and again counts in the end', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 1 });
+test.from(beginOn, { rows: 1 })('a call that the service leaves out again and again counts in the end', async (scenario) => {
   let now = noon;
   for (const n of [1, 2, 3, 4]) {
     await scenario.submit(n, now);
@@ -112,29 +106,25 @@ test('a call that the service leaves out again and again counts in the end', asy
   expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', attempts: 4, counted: 1 });
 });
 
-test('a batch is held only after the latest instant at which it may still be heard of', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a batch is held only after the latest instant at which it may still be heard of', async (scenario) => {
   await scenario.lose(1);
   expect(await scenario.batch(1)).toMatchObject({ state: 'unknown', hold_after: holdAfter });
   await sweepUntil(scenario, noon, holdAfter);
   expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
   await scenario.sweep(holdAfter + 1, [], false);
   expect(await scenario.batch(1)).toMatchObject({ state: 'unknown' });
-  expect(await countOpen(store.db, 'spring')).toBe(2);
+  expect(await countOpen(scenario.store.db, 'spring')).toBe(2);
   await scenario.sweep(holdAfter + 1);
   expect(await scenario.batch(1)).toMatchObject({ state: 'held', reason: 'no_evidence' });
-  expect(await countOpen(store.db, 'spring')).toBe(0);
+  expect(await countOpen(scenario.store.db, 'spring')).toBe(0);
   const [recipient] = await scenario.recipients();
   expect(recipient).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'unknown' });
 });
 
-test('nobody decides about a batch that may still be heard of', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 2 });
+test.from(beginOn, { rows: 2 })('nobody decides about a batch that may still be heard of', async (scenario) => {
   await scenario.lose(1);
   for (const decision of ['redial', 'give_up'] as const)
-    expect(await resolveUnresolved(store, scenario.at(noon + minuteMs), decision)).toEqual({
+    expect(await resolveUnresolved(scenario.store, scenario.at(noon + minuteMs), decision)).toEqual({
       recipients: 0,
       apart: 0,
       tooEarly: 1,
@@ -144,39 +134,34 @@ test('nobody decides about a batch that may still be heard of', async (dialect) 
   expect(await scenario.dispositions()).toEqual(['open', 'open']);
 });
 
-test('a person may have the doubtful ones called again, once', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a person may have the doubtful ones called again, once', async (scenario) => {
   await scenario.lose(1);
   await scenario.sweep(holdAfter + 1);
   const now = noon + hourMs;
-  expect(await resolveUnresolved(store, scenario.at(now), 'redial')).toMatchObject({
+  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'redial')).toMatchObject({
     recipients: 2,
     tooEarly: 0,
   });
   expect(await scenario.batch(1)).toMatchObject({ state: 'redial' });
-  expect(await resolveUnresolved(store, scenario.at(now), 'redial')).toMatchObject({ recipients: 0 });
+  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'redial')).toMatchObject({ recipients: 0 });
   for (const row of await scenario.recipients())
     expect(row).toMatchObject({ state: 'waiting', called: 1, rank: 0, counted: 0, due_at: now, outcome: null });
-  expect(await readAggregates(store.db, 'spring', ['outcome'])).toEqual([]);
+  expect(await readAggregates(scenario.store.db, 'spring', ['outcome'])).toEqual([]);
   expect(await scenario.dial(2, now)).toEqual(['spring/1/2', 'spring/2/2']);
 });
 
-test('a person may give the doubtful ones up, once', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a person may give the doubtful ones up, once', async (scenario) => {
   await scenario.lose(1);
   await scenario.sweep(holdAfter + 1);
   const now = noon + hourMs;
-  expect(await resolveUnresolved(store, scenario.at(now), 'give_up')).toMatchObject({ recipients: 2 });
-  expect(await resolveUnresolved(store, scenario.at(now), 'redial')).toMatchObject({ recipients: 0 });
+  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'give_up')).toMatchObject({ recipients: 2 });
+  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'redial')).toMatchObject({ recipients: 0 });
   expect(await scenario.batch(1)).toMatchObject({ state: 'given_up' });
   for (const row of await scenario.recipients()) expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'given_up' });
   expect(await scenario.plan(2, now)).toEqual({ kind: 'done' });
 });
 
-test('a record found after its batch was held confirms it and settles its call', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a record found after its batch was held confirms it and settles its call', async (scenario) => {
   await scenario.lose(1);
   await scenario.sweep(holdAfter + 1);
   await scenario.sweep(holdAfter + minuteMs, [answered('c1', first, noon + 5_000)]);
@@ -185,9 +170,7 @@ test('a record found after its batch was held confirms it and settles its call',
   expect(await scenario.outcomes()).toEqual(['completed', 'unresolved']);
 });
 
-test('a late record corrects what was concluded and calls a waiting retry off', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a late record corrects what was concluded and calls a waiting retry off', async (scenario) => {
   await scenario.dial(1);
   await sweepUntil(scenario, noon, settleAt + 1);
   expect(await scenario.dispositions()).toEqual(['unreached', 'unreached']);
@@ -198,7 +181,7 @@ test('a late record corrects what was concluded and calls a waiting retry off', 
     { state: 'done', outcome: 'completed' },
     { state: 'waiting', outcome: null },
   ]);
-  expect(await readAggregates(store.db, 'spring', ['disposition'])).toMatchObject([
+  expect(await readAggregates(scenario.store.db, 'spring', ['disposition'])).toMatchObject([
     { value: 'answered', count: 1 },
     { value: 'unreached', count: 1 },
   ]);
@@ -216,8 +199,7 @@ test('who may still be heard of is not made unknown by a short settle time', asy
   expect(await scenario.dispositions()).toEqual(['answered', 'unknown']);
 });
 
-test('who turns out to be reached while another call is open is not called a third time', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 1 });
+test.from(beginOn, { rows: 1 })('who turns out to be reached while another call is open is not called a third time', async (scenario) => {
   await scenario.dial(1);
   await scenario.settle('spring/1/1', 'busy', noon + minuteMs);
   await scenario.dial(2, noon + hourMs);
@@ -229,9 +211,7 @@ test('who turns out to be reached while another call is open is not called a thi
   expect(await scenario.plan(3, noon + 9 * hourMs)).toEqual({ kind: 'done' });
 });
 
-test('a round ends only when nothing of it is left', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 1 });
+test.from(beginOn, { rows: 1 })('a round ends only when nothing of it is left', async (scenario) => {
   const close = (now: number) => scenario.close(now);
   expect(await close(noon)).toBe(false);
   await scenario.plan(1);
@@ -246,15 +226,14 @@ test('a round ends only when nothing of it is left', async (dialect) => {
   expect(await scenario.dispositions()).toEqual(['answered']);
   expect(await close(noon + minuteMs)).toBe(false);
   await scenario.sweep(noon + 2 * minuteMs, [answered('c1', first, noon + 5_000)]);
-  expect(await findRound(store.db, 'spring', 1)).toMatchObject({ endedAt: null });
+  expect(await findRound(scenario.store.db, 'spring', 1)).toMatchObject({ endedAt: null });
   expect(await close(noon + 2 * minuteMs)).toBe(true);
   expect(await scenario.campaign()).toMatchObject({ state: 'completed' });
   expect(await close(noon + hourMs)).toBe(true);
-  expect(await findRound(store.db, 'spring', 1)).toMatchObject({ endedAt: noon + 2 * minuteMs });
+  expect(await findRound(scenario.store.db, 'spring', 1)).toMatchObject({ endedAt: noon + 2 * minuteMs });
 });
 
-test('a waiting retry and a doubtful batch keep a round open', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a waiting retry and a doubtful batch keep a round open', async (store) => {
   const pacing = { batchSize: 1, refillThreshold: 1 };
   const scenario = await beginProven(store, { rows: 2, rules: { pacing } });
   const [attemptId = ''] = await scenario.dial(1);
@@ -271,8 +250,7 @@ test('a waiting retry and a doubtful batch keep a round open', async (dialect) =
   expect(await scenario.outcomes()).toEqual(['cancelled', 'unresolved']);
 });
 
-test('one process at a time sweeps an agent, until its lease runs out', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('one process at a time sweeps an agent, until its lease runs out', async (store) => {
   const lease = (owner: string, now: number) => leaseAgent({ ...store, now: async () => now }, { agentId, owner, forMs: minuteMs });
   const both = await Promise.all([lease('one', noon), lease('other', noon)]);
   expect(both.filter(Boolean)).toHaveLength(1);
@@ -314,8 +292,7 @@ test.sqlite('what is gathered commits together, and the rest when it is asked fo
   expect(failed).toEqual([]);
 });
 
-test.both('a write that fails takes none of the others with it', async (dialect) => {
-  const { writes, failed, read } = await begin(dialect);
+test.both.from(begin)('a write that fails takes none of the others with it', async ({ writes, failed, read }) => {
   const bad = 'agent_03';
   for (const id of agents) {
     const work: Parameters<typeof writes.add>[0]['work'] = async (tx) => {

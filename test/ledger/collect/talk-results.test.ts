@@ -56,8 +56,7 @@ async function violations({ store }: Scenario) {
   return (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found.map(({ rule: name, what }) => [name, what]));
 }
 
-test('what a talk came to is told of talks alone, everywhere alike', async (dialect) => {
-  const scenario = await callAll(dialect);
+test.from(callAll)('what a talk came to is told of talks alone, everywhere alike', async (scenario) => {
   const { store } = scenario;
   await scenario.sweep(noon + 2 * minuteMs, records);
   for (const minute of [20, 40, 60]) await scenario.sweep(noon + minute * minuteMs, records);
@@ -89,8 +88,7 @@ test('what a talk came to is told of talks alone, everywhere alike', async (dial
   expect(JSON.stringify(told)).not.toContain('true');
 });
 
-test('a result comes once, with the analysis', async (dialect) => {
-  const scenario = await callAll(dialect);
+test.from(callAll)('a result comes once, with the analysis', async (scenario) => {
   const one = (more: Partial<ConversationFacts>, at: number) => scenario.sweep(at, [record('yes', yes, more)]);
   await one({ collected: null, status: 'processing' }, noon + minuteMs);
   expect((await came(scenario))[0]?.[1]).toBeNull();
@@ -105,9 +103,8 @@ test('a result comes once, with the analysis', async (dialect) => {
   expect(await readAggregates(db, 'spring', ['result'])).toMatchObject([{ value: 'confirmed', count: 1 }]);
 });
 
-test('the judge reads results by itself, and finds one that its record does not bear out', async (dialect) => {
+test.from(callAll)('the judge reads results by itself, and finds one that its record does not bear out', async (scenario) => {
   unjudged();
-  const scenario = await callAll(dialect);
   // What is wrapped twice equals nothing, for either.
   const wrapped = records.map((each) =>
     each.calleeNumber === quick ? { ...each, durationMs: 60_000, collected: { confirmed: { value: { value: true } } } } : each,

@@ -38,8 +38,7 @@ async function piecesIn({ db }: Store): Promise<number[]> {
   return rows.map(({ bytes }) => bytes.length).sort((one, other) => one - other);
 }
 
-test('a list is kept in pieces of at most 1 MB and read back byte for byte', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a list is kept in pieces of at most 1 MB and read back byte for byte', async (store) => {
   const bytes = listOf(2_300_000, 3);
   const list = await keep(store, bytes);
   expect(list).toMatchObject({ name: 'list.csv', bytes: 2_300_000 });
@@ -47,8 +46,7 @@ test('a list is kept in pieces of at most 1 MB and read back byte for byte', asy
   expect((await contentOf(store, list)).equals(bytes)).toBe(true);
 });
 
-test('a draft is saved and found, and its old list goes when another one is sent', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a draft is saved and found, and its old list goes when another one is sent', async (store) => {
   const list = await keep(store, listOf(1000, 1));
   const draft = await createDraft(store, { tokenId: 'console', list, settings: '{}', nowReal: noon });
   const other = await keep(store, listOf(500, 2));
@@ -68,8 +66,7 @@ test('a draft is saved and found, and its old list goes when another one is sent
   expect(await piecesIn(store)).toEqual([]);
 });
 
-test('a draft lasts a week from when it was touched, and a list that no draft names an hour', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a draft lasts a week from when it was touched, and a list that no draft names an hour', async (store) => {
   const begin = async (seed: number) =>
     createDraft(store, {
       tokenId: 'console',

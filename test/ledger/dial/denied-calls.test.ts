@@ -91,8 +91,7 @@ test.for(occasions)('with a record of its call a batch is not given back when $w
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'completed' });
 });
 
-test('nor when the pre-dial hook is silent for too long', async (dialect) => {
-  const scenario = await deny(dialect);
+test.from(deny)('nor when the pre-dial hook is silent for too long', async (scenario) => {
   const place = 'pre_dial.url at hooks.example.com';
   const silence = { batchId: scenario.batchId(1), place, evidence: 'status 503', fault: 'status' };
   const now = soon + longestSilenceMs;
@@ -102,8 +101,7 @@ test('nor when the pre-dial hook is silent for too long', async (dialect) => {
   expect(await scenario.post(1, now)).toEqual({ kind: 'verdict', state: 'confirmed' });
 });
 
-test('nor when the word that it was not sent comes after it was given up', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('nor when the word that it was not sent comes after it was given up', async (scenario) => {
   await scenario.submit(1);
   await scenario.post(1, noon + 1);
   // Stored by a sweep that has not come to matching it yet.
@@ -156,8 +154,7 @@ test('a record that comes after the batch was given back keeps its people from a
   expect(await scenario.outcomes()).toEqual(['unresolved', 'completed', null]);
 });
 
-test('without such a record they are called in another batch', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('without such a record they are called in another batch', async (scenario) => {
   await scenario.submit(1);
   await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + 20 * minuteMs });
   await scenario.post(1, noon + 1);

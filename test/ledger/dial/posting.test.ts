@@ -41,8 +41,7 @@ test('a batch whose hour is nearly over waits for the next day', async (dialect)
   expect(await scenario.recipients()).toMatchObject(twice({ called: 0, rank: 50 }));
 });
 
-test('somebody reached by a record that came late is not called again by a planned batch', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('somebody reached by a record that came late is not called again by a planned batch', async (scenario) => {
   await scenario.dial(1);
   let now = noon;
   for (; now <= noon + 22 * minuteMs; now += 2 * minuteMs) await scenario.sweep(now);
@@ -61,8 +60,7 @@ test('somebody reached by a record that came late is not called again by a plann
   expect(await scenario.dial(3, await scenario.lookAgain(retryAt + 3 * hourMs))).toEqual(['spring/2/3']);
 });
 
-test('whoever enters a batch second never sends it, and its fate becomes unknown', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('whoever enters a batch second never sends it, and its fate becomes unknown', async (scenario) => {
   expect(await scenario.submit(1)).toMatchObject({ kind: 'post', k: 1 });
   for (const later of [1, hourMs]) expect(await scenario.post(1, noon + later)).toEqual({ kind: 'verdict', state: 'unknown' });
   expect(await scenario.batch(1)).toMatchObject({ state: 'unknown', posts: 1, unknown_since: noon + 1 });
@@ -91,8 +89,7 @@ const legal = new Set([
   'held>confirmed', 'held>redial', 'held>given_up', 'not_sent>unknown', 'refused>unknown', 'redial>confirmed', 'given_up>confirmed',
 ]); // prettier-ignore
 
-test('a batch changes its state where that is legal and it is what the caller thinks', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a batch changes its state where that is legal and it is what the caller thinks', async (scenario) => {
   await scenario.plan(1);
   const batchId = scenario.batchId(1);
   await scenario.store.transaction(async (tx) => {
@@ -113,8 +110,7 @@ test('a batch changes its state where that is legal and it is what the caller th
   });
 });
 
-test('Retry-After holds every campaign of the account, and no other', async (dialect) => {
-  const spring = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('Retry-After holds every campaign of the account, and no other', async (spring) => {
   const { store } = spring;
   const autumn = await beginProven(store, { campaignId: 'autumn', rows: guests(2, 10) });
   const winter = await beginProven(store, { campaignId: 'winter', rows: guests(2, 20) });
@@ -135,8 +131,7 @@ test('Retry-After holds every campaign of the account, and no other', async (dia
   expect(await autumn.post(1, until)).toMatchObject({ kind: 'post', k: 1 });
 });
 
-test('a batch that cannot be sent for a quarter of an hour is given back', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a batch that cannot be sent for a quarter of an hour is given back', async (scenario) => {
   await scenario.plan(1);
   for (const [index, later] of [0, 5, 10, 15].entries()) {
     const now = noon + later * minuteMs;
@@ -156,8 +151,7 @@ test('a batch that cannot be sent for a quarter of an hour is given back', async
   expect(await scenario.recipients()).toMatchObject(twice({ counted: 0 }));
 });
 
-test('a Retry-After that outlasts the quarter of an hour gives the batch back at once', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a Retry-After that outlasts the quarter of an hour gives the batch back at once', async (scenario) => {
   await scenario.submit(1);
   await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + 15 * minuteMs + 1 });
   expect(await scenario.post(1, noon + 1)).toEqual(released);
@@ -183,8 +177,7 @@ test.for<{ what: string; facts: Partial<ConversationFacts>; seen: boolean }>([
   if (seen) expect(await scenario.attempts()).toMatchObject(twice({ state: 'open', posted_at: noon }));
 });
 
-test('requests of an account begin apart, whichever campaign and process makes them', async (dialect) => {
-  const spring = await beginOn(dialect);
+test.from(beginOn)('requests of an account begin apart, whichever campaign and process makes them', async (spring) => {
   const autumn = await beginProven(spring.store, { campaignId: 'autumn', rows: guests(6, 10) });
   await spring.plan(1);
   await autumn.plan(1);
@@ -203,8 +196,7 @@ test('requests of an account begin apart, whichever campaign and process makes t
   expect(await post(autumn)).toMatchObject({ kind: 'post', k: 1 });
 });
 
-test('a clock that is set back by an hour does not stop the dialling for an hour', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a clock that is set back by an hour does not stop the dialling for an hour', async (store) => {
   await store.transaction((tx) => writeAccount(tx, accountId, { requested_database: noon }));
   const inMs = (databaseNow: number) => store.transaction((tx) => untilTurn(tx, accountId, { gapMs: 200, databaseNow }));
   expect(await inMs(noon + 1)).toBe(199);

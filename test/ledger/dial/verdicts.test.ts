@@ -52,8 +52,7 @@ test.for(consequences)('what follows from the verdict $verdict', async (dialect,
   expect(await scenario.posts()).toMatchObject([{ k: 1, verdict, verdict_at: noon + 1 }]);
 });
 
-test('a reply that is slower than the evidence adds what only it tells', async (dialect) => {
-  const scenario = await unknown(dialect);
+test.from(unknown)('a reply that is slower than the evidence adds what only it tells', async (scenario) => {
   await scenario.sweep(noon + minuteMs, [answered('c1', first, noon + 5_000)]);
   expect(await scenario.batch(1)).toMatchObject({ accepted_by: 'evidence', service_batch_id: null });
   expect(await scenario.verdict(1, 'confirmed', { now: noon + 2 * minuteMs, callsInitiated: 2 })).toBe('confirmed');
@@ -166,8 +165,7 @@ test('the back-off doubles from half a minute to a quarter of an hour', () => {
   expect([1, 2, 3, 4, 5, 6, 7, 50].map((streak) => unknownBackoffMs(streak) / 1_000)).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
 });
 
-test('an answer, or the evidence of one, ends the row of unknown batches', async (dialect) => {
-  const scenario = await beginOn(dialect, { rules: batchesOf(1) });
+test.from(beginOn, { rules: batchesOf(1) })('an answer, or the evidence of one, ends the row of unknown batches', async (scenario) => {
   let now = noon;
   const lose = async (n: number) => {
     now += hourMs;
@@ -190,8 +188,7 @@ test('an answer, or the evidence of one, ends the row of unknown batches', async
   expect(await scenario.campaign()).toMatchObject({ state: 'running' });
 });
 
-test('a planned batch of a campaign with an unknown one is held back too', async (dialect) => {
-  const scenario = await posted(dialect);
+test.from(posted)('a planned batch of a campaign with an unknown one is held back too', async (scenario) => {
   // Refused for one of its calls, and no record says otherwise: its halves are planned.
   await scenario.verdict(1, 'refused', { status: 422 });
   const now = noon + 60_001;
@@ -226,8 +223,7 @@ test.for([
   expect(await scenario.campaign()).toMatchObject({ state: after === 'refused' ? 'paused' : 'running' });
 });
 
-test('a late "not sent" puts the people back in line and holds the account', async (dialect) => {
-  const scenario = await posted(dialect);
+test.from(posted)('a late "not sent" puts the people back in line and holds the account', async (scenario) => {
   await scenario.store.transaction((tx) => holdAccount(tx, accountId, noon));
   await scenario.post(1);
   const now = noon + minuteMs;

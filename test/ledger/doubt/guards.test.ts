@@ -43,8 +43,7 @@ async function dispositions(scenario: Scenario) {
   return (await scenario.attempts()).map(({ disposition, detail }) => `${disposition}/${detail}`);
 }
 
-test('who has no record, but one that may be theirs, ends in doubt', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('who has no record, but one that may be theirs, ends in doubt', async (scenario) => {
   await scenario.sweep(noon + minuteMs, [talk()]);
   await sweepUntil(scenario, settled);
   expect(await dispositions(scenario)).toEqual(inDoubt);
@@ -126,15 +125,13 @@ test('an empty record may be a talk while no record has shown words', async (dia
   expect(await callTwoAndShow(dialect, { words_shown: 1, bare_shown: 0 }, empty)).toEqual(Array(2).fill('unreached/no_record'));
 });
 
-test('words that share little with ours are no proof of a call of somebody else', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('words that share little with ours are no proof of a call of somebody else', async (scenario) => {
   await scenario.sweep(noon + minuteMs, [talk({ openingLine: 'Good day from your dentist downtown' })]);
   await sweepUntil(scenario, settled);
   expect(await dispositions(scenario)).toEqual(inDoubt);
 });
 
-test('nobody without a record is called again before the list has shown something newer', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('nobody without a record is called again before the list has shown something newer', async (scenario) => {
   await sweepUntil(scenario, settled);
   expect(await scenario.plan(2, settled + 10 * minuteMs)).toMatchObject({ kind: 'wait' });
   await scenario.store.db
@@ -144,8 +141,7 @@ test('nobody without a record is called again before the list has shown somethin
   expect(await scenario.plan(2, settled + hourMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test('of an agent whose records came late nobody without a record is called again before long', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('of an agent whose records came late nobody without a record is called again before long', async (scenario) => {
   await sweepUntil(scenario, settled);
   const seen = { longest_lag_ms: 4 * hourMs, newest_start: noon + 3 * hourMs };
   await scenario.store.db.updateTable('agents').set(seen).execute();
@@ -153,14 +149,12 @@ test('of an agent whose records came late nobody without a record is called agai
   expect(await scenario.plan(2, settled + 9 * hourMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test('while there is no record of the campaign, that somebody has none says nothing', async (dialect) => {
-  const scenario = await callTwo(dialect, beginCampaign);
+test.from(callTwo, beginCampaign)('while there is no record of the campaign, that somebody has none says nothing', async (scenario) => {
   await sweepUntil(scenario, settled);
   expect(await dispositions(scenario)).toEqual(['unknown/no_record_shown', 'unknown/no_record_shown']);
 });
 
-test('a possible opt-out stops calls to everybody whose it may be', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('a possible opt-out stops calls to everybody whose it may be', async (scenario) => {
   await scenario.sweep(noon + minuteMs, [talk({ collected: { opt_out: true } })]);
   const stopped = await scenario.store.db.selectFrom('suppressions').select('e164').execute();
   expect(stopped.map(({ e164 }) => e164).sort()).toEqual(numbers(2));
@@ -175,8 +169,7 @@ test('an opt-out that may be theirs stops calls to whoever another record was fo
   expect(stopped.map(({ e164 }) => e164).sort()).toEqual(numbers(2));
 });
 
-test('nobody is called for another campaign while the analysis of their call may tell of an opt-out', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('nobody is called for another campaign while the analysis of their call may tell of an opt-out', async (scenario) => {
   const autumn = await beginProven(scenario.store, { campaignId: 'autumn', rows: rowsNamed('Ada', 'Ben') });
   const [ada = '', ben = ''] = numbers(2);
   const pending = { ...answered('pending', ada, noon + 1_000), status: null, collected: null, evaluation: null };
@@ -231,14 +224,12 @@ test('the database itself refuses a second open call with the same words', async
   expect(await force(scenario, 1, 'Hello Ada')).toBe(0);
 });
 
-test('the database itself refuses a second open call to a number, whatever the words', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('the database itself refuses a second open call to a number, whatever the words', async (scenario) => {
   const autumn = await beginProven(scenario.store, { campaignId: 'autumn', rows: rowsNamed('Cora', 'Dora') });
   expect(await force(autumn, 0, 'Hello Cora')).toBe(0);
 });
 
-test('a record that was found by its number alone leaves open whether another one is theirs', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('a record that was found by its number alone leaves open whether another one is theirs', async (scenario) => {
   const [ada = '', ben = ''] = numbers(2);
   const silent = { userTurns: 0, agentTurns: 0, callResult: 'no_answer' as const };
   const records = [answered('ada', ada, noon + 1_000), answered('ben', ben, noon + 1_000)];
@@ -259,8 +250,7 @@ test('a call whose line begins that of another one is not open beside it', async
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
 });
 
-test('a late yes calls off the calls that were to be made again', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: rowsNamed('Ada', 'Ben') });
+test.from(beginOn, { rows: rowsNamed('Ada', 'Ben') })('a late yes calls off the calls that were to be made again', async (scenario) => {
   await scenario.submit(1);
   // Whoever was about to send it is gone.
   await scenario.post(1);
@@ -271,16 +261,14 @@ test('a late yes calls off the calls that were to be made again', async (dialect
   expect(await scenario.outcomes()).toEqual(['unresolved', 'unresolved']);
 });
 
-test('a retry leaves rows alone that cannot be told apart', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('a retry leaves rows alone that cannot be told apart', async (scenario) => {
   await scenario.sweep(noon + minuteMs, [talk()]);
   await sweepUntil(scenario, settled);
   expect(await scenario.close(settled)).toBe(true);
   expect(await retryEnded(scenario.store, scenario.at(settled), ['unresolved'])).toBe(0);
 });
 
-test('who is shown as reached after the plan is left out of the batch', async (dialect) => {
-  const scenario = await callTwo(dialect);
+test.from(callTwo)('who is shown as reached after the plan is left out of the batch', async (scenario) => {
   await sweepUntil(scenario, settled);
   await scenario.store.db
     .updateTable('agents')
@@ -431,8 +419,7 @@ const withheld: Partial<ConversationFacts> = {
   evaluation: {},
 };
 
-test('an opt-out counts although the record shows nothing else of its call', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('an opt-out counts although the record shows nothing else of its call', async (store) => {
   const spring = await beginProven(store, { rows, rules: withheldRules });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows });
   await spring.dial(1);
@@ -446,8 +433,7 @@ test('an opt-out counts although the record shows nothing else of its call', asy
   expect(await autumn.recipients()).toMatchObject([{ outcome: 'suppressed' }]);
 });
 
-test('an opt-out in a withheld record stops a call of another campaign that is planned already', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('an opt-out in a withheld record stops a call of another campaign that is planned already', async (store) => {
   const spring = await beginProven(store, { rows, rules: { ...withheldRules, retry: { maxAttempts: 1 } } });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows });
   await spring.dial(1);

@@ -9,9 +9,8 @@ import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
-test('a limit that rules of before do not have is none, and may be set and restored', async (dialect) => {
+test.from(openLedger)('a limit that rules of before do not have is none, and may be set and restored', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   const scenario = await begin(store, 'spring', { startsPerMinute: 30 }, 2);
   const { startsPerMinute, ...pacing } = (await scenario.campaign()).rules.pacing;
   expect(startsPerMinute).toBe(30);
@@ -26,8 +25,7 @@ test('a limit that rules of before do not have is none, and may be set and resto
   expect(await adjust({}, true)).toEqual({ from: { startsPerMinute: 5 }, to: { startsPerMinute: null } });
 });
 
-test('limits change while a campaign runs, and the file can be brought back', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('limits change while a campaign runs, and the file can be brought back', async (store) => {
   const pacing = { maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, refillThreshold: 2 };
   const scenario = await begin(store, 'spring', pacing, 60);
   const hash = (await scenario.campaign()).fileHash;
@@ -64,8 +62,7 @@ test('limits change while a campaign runs, and the file can be brought back', as
   expect((await scenario.campaign()).fileHash).toBe(hash);
 });
 
-test('hours and retries change while a campaign runs; whoever waits for other hours is judged again', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('hours and retries change while a campaign runs; whoever waits for other hours is judged again', async (store) => {
   // Noon in UTC is seven in the morning of New York, a Tuesday.
   const calendar = { hours: { tue: [{ from: 9 * 60, to: 17 * 60 }] }, closedOn: [] };
   const scenario = await begin(store, 'spring', { maxConcurrentCalls: 2, batchSize: 2 }, 5, 0, { calendar, law: [] });
@@ -96,9 +93,8 @@ test('hours and retries change while a campaign runs; whoever waits for other ho
   expect(await adjust({}, noon, true)).toMatchObject({ to: { hours: calendar.hours, maxAttempts: 3, busy: [5 * minuteMs] } });
 });
 
-test('an ended campaign is not adjusted, and the account tells those that go on', async (dialect) => {
+test.from(openLedger)('an ended campaign is not adjusted, and the account tells those that go on', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   const over = await begin(store, 'over', {}, 2);
   await over.end('cancelled');
   await over.plan(1);
@@ -118,8 +114,7 @@ test('an ended campaign is not adjusted, and the account tells those that go on'
   expect(await told(running, 'account.adjusted')).toHaveLength(2);
 });
 
-test('a batch whose records were all read before its answer was lost is accepted, not unknown', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a batch whose records were all read before its answer was lost is accepted, not unknown', async (store) => {
   const scenario = await beginCampaign(store);
   const step = await scenario.submit(1);
   if (step.kind !== 'post') throw new Error('not posted');
@@ -155,8 +150,7 @@ async function callUnproven(dialect: TestDialect, end: number | null): Promise<S
   return scenario;
 }
 
-test('a campaign that paused itself because no call got through sees its end', async (dialect) => {
-  const scenario = await callUnproven(dialect, endsAt);
+test.from(callUnproven, endsAt)('a campaign that paused itself because no call got through sees its end', async (scenario) => {
   const paused = { kind: 'wait', reason: 'paused', until: endsAt };
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(paused);
   expect((await scenario.campaign()).stateReason).toContain('None of the first calls led to a conversation');
@@ -164,13 +158,11 @@ test('a campaign that paused itself because no call got through sees its end', a
   expect(await outcomes(scenario)).toEqual(new Set(['exhausted attempts_used_up', 'expired campaign_end']));
 });
 
-test('without an end only a person ends that pause', async (dialect) => {
-  const scenario = await callUnproven(dialect, null);
+test.from(callUnproven, null)('without an end only a person ends that pause', async (scenario) => {
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ reason: 'paused', until: null });
 });
 
-test('a pause that the service asks for is not slept beyond the end', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a pause that the service asks for is not slept beyond the end', async (store) => {
   const scenario = await beginProven(store, { rows: rowsFor(2), rules: { endsAt } });
   await store.transaction((tx) => holdAccount(tx, 'http://service', noon + 12 * hourMs));
   expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: endsAt });

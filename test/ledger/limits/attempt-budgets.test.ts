@@ -45,8 +45,7 @@ test('a renewal that comes after the end never comes', async (dialect) => {
   expect(await standing(scenario)).toEqual(['done', 'exhausted', 'attempts_used_up']);
 });
 
-test('a number has one budget over all campaigns, checked again before each request', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a number has one budget over all campaigns, checked again before each request', async (store) => {
   const rules = { retry: { maxAttemptsPerNumber: 2, delays }, pacing };
   const spring = await beginProven(store, { rows: oneRow, rules });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows: oneRow, rules });
@@ -99,8 +98,7 @@ test('a person renews the budget of a row, and not that of its number', async (d
   }
 });
 
-test('jitter and the next day decide when a retry is due', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('jitter and the next day decide when a retry is due', async (store) => {
   const rows = guests(6);
   const rules = { retry: { jitterMs: hourMs, delays: { ...delays, busy: ['next_day' as const] } }, pacing };
   const scenario = await beginProven(store, { rows, rules });

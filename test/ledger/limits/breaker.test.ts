@@ -22,8 +22,7 @@ async function callFour(scenario: Scenario, n: number, results: Disposition[], e
   for (const [index, attemptId] of attempts.entries()) await scenario.settle(attemptId, results[index] ?? 'busy', endedAt);
 }
 
-test('too many failures pause the campaign with the evidence, and a person resumes', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('too many failures pause the campaign with the evidence, and a person resumes', async (scenario) => {
   await callFour(scenario, 1, ['failed'], noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
   await scenario.post(2, noon + minuteMs);
@@ -43,15 +42,13 @@ test('too many failures pause the campaign with the evidence, and a person resum
   expect(await scenario.plan(3, at + minuteMs)).toMatchObject({ kind: 'batch', size: 4 });
 });
 
-test('failures that are long ago say nothing, nor do few', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('failures that are long ago say nothing, nor do few', async (scenario) => {
   await callFour(scenario, 1, Array(3).fill('failed'), noon + minuteMs);
   // Of the four, the one that was busy is left out of the window's share by nothing but time.
   expect(await scenario.plan(2, noon + 31 * minuteMs)).toMatchObject({ kind: 'batch' });
 });
 
-test('after a cool-down it goes on by itself, with a clean slate', async (dialect) => {
-  const scenario = await begin(dialect, { coolDownMs: hourMs });
+test.from(begin, { coolDownMs: hourMs })('after a cool-down it goes on by itself, with a clean slate', async (scenario) => {
   const ended = noon + minuteMs;
   await callFour(scenario, 1, Array(4).fill('failed'), ended);
   expect(await scenario.plan(2, ended)).toMatchObject({ reason: 'paused', until: ended + hourMs });
@@ -60,11 +57,10 @@ test('after a cool-down it goes on by itself, with a clean slate', async (dialec
   expect(await scenario.plan(2, ended + hourMs)).toMatchObject({ kind: 'batch', size: 4 });
 });
 
-test('without a breaker nothing of this pauses', async (dialect) => {
-  const scenario = await beginOn(dialect, {
-    rows: 20,
-    rules: { breaker: null, retry: { delays }, pacing: { batchSize: 4, refillThreshold: 1 } },
-  });
+test.from(beginOn, {
+  rows: 20,
+  rules: { breaker: null, retry: { delays }, pacing: { batchSize: 4, refillThreshold: 1 } },
+})('without a breaker nothing of this pauses', async (scenario) => {
   await callFour(scenario, 1, Array(4).fill('failed'), noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
 });
@@ -77,8 +73,7 @@ async function loseFour(scenario: Scenario, n: number, at: number): Promise<void
   expect(await scenario.batch(n)).toMatchObject({ state: 'held', size: 4 });
 }
 
-test('two lost answers pause nothing, the third within the window does', async (dialect) => {
-  const scenario = await begin(dialect, { windowMs: 3 * hourMs });
+test.from(begin, { windowMs: 3 * hourMs })('two lost answers pause nothing, the third within the window does', async (scenario) => {
   await loseFour(scenario, 1, noon);
   await callFour(scenario, 2, [], noon + 31 * minuteMs);
   await loseFour(scenario, 3, noon + 32 * minuteMs);
@@ -88,8 +83,7 @@ test('two lost answers pause nothing, the third within the window does', async (
   expect((await scenario.campaign()).stateReason).toMatch(/^12 of the 20 calls .* \(12 unknown\)/);
 });
 
-test('calls that the service took and shows no result of count each', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('calls that the service took and shows no result of count each', async (scenario) => {
   await callFour(scenario, 1, ['unknown', 'unknown'], noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
 });

@@ -59,8 +59,7 @@ test('whose number is full for longer than it sticks is called from another one'
   expect(changing.caller).toBe('pn_b');
 });
 
-test('calls of one number begin apart, over all campaigns, and the judge sees it', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('calls of one number begin apart, over all campaigns, and the judge sees it', async (store) => {
   const limits = { perHour: null, perDay: null, spreadMs: 20 * minuteMs };
   const spring = await begin(store, { limits });
   const autumn = await begin(store, { id: 'autumn', from: 20, limits });
@@ -91,8 +90,7 @@ test('room is kept for each call back that is due before a call of now has left 
   expect(roomOf(limits, calls(10), noon, dues(-5))).toMatchObject({ room: 2, free: 1 });
 });
 
-test('a number calls no more often than it may, over all campaigns', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a number calls no more often than it may, over all campaigns', async (store) => {
   const spring = await begin(store, {});
   // Both were planned when the number had room for three, and spring before there was another campaign.
   await spring.plan(1);
@@ -167,8 +165,7 @@ for (const [limit, on] of [
     },
   );
 
-test.both('what keeps a campaign from its number is the campaign that uses it, too', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('what keeps a campaign from its number is the campaign that uses it, too', async (store) => {
   const larger = await beginRows(store, 'larger', { perHour: 20, perDay: null }, 60);
   await larger.dial(1);
   const smaller = await beginRows(store, 'smaller', { perHour: 4, perDay: null }, 8);
@@ -186,9 +183,8 @@ test.both('what keeps a campaign from its number is the campaign that uses it, t
   expect(own?.usedBy).toBeUndefined();
 });
 
-test('of several numbers the one with room calls, and who was called before waits for their own', async (dialect) => {
+test.from(openLedger)('of several numbers the one with room calls, and who was called before waits for their own', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   const scenario = await begin(store, { callers: ['pn_main', 'pn_second'], limits: { perHour: 2, perDay: null } });
   const callerOf = async (n: number) => (await scenario.batch(n))?.caller;
   const first = await scenario.dial(1);
@@ -205,8 +201,7 @@ test('of several numbers the one with room calls, and who was called before wait
   expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
 });
 
-test('a number that may make one more call keeps it for the call back that was promised', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a number that may make one more call keeps it for the call back that was promised', async (store) => {
   const spring = await begin(store, { limits: { perHour: 2, perDay: null } });
   await spring.plan(1);
   const { campaignId } = spring;

@@ -57,11 +57,10 @@ async function events(scenario: Scenario) {
 
 const pacing = { refillThreshold: 1 };
 
-test('a request has one number, and the first who is due decides which', async (dialect) => {
-  const scenario = await beginOn(dialect, {
-    rules: { pacing, callers: { numbers: pool, choice: 'region' } },
-    rows: rowsOf('FL', 'NY', 'FL', 'TX', 'NY', 'TX'),
-  });
+test.from(beginOn, {
+  rules: { pacing, callers: { numbers: pool, choice: 'region' } },
+  rows: rowsOf('FL', 'NY', 'FL', 'TX', 'NY', 'TX'),
+})('a request has one number, and the first who is due decides which', async (scenario) => {
   await look(scenario);
   await scenario.dial(1);
   await scenario.dial(2);
@@ -73,11 +72,10 @@ test('a request has one number, and the first who is due decides which', async (
   expect((await readCallerUse(scenario.store.db, await scenario.campaign())).map(({ calls }) => calls)).toEqual([3, 3, 0]);
 });
 
-test('in turn, every number calls as often as the others', async (dialect) => {
-  const scenario = await beginOn(dialect, {
-    rules: { pacing: { ...pacing, batchSize: 2 }, callers: { numbers: pool, choice: 'rotation' } },
-    rows: 11,
-  });
+test.from(beginOn, {
+  rules: { pacing: { ...pacing, batchSize: 2 }, callers: { numbers: pool, choice: 'rotation' } },
+  rows: 11,
+})('in turn, every number calls as often as the others', async (scenario) => {
   // Numbers of which the service has not been asked count as in.
   for (let n = 1; n <= 7; n += 1) if ((await scenario.plan(n)).kind === 'batch') await scenario.dial(n);
   const use = await readCallerUse(scenario.store.db, await scenario.campaign());
@@ -85,11 +83,10 @@ test('in turn, every number calls as often as the others', async (dialect) => {
   expect((await scenario.recipients()).every(({ state }) => state === 'open')).toBe(true);
 });
 
-test('a retry comes from the number that called before, unless that is out', async (dialect) => {
-  const scenario = await beginOn(dialect, {
-    rules: { pacing, callers: { numbers: pool, choice: 'rotation' }, retry: { maxAttempts: 5 } },
-    rows: rowsOf('NY'),
-  });
+test.from(beginOn, {
+  rules: { pacing, callers: { numbers: pool, choice: 'rotation' }, retry: { maxAttempts: 5 } },
+  rows: rowsOf('NY'),
+})('a retry comes from the number that called before, unless that is out', async (scenario) => {
   const busyFrom = async (n: number, now: number) => {
     const [attemptId = ''] = await scenario.dial(n, now);
     await scenario.settle(attemptId, 'busy', now);
@@ -130,11 +127,10 @@ test('a planned batch of a number that is taken out is given back, and its peopl
   expect((await verifyLog(scenario.store.db, null)).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
-test('the campaign pauses when no number is left, and says why', async (dialect) => {
-  const scenario = await beginOn(dialect, {
-    rules: { pacing, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'rotation' } },
-    rows: rowsOf('NY', 'NY', 'NY', 'NY'),
-  });
+test.from(beginOn, {
+  rules: { pacing, callers: { numbers: ['pn_ny', 'pn_fl'], choice: 'rotation' } },
+  rows: rowsOf('NY', 'NY', 'NY', 'NY'),
+})('the campaign pauses when no number is left, and says why', async (scenario) => {
   await look(scenario);
   const attemptIds = await scenario.dial(1);
   await scenario.settle(attemptIds, 'failed');
@@ -158,9 +154,8 @@ test('the campaign pauses when no number is left, and says why', async (dialect)
   expect((await events(scenario)).at(-1)).toEqual(['caller.in', { phoneNumberId: 'pn_ny' }]);
 });
 
-test('numbers that fail end a cool-down: only a person resumes then', async (dialect) => {
+test.from(beginOn, { rules: { pacing } })('numbers that fail end a cool-down: only a person resumes then', async (scenario) => {
   unjudged();
-  const scenario = await beginOn(dialect, { rules: { pacing } });
   const resumeAt = noon + minuteMs;
   await scenario.store.db.updateTable('campaigns').set({ state: 'paused', resume_at: resumeAt }).execute();
   await look(scenario, { pn_main: 'not_verified' }, resumeAt);

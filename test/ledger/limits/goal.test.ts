@@ -25,8 +25,7 @@ async function begin(dialect: TestDialect, overshoot: StopAt['overshoot'] = 'all
 const talk = (at: number, comes: boolean) => ({ ...answered(`talk ${at}`, people[at] ?? '', noon + 5_000), collected: { comes } });
 const ends = async (scenario: Scenario) => (await scenario.recipients()).map(({ outcome, reason }) => `${outcome} ${reason}`);
 
-test('what is planned when the goal is reached is given back, and nobody waits any more', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('what is planned when the goal is reached is given back, and nobody waits any more', async (scenario) => {
   await scenario.dial(1);
   expect(await scenario.plan(2)).toMatchObject({ kind: 'batch', size: 1 });
   await scenario.sweep(noon + 2 * minuteMs, [talk(0, true)]);
@@ -40,8 +39,7 @@ test('what is planned when the goal is reached is given back, and nobody waits a
   expect(told.map(({ type }) => type)).toEqual(['batch.planned', 'batch.planned', 'goal.reached']);
 });
 
-test('without overshoot nobody else is called while an open call may reach the goal', async (dialect) => {
-  const scenario = await begin(dialect, 'none');
+test.from(begin, 'none')('without overshoot nobody else is called while an open call may reach the goal', async (scenario) => {
   await scenario.dial(1);
   expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'goal', until: null });
   expect(await isPlanReady(scenario.store, scenario.campaignId, noon)).toBe(false);
@@ -54,15 +52,13 @@ test('without overshoot nobody else is called while an open call may reach the g
   expect(await scenario.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'batch', size: 1 });
 });
 
-test('a call in which nobody spoke is waited for no longer than its record', async (dialect) => {
-  const scenario = await begin(dialect, 'none');
+test.from(begin, 'none')('a call in which nobody spoke is waited for no longer than its record', async (scenario) => {
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [{ ...talk(0, false), userTurns: 0 }]);
   expect(await scenario.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'batch', size: 1 });
 });
 
-test('whoever has people called again after the goal wants more', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('whoever has people called again after the goal wants more', async (scenario) => {
   const { store, campaignId } = scenario;
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk(0, true)]);

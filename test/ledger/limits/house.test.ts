@@ -15,8 +15,7 @@ const set = (store: Store, changes: Changes, now = noon) => {
 const begin = (store: Store, id: string, rules: RulesChanges = {}) =>
   beginProven(store, { campaignId: id, rows: buildRows(numbers(3), (index) => `Guest ${index} of ${id}`), rules });
 
-test.both('a tighter rule holds for what is planned already', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a tighter rule holds for what is planned already', async (store) => {
   const spring = await begin(store, 'spring');
   await spring.dial(1);
   await spring.settle(['spring/1/1', 'spring/2/1', 'spring/3/1'], 'answered', noon + minuteMs);
@@ -33,7 +32,7 @@ test.both('a tighter rule holds for what is planned already', async (dialect) =>
   expect(await winter.dial(1, noon + 21 * minuteMs)).toHaveLength(3);
 });
 
-test.both('hours of the house close what those of the campaign leave open, and the lower limit of a number holds', async (dialect) => {
+test('hours of the house close what those of the campaign leave open, and the lower limit of a number holds', async (dialect) => {
   const store = await openLedger(dialect);
   const limits = { perHour: 3, perDay: null };
   const spring = await begin(store, 'spring', { callers: { numbers: ['pn_main'], choice: 'region', limits } });
@@ -46,8 +45,7 @@ test.both('hours of the house close what those of the campaign leave open, and t
   expect(await spring.plan(2, opens + minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
 });
 
-test.both('a campaign without what is required calls nobody more, and pauses', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a campaign without what is required calls nobody more, and pauses', async (store) => {
   const spring = await begin(store, 'spring');
   await spring.plan(1);
   expect(await set(store, { requires: { consent: true, optOut: false } }, noon + minuteMs)).toMatchObject({ version: 1, changed: true });
@@ -58,8 +56,7 @@ test.both('a campaign without what is required calls nobody more, and pauses', a
   expect([state, stateReason]).toEqual(['paused', expect.stringMatching(/^version 1 of the house rules requires consent, and/)]);
 });
 
-test.both('each change is a version, the same again is none, and lifting leaves nothing', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('each change is a version, the same again is none, and lifting leaves nothing', async (store) => {
   const caps = [{ by: 'number' as const, calls: 3, withinMs: dayMs }];
   expect(await set(store, {})).toMatchObject({ version: 0, changed: false });
   expect(await set(store, { caps })).toMatchObject({ version: 1, changed: true });

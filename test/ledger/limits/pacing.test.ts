@@ -49,8 +49,7 @@ test('a 429 halves the lines of every campaign of the account, once a minute, an
   expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
 });
 
-test('a lost connection or a refusal says nothing about the pace', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a lost connection or a refusal says nothing about the pace', async (store) => {
   const scenario = await begin(store, 'spring', { maxConcurrentCalls: 20, batchSize: 5, refillThreshold: 1 }, 20);
   await scenario.submit(1);
   await scenario.verdict(1, 'not_sent');
@@ -60,8 +59,7 @@ test('a lost connection or a refusal says nothing about the pace', async (dialec
   expect(await told(scenario, 'account.pace')).toEqual([]);
 });
 
-test('a campaign that warms up begins with a tenth of its lines', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a campaign that warms up begins with a tenth of its lines', async (store) => {
   const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
   const scenario = await begin(store, 'spring', pacing, 60);
   expect(await scenario.dial(1)).toHaveLength(2);
@@ -72,8 +70,7 @@ test('a campaign that warms up begins with a tenth of its lines', async (dialect
   expect(await scenario.dial(3, noon + 60 * minuteMs)).toHaveLength(9);
 });
 
-test('a campaign with a start time warms up from then on', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a campaign with a start time warms up from then on', async (store) => {
   const startsAt = noon + 60 * minuteMs;
   const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
   const scenario = await begin(store, 'spring', pacing, 60, 0, { startsAt });
@@ -81,8 +78,7 @@ test('a campaign with a start time warms up from then on', async (dialect) => {
   expect(await scenario.plan(1, startsAt)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test('lines that come free go to a small urgent campaign first, beside a large one', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('lines that come free go to a small urgent campaign first, beside a large one', async (store) => {
   await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 20, keepFree: 500 }, now: noon });
   const pacing = { maxConcurrentCalls: 50, batchSize: 20, refillThreshold: 10 };
   const large = await begin(store, 'large', { ...pacing, priority: 10 }, 300);
@@ -110,8 +106,7 @@ test('lines that come free go to a small urgent campaign first, beside a large o
   expect(await large.dial(3)).toHaveLength(3);
 });
 
-test('shares go by priority, and those who dial nothing have no say', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('shares go by priority, and those who dial nothing have no say', async (store) => {
   await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 12 }, now: noon });
   const pacing = { maxConcurrentCalls: 50, batchSize: 50, refillThreshold: 1 };
   const one = await begin(store, 'one', { ...pacing, priority: 20 }, 60);
@@ -137,8 +132,7 @@ test('shares go by priority, and those who dial nothing have no say', async (dia
   expect(await limitsOf(one)).toMatchObject({ account: { lines: 6, share: 4, free: 4 }, allowed: 4 });
 });
 
-test('of equals that share one line each has its turn', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('of equals that share one line each has its turn', async (store) => {
   await adjustAccount(store, accountId, { wish: { maxConcurrentCalls: 1 }, now: noon });
   const pacing = { maxConcurrentCalls: 5, batchSize: 5, refillThreshold: 1 };
   const all = [];

@@ -33,12 +33,12 @@ async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterM
 const laterMs = 11 * minuteMs;
 const marginMs = 10 * minuteMs;
 
-test.both('a cap counts a call that was posted again from its last request on', async (dialect) => {
+test('a cap counts a call that was posted again from its last request on', async (dialect) => {
   const rules = { caps: [{ by: 'number' as const, calls: 1, withinMs: hourMs }] };
   expect(await secondCallAfter(dialect, rules, laterMs)).toBe(noon + laterMs + marginMs + hourMs);
 });
 
-test.both('so does a budget that is renewed', async (dialect) => {
+test('so does a budget that is renewed', async (dialect) => {
   const rules = { retry: { maxAttemptsPerNumber: 1, resetAfterMs: hourMs } };
   expect(await secondCallAfter(dialect, rules, laterMs)).toBe(noon + laterMs + hourMs);
 });
@@ -62,7 +62,7 @@ const settled = async (spring: Scenario) => {
   await spring.settle(await spring.dial(1), 'busy', noon + minuteMs);
 };
 
-test.both('a call of which no record tells may ring as long as its own campaign says that calls are queued', async (dialect) => {
+test('a call of which no record tells may ring as long as its own campaign says that calls are queued', async (dialect) => {
   expect(await allowedAfter(dialect, settled)).toBe(noon + marginMs + hourMs);
   const longer = { dispatchMarginMs: 25 * minuteMs };
   expect(await allowedAfter(dialect, settled, longer)).toBe(noon + 25 * minuteMs + hourMs);
@@ -81,7 +81,7 @@ test.both('a call counts from the second after the start of its record on, by th
   for (const clock of [null, 0, -3 * minuteMs, 3 * minuteMs]) expect(await allowedAfter(dialect, rang(clock))).toBe(noon + 41_000 + hourMs);
 });
 
-test.both('a request that was refused, or never sent, takes no place in a cap', async (dialect) => {
+test('a request that was refused, or never sent, takes no place in a cap', async (dialect) => {
   unjudged();
   const givenBack = (verdict: 'refused' | 'not_sent', status: number | null) => async (spring: Scenario) => {
     await spring.submit(1);
@@ -125,9 +125,8 @@ async function standings(scenario: Scenario) {
 
 const exceeded = async (scenario: Scenario) => (await violations(scenario.store)).filter(({ rule }) => rule === 'cap_exceeded');
 
-test('the law of every possible state caps the calls of all campaigns, when planned and when dialled', async (dialect) => {
+test.from(openLedger)('the law of every possible state caps the calls of all campaigns, when planned and when dialled', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   const law = [lawOf('FL', 1), lawOf('OK', 2), lawOf('MD', 1, { until: '2030-01-13' })];
   const regions = [['FL'], ['GA'], null, ['AL', 'FL'], ['OK'], ['MD'], []];
   const spring = await beginProven(store, { rows: rowsIn(...regions) });

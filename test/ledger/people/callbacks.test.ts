@@ -69,8 +69,7 @@ async function violations({ store }: Scenario) {
 
 const at5pm = Date.UTC(2030, 0, 15, 22, 0);
 
-test('a promise is kept at its time, by the clock of the callee, and not before', async (dialect) => {
-  const scenario = await asked(dialect, 'today at 5 pm');
+test.from(asked, 'today at 5 pm')('a promise is kept at its time, by the clock of the callee, and not before', async (scenario) => {
   expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, result: 'callback', due_at: at5pm, rank: -1 });
   expect(await promises(scenario)).toMatchObject([
     { row: 1, state: 'open', dueAt: at5pm, untilAt: at5pm + 30 * minuteMs, local: '2030-01-15 17:00', said: 'today at 5 pm' },
@@ -118,12 +117,11 @@ test('one that was planned in time and not sent is not sent late', async (dialec
   expect(await scenario.attempts()).toMatchObject([{ state: 'settled' }, { state: 'released' }, { state: 'planned' }]);
 });
 
-test('a missed one is called at the same time of the next day that is open', async (dialect) => {
+test.from(asked, '2030-01-15 17:00', {
+  callback: { missed: 'next_day' },
+  rules: { calendar: { hours: null, closedOn: ['2030-01-16'] } },
+})('a missed one is called at the same time of the next day that is open', async (scenario) => {
   // The 15th is a Tuesday; nobody is called on the 16th.
-  const scenario = await asked(dialect, '2030-01-15 17:00', {
-    callback: { missed: 'next_day' },
-    rules: { calendar: { hours: null, closedOn: ['2030-01-16'] } },
-  });
   expect(await scenario.plan(2, at5pm + 40 * minuteMs)).toMatchObject({ kind: 'wait', until: at5pm + 2 * dayMs });
   expect(await promises(scenario)).toMatchObject([{ state: 'open', dueAt: at5pm + 2 * dayMs, local: '2030-01-17 17:00' }]);
   await scenario.dial(2, at5pm + 2 * dayMs);
@@ -198,8 +196,7 @@ test('a person who is withdrawn, or put on the do-not-call list, is not called b
   expect(await promises(suppressed)).toMatchObject([{ state: 'cancelled', reason: 'suppressed' }]);
 });
 
-test('a campaign that is drained ends its promises, and says so', async (dialect) => {
-  const scenario = await asked(dialect, '2030-01-15 17:00');
+test.from(asked, '2030-01-15 17:00')('a campaign that is drained ends its promises, and says so', async (scenario) => {
   await scenario.store.transaction((tx) => drainCampaign(tx, { campaignId: 'spring', now: noon + hourMs }, { why: 'drained' }));
   expect(await scenario.plan(2, noon + hourMs)).toMatchObject({ kind: 'done' });
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'drained' });
@@ -216,8 +213,7 @@ test('a corrected zone moves the promise with the clock, a corrected number with
   await scenario.dial(2, at5pm + 3 * hourMs);
 });
 
-test('a person has somebody called back, moves it, and takes it back', async (dialect) => {
-  const scenario = await begin(dialect, { people: [ada, ben, cleo] });
+test.from(begin, { people: [ada, ben, cleo] })('a person has somebody called back, moves it, and takes it back', async (scenario) => {
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, null)]);
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed' });

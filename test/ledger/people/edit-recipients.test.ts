@@ -38,8 +38,7 @@ async function outcomes(scenario: Scenario) {
 
 const small = { pacing: { ...buildRules().pacing, batchSize: 2, refillThreshold: 1 } };
 
-test('an upload adds, corrects and leaves rows alone, and says which', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('an upload adds, corrects and leaves rows alone, and says which', async (scenario) => {
   const rows = [
     uploadRow(1, 'id1', numberOf(1), 'Another Name'),
     uploadRow(2, 'id0', numberOf(0)),
@@ -205,16 +204,15 @@ test('a withdrawn row whose call leaves doubt is called neither by a decision to
   expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
 });
 
-test('rows that never could be dialled are corrected and go back in line', async (dialect) => {
-  const scenario = await begin(dialect, {
-    rows: [
-      uploadRow(1, 'id0', numberOf(0)),
-      rejectedRow(2, 'id1', 'invalid_phone'),
-      rejectedRow(3, 'id0', 'duplicate_id', numberOf(5)),
-      uploadRow(4, 'id3', numberOf(3)),
-    ],
-    rules: { ...idRules, retry: { ...buildRules().retry, maxAttempts: 1 } },
-  });
+test.from(begin, {
+  rows: [
+    uploadRow(1, 'id0', numberOf(0)),
+    rejectedRow(2, 'id1', 'invalid_phone'),
+    rejectedRow(3, 'id0', 'duplicate_id', numberOf(5)),
+    uploadRow(4, 'id3', numberOf(3)),
+  ],
+  rules: { ...idRules, retry: { ...buildRules().retry, maxAttempts: 1 } },
+})('rows that never could be dialled are corrected and go back in line', async (scenario) => {
   const { store } = scenario;
   expect(await outcomes(scenario)).toEqual({ rejected: 2 });
   await scenario.dial(1);
@@ -239,8 +237,7 @@ test('rows that never could be dialled are corrected and go back in line', async
   expect(await scenario.close(noon + 2 * hourMs)).toBe(true);
 });
 
-test('a withdrawn row is cancelled, and comes back only when that is said', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a withdrawn row is cancelled, and comes back only when that is said', async (scenario) => {
   const { store } = scenario;
   expect(await withdraw(scenario, { ids: ['id1', 'nobody'] }, noon, true)).toEqual([
     { key: 'id1', campaignRow: 2, result: 'withdrawn' },
@@ -264,8 +261,7 @@ test('a withdrawn row is cancelled, and comes back only when that is said', asyn
   expect((await scenario.dial(1)).sort()).toEqual(['spring/1/1', 'spring/2/1', 'spring/4/1']);
 });
 
-test('a number belongs to one row, also when rows exchange theirs', async (dialect) => {
-  const scenario = await begin(dialect, { rows: listRows(6) });
+test.from(begin, { rows: listRows(6) })('a number belongs to one row, also when rows exchange theirs', async (scenario) => {
   const { store } = scenario;
   const taken = await upload(store, [uploadRow(1, 'new', numberOf(2)), uploadRow(2, 'id0', numberOf(1))]);
   expect(told(taken)).toEqual([
@@ -326,9 +322,8 @@ test('a row that waits keeps its turn, and one that was deferred is looked at an
   expect(fourth).toMatchObject({ called: 0, rank: 50, due_at: 0 });
 });
 
-test('a campaign that is not at its end is edited, another is refused', async (dialect) => {
+test.from(begin)('a campaign that is not at its end is edited, another is refused', async (scenario) => {
   unjudged();
-  const scenario = await begin(dialect);
   const { store } = scenario;
   const edit = (now = noon) => upload(store, [uploadRow(1, `id${now}`, numberOf(40))], { dryRun: true }, now);
   await scenario.pause(noon, 'a look');

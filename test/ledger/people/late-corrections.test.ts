@@ -24,8 +24,7 @@ async function standing(scenario: Scenario) {
   return [row?.state, row?.outcome, row?.reason, counts.filter(({ count }) => count > 0).map(({ value }) => value)];
 }
 
-test('a late record does not put back in line whom a person withdrew', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a late record does not put back in line whom a person withdrew', async (scenario) => {
   const withdrawn = { campaignId: 'spring', note: null, dryRun: false };
   await withdrawRecipients(scenario.store, { ...withdrawn, now: noon + 2 * minuteMs }, { rows: [1] });
   await scenario.settle('spring/1/1', 'busy', noon + 3 * minuteMs);
@@ -39,8 +38,7 @@ test('a late record does not put back in line whom a person withdrew', async (di
   expect(await standing(scenario)).toEqual(['done', 'completed', 'answered', ['completed']]);
 });
 
-test('after the end of a campaign a late record takes nobody the outcome', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('after the end of a campaign a late record takes nobody the outcome', async (scenario) => {
   const { store } = scenario;
   await scenario.end('cancelled', noon + 2 * minuteMs);
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
@@ -52,8 +50,7 @@ test('after the end of a campaign a late record takes nobody the outcome', async
   expect(await standing(scenario)).toEqual(['done', 'opted_out', 'opted_out', ['opted_out']]);
 });
 
-test('nor whom it would have called again', async (dialect) => {
-  const scenario = await begin(dialect, { unreached: 'never' });
+test.from(begin, { unreached: 'never' })('nor whom it would have called again', async (scenario) => {
   const { store } = scenario;
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toEqual({ kind: 'done' });
   expect(await scenario.close(noon + 2 * minuteMs)).toBe(true);

@@ -44,8 +44,7 @@ async function decisionsIn(spring: Scenario): Promise<unknown[]> {
   return (await query.orderBy('seq').execute()).map(({ data }) => JSON.parse(data ?? 'null') as unknown);
 }
 
-test('rows in doubt are shown with every record that may be theirs', async (dialect) => {
-  const spring = await threeInDoubt(dialect);
+test.from(threeInDoubt)('rows in doubt are shown with every record that may be theirs', async (spring) => {
   const campaign = await spring.campaign();
   const rows = await findUnresolved(spring.store.db, 'spring');
   const shown = await readDoubtfulRows(spring.store.db, campaign, { recipients: rows, now: later });
@@ -58,8 +57,7 @@ test('rows in doubt are shown with every record that may be theirs', async (dial
   ).toEqual([1, 2, 3].map((row) => [row, 'records_not_told_apart', [`spring/${row}/1`, ['conv_a', 'conv_b']]]));
 });
 
-test('a record that a person ascribes settles its row, and who is left can be dialled', async (dialect) => {
-  const spring = await threeInDoubt(dialect);
+test.from(threeInDoubt)('a record that a person ascribes settles its row, and who is left can be dialled', async (spring) => {
   const lines = [
     line(1, 'conv_a', 'theirs'),
     line(1, 'conv_b', null),
@@ -91,8 +89,7 @@ test('a record that a person ascribes settles its row, and who is left can be di
   expect(await spring.post(2, later)).toMatchObject({ kind: 'post' });
 });
 
-test('whom a person has dialled again is dialled past records that are not theirs', async (dialect) => {
-  const spring = await threeInDoubt(dialect);
+test.from(threeInDoubt)('whom a person has dialled again is dialled past records that are not theirs', async (spring) => {
   // Bulk redial leaves them alone: nobody has looked at the records.
   expect(await resolveUnresolved(spring.store, spring.at(later), 'redial')).toMatchObject({
     recipients: 0,
@@ -114,8 +111,7 @@ test('a record that turns up after the word of a person keeps the row from being
   expect(await decide(spring, line(1, 'conv_late', 'not_theirs'))).toMatchObject({ dismissed: 1 });
 });
 
-test('a row is not dialled again past a record that the person has not seen', async (dialect) => {
-  const spring = await threeInDoubt(dialect);
+test.from(threeInDoubt)('a row is not dialled again past a record that the person has not seen', async (spring) => {
   const before = await stateOf(spring);
   expect(await refusalOf(decide(spring, line(2, 'conv_a', 'not_theirs'), line(2, null, 'redial')))).toEqual([
     { place: 'line 2', column: 'row', value: '2', problem: expect.stringMatching(/may have other records.*conv_b/) },
@@ -170,8 +166,7 @@ test('an opt-out in a record that a person ascribes is heard, and those it may h
   expect((await listed()).every(({ e164 }) => e164 === three[1])).toBe(true);
 });
 
-test('a row that a person gives up stays as it is, and is asked about no more', async (dialect) => {
-  const spring = await threeInDoubt(dialect);
+test.from(threeInDoubt)('a row that a person gives up stays as it is, and is asked about no more', async (spring) => {
   expect(await decide(spring, line(1, 'conv_a', 'give_up'), line(1, 'conv_b', null))).toMatchObject({ givenUp: 1 });
   expect(await decide(spring, line(1, 'conv_a', 'give_up'))).toMatchObject({ givenUp: 0, over: 1 });
   expect(await spring.recipients()).toMatchObject([{ outcome: 'unresolved', reason: 'given_up' }, {}, {}]);
@@ -222,8 +217,7 @@ const givenUpTwice = [
   ['done', 'unresolved', 'given_up'],
 ];
 
-test('open calls are given up only after an hour without a word of the service', async (dialect) => {
-  const scenario = await openCalls(dialect);
+test.from(openCalls)('open calls are given up only after an hour without a word of the service', async (scenario) => {
   const { store } = scenario;
   const since = noon + minuteMs;
   await scenario.sweep(since, [], false);
@@ -255,8 +249,7 @@ test('what is given up is dialled by nobody, also where unknown calls are redial
   expect(await verifyLog(store.db, null)).toMatchObject({ ok: true });
 });
 
-test('calls of a lost batch that nobody decided about are given up with it', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('calls of a lost batch that nobody decided about are given up with it', async (store) => {
   const rows = guests(2);
   const scenario = await beginProven(store, { rows, rules: { retry: redialling } });
   await scenario.lose(1);

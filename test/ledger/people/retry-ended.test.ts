@@ -27,8 +27,7 @@ async function standings(scenario: Scenario) {
   return (await scenario.recipients()).map(({ state, outcome, counted, attempts }) => [state, outcome, counted, attempts]);
 }
 
-test('rows that were not reached get a budget anew, and their history stays', async (dialect) => {
-  const scenario = await endedCampaign(dialect);
+test.from(endedCampaign)('rows that were not reached get a budget anew, and their history stays', async (scenario) => {
   const { store } = scenario;
   const later = noon + 3 * hourMs;
   expect(await retryEnded(store, { campaignId: 'spring', now: later }, ['exhausted'])).toBe(1);
@@ -70,8 +69,7 @@ test('a row that is retried still waits for its own time', async (dialect) => {
   expect((await verifyLog(store.db, 'spring')).rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
-test('who was called before keeps the turn of a retry when a call is given back unsent', async (dialect) => {
-  const scenario = await endedCampaign(dialect);
+test.from(endedCampaign)('who was called before keeps the turn of a retry when a call is given back unsent', async (scenario) => {
   const { store } = scenario;
   const at = { campaignId: 'spring', now: noon + 3 * hourMs };
   await retryEnded(store, at, ['exhausted']);
@@ -83,17 +81,15 @@ test('who was called before keeps the turn of a retry when a call is given back 
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', counted: 0, called: 1, rank: 0 });
 });
 
-test('a late word that somebody was reached outranks the retry', async (dialect) => {
-  const scenario = await endedCampaign(dialect);
+test.from(endedCampaign)('a late word that somebody was reached outranks the retry', async (scenario) => {
   const later = noon + 3 * hourMs;
   await retryEnded(scenario.store, scenario.at(later), ['exhausted']);
   await scenario.settle(['spring/2/1'], 'answered', later);
   expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'completed']);
 });
 
-test('a campaign that runs, or has ended for good, is not retried', async (dialect) => {
+test.from(endedCampaign)('a campaign that runs, or has ended for good, is not retried', async (scenario) => {
   unjudged();
-  const scenario = await endedCampaign(dialect);
   const { store } = scenario;
   expect(await retryEnded(store, { campaignId: 'spring', now: noon + 3 * hourMs }, ['cancelled'])).toBe(0);
   const rules = { ...(await scenario.campaign()).rules, endsAt: noon + 3 * hourMs };
@@ -130,8 +126,7 @@ async function expectUntouched(scenario: Scenario): Promise<void> {
   for (const row of await scenario.recipients()) expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', counted: 1 });
 }
 
-test('after ends_at nobody is redialled, and the rows stay unresolved', async (dialect) => {
-  const scenario = await heldBatch(dialect, { endsAt });
+test.from(heldBatch, { endsAt })('after ends_at nobody is redialled, and the rows stay unresolved', async (scenario) => {
   const { store } = scenario;
   const refused = await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'redial').catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(RedialRefusedError);
@@ -148,8 +143,7 @@ test('after ends_at nobody is redialled, and the rows stay unresolved', async (d
   });
 });
 
-test('just before ends_at they are', async (dialect) => {
-  const { store } = await heldBatch(dialect, { endsAt });
+test.from(heldBatch, { endsAt })('just before ends_at they are', async ({ store }) => {
   expect(await resolveUnresolved(store, { campaignId: 'spring', now: endsAt - 1 }, 'redial')).toMatchObject({
     recipients: 2,
   });

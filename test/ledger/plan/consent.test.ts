@@ -42,22 +42,20 @@ test.both('nobody is planned without a consent that holds as long as the phone m
   expect(unconsented).toEqual({ missing_consent: 2, consent_expired: 1 });
 });
 
-test.both('a consent that expires between plan and request is not dialled', async (dialect) => {
-  const scenario = await begin(dialect, [30 * dayMs - hourMs]);
+test.from(begin, [30 * dayMs - hourMs])('a consent that expires between plan and request is not dialled', async (scenario) => {
   await scenario.plan(1);
   expect(await scenario.post(1, noon + 51 * minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
   expect(await ends(scenario)).toEqual(['done consent_expired']);
 });
 
-test.both('consent that is taken back between plan and request is not dialled', async (dialect) => {
-  const scenario = await begin(dialect, [dayMs]);
+test.from(begin, [dayMs])('consent that is taken back between plan and request is not dialled', async (scenario) => {
   await scenario.plan(1);
   await revoke(scenario, purposeScope('recall'), noon);
   expect(await scenario.post(1, noon + minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
   expect(await ends(scenario)).toEqual(['done consent_revoked']);
 });
 
-test.both('a call that waits at the service is asked back when its consent is taken back, or expires', async (dialect) => {
+test('a call that waits at the service is asked back when its consent is taken back, or expires', async (dialect) => {
   const scenario = await begin(dialect, [30 * dayMs - hourMs]);
   await scenario.dial(1);
   const { campaignId, store } = scenario;
@@ -68,8 +66,7 @@ test.both('a call that waits at the service is asked back when its consent is ta
   expect([...(await wished(noon + 3 * minuteMs)).values()]).toMatchObject([{ reason: 'consent_revoked' }]);
 });
 
-test.both('a revocation stops its purpose, and whoever names none, and nothing else', async (dialect) => {
-  const scenario = await begin(dialect, [dayMs]);
+test.from(begin, [dayMs])('a revocation stops its purpose, and whoever names none, and nothing else', async (scenario) => {
   await revoke(scenario, purposeScope('recall'), noon);
   const { store } = scenario;
   const stopped = async (purpose: string | undefined) => [
@@ -82,8 +79,7 @@ test.both('a revocation stops its purpose, and whoever names none, and nothing e
   expect(await stopped('recall')).toEqual([[ana, 'suppressed']]);
 });
 
-test.both('the last revocation counts, and only a consent after it lifts it', async (dialect) => {
-  const scenario = await begin(dialect, [dayMs]);
+test.from(begin, [dayMs])('the last revocation counts, and only a consent after it lifts it', async (scenario) => {
   const scope = purposeScope('recall');
   const { store } = scenario;
   expect(await revoke(scenario, scope, noon)).toBe(1);

@@ -27,8 +27,7 @@ async function broken(scenario: Scenario): Promise<string[]> {
   return (await verifyLog(scenario.store.db, 'spring')).rules.flatMap(({ rule, violations }) => (violations.length > 0 ? [rule] : []));
 }
 
-test.both('a row waits for its own hours, and everybody who asks is told so', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a row waits for its own hours, and everybody who asks is told so', async (scenario) => {
   const { db } = scenario.store;
   const campaign = await scenario.campaign();
   expect(await scenario.dial(1)).toEqual(['spring/1/1']);
@@ -48,8 +47,7 @@ test.both('a row waits for its own hours, and everybody who asks is told so', as
   expect(await broken(scenario)).toEqual([]);
 });
 
-test('a call that was planned in time is not placed when its own hours leave less than the margin', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a call that was planned in time is not placed when its own hours leave less than the margin', async (scenario) => {
   await scenario.dial(1);
   const last = closes - marginMs - 1;
   expect(await scenario.plan(2, last)).toMatchObject({ kind: 'batch', size: 1 });
@@ -61,9 +59,8 @@ test('a call that was planned in time is not placed when its own hours leave les
   expect(await broken(scenario)).toEqual([]);
 });
 
-test('hours of a row that are changed behind the log show', async (dialect) => {
+test.from(begin, '00:00-24:00')('hours of a row that are changed behind the log show', async (scenario) => {
   unjudged();
-  const scenario = await begin(dialect, '00:00-24:00');
   await scenario.dial(1);
   expect(await broken(scenario)).toEqual([]);
   const { db } = scenario.store;

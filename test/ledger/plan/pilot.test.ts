@@ -42,8 +42,7 @@ const told = async ({ store }: Scenario) => {
   return (await readEvents(store.db, 'spring', { afterSeq: 0, limit: 1_000, types: [...types] })).map(({ type }) => type);
 };
 
-test('nobody but the sample is called, once, before a person has seen it and resumes', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('nobody but the sample is called, once, before a person has seen it and resumes', async (scenario) => {
   const { store, campaignId } = scenario;
   const first = await scenario.dial(1);
   expect(first).toHaveLength(10);
@@ -89,8 +88,7 @@ test('a change of the agent voids what the pilot showed, once, and nobody is cal
   expect(await told(scenario)).toEqual(['pilot.drawn', 'pilot.ended', 'pilot.voided', 'pilot.decided']);
 });
 
-test('a further sample is that of the agent as it is then; a change in the middle of it voids it', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a further sample is that of the agent as it is then; a change in the middle of it voids it', async (scenario) => {
   const note = async (print: string, now: number) => noteAgent(scenario.store, await scenario.campaign(), { print, now });
   await note('first', noon);
   const first = await scenario.dial(1);
@@ -103,8 +101,7 @@ test('a further sample is that of the agent as it is then; a change in the middl
   expect(await scenario.campaign()).toMatchObject({ state: 'paused', pilot: { state: 'asked', sample: 2 } });
 });
 
-test('a person has another sample called first, of people who were in none', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a person has another sample called first, of people who were in none', async (scenario) => {
   const first = await scenario.dial(1);
   await settle(scenario, first, () => 'opted_out', noon + 2 * minuteMs);
   await scenario.plan(2, noon + 2 * minuteMs);
@@ -119,8 +116,7 @@ test('a person has another sample called first, of people who were in none', asy
   expect(await scenario.dial(3, noon + 6 * minuteMs)).toHaveLength(20);
 });
 
-test('a call back that was promised to somebody of the first sample is made while the second is called', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a call back that was promised to somebody of the first sample is made while the second is called', async (scenario) => {
   const { store, campaignId } = scenario;
   const first = await scenario.dial(1);
   await settle(scenario, first, () => 'busy', noon + minuteMs);

@@ -21,9 +21,7 @@ function rowsIn(...zones: string[][]): ImportRow[] {
   }));
 }
 
-test('somebody who must not be called gets the outcome and the others are planned', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rows: 3 });
+test.from(beginOn, { rows: 3 })('somebody who must not be called gets the outcome and the others are planned', async (scenario) => {
   await scenario.suppress(first);
   await scenario.suppress(second, { scope: 'spring' });
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 1 });
@@ -84,9 +82,8 @@ test('the law of the state holds when a batch is planned and again when it is di
   expect((await scenario.standings())[3]).toEqual(['waiting', 23 * hourMs]);
 });
 
-test('caps hold over all campaigns, by number and by person, when planned and when dialled', async (dialect) => {
+test.from(openLedger)('caps hold over all campaigns, by number and by person, when planned and when dialled', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   const rowsOf = (...people: [e164: string, person: string][]) =>
     buildRows(
       people.map(([e164]) => e164),
@@ -165,8 +162,7 @@ test('at the end everybody who still waits expires, due or not', async (dialect)
   expect((await scenario.standings())[0]).toEqual(['done', 'expired', 'campaign_end']);
 });
 
-test('a cancelled campaign closes all who wait, more than one look holds, and collects the rest', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a cancelled campaign closes all who wait, more than one look holds, and collects the rest', async (store) => {
   const rows = buildRows(
     Array.from({ length: 1_500 }, (_, index) => `+1212555${String(index).padStart(4, '0')}`),
     (index) => `Guest ${index}`,
@@ -197,8 +193,7 @@ test('no more calls start in a minute than the file allows', async (dialect) => 
   expect(await scenario.plan(3, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test('who has nothing to be told is not called', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: rowsIn(['America/New_York'], ['UTC']) });
+test.from(beginOn, { rows: rowsIn(['America/New_York'], ['UTC']) })('who has nothing to be told is not called', async (scenario) => {
   const render = (cells: readonly string[]) => (cells[1] === 'Guest 0' ? null : { firstMessage: 'Hello', variables: null });
   const input = { campaignId: 'spring', round: 1, n: 1, now: noon, render };
   expect(await planBatch(scenario.store, input)).toMatchObject({ kind: 'batch', size: 1 });

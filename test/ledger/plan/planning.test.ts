@@ -9,8 +9,7 @@ import { newDatabase } from '../clean-store.ts';
 
 const pacing = { batchSize: 2, refillThreshold: 1 };
 
-test('retries are dialled first, then the list in its order', async (dialect) => {
-  const scenario = await beginOn(dialect, { rules: { pacing } });
+test.from(beginOn, { rules: { pacing } })('retries are dialled first, then the list in its order', async (scenario) => {
   await scenario.dial(1);
   const [first = '', second = ''] = numbers(6);
   await scenario.sweep(noon + 60_000, [
@@ -36,8 +35,7 @@ test('retries are dialled first, then the list in its order', async (dialect) =>
   ]);
 });
 
-test('the same n always answers the same batch', async (dialect) => {
-  const location = await newDatabase(dialect);
+test.from(newDatabase)('the same n always answers the same batch', async (location) => {
   const store = await openAt(location);
   const scenario = await beginProven(store, { rules: { pacing } });
   const plans = await Promise.all([scenario.plan(1), scenario.plan(1), scenario.plan(1, noon + hourMs)]);
@@ -59,29 +57,25 @@ test.postgres('two processes that plan the same n at the same time plan one batc
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test('a ledger that lost its last batch is refused', async (dialect) => {
-  const scenario = await beginOn(dialect, { rules: { pacing } });
+test.from(beginOn, { rules: { pacing } })('a ledger that lost its last batch is refused', async (scenario) => {
   await scenario.dial(1);
   await expect(scenario.plan(3)).rejects.toThrow(LedgerOlderError);
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test('a campaign that is not in the database is refused', async (dialect) => {
-  const scenario = await beginOn(dialect);
+test.from(beginOn)('a campaign that is not in the database is refused', async (scenario) => {
   Object.assign(scenario, { campaignId: 'autumn' });
   await expect(scenario.plan(1)).rejects.toThrow(LedgerOlderError);
 });
 
-test('a ledger that lost the round is refused, and plans for no earlier one', async (dialect) => {
-  const scenario = await beginOn(dialect, { rules: { pacing } });
+test.from(beginOn, { rules: { pacing } })('a ledger that lost the round is refused, and plans for no earlier one', async (scenario) => {
   await scenario.dial(1);
   scenario.round = 2;
   await expect(scenario.plan(1)).rejects.toThrow(/round 2 of spring is missing/);
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test('two campaigns never have a call to one number open at once', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('two campaigns never have a call to one number open at once', async (store) => {
   const shared = guests(2);
   const spring = await beginProven(store, { rows: shared });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
@@ -119,8 +113,7 @@ test('whose number is in the batch already, or on another open call, waits a min
   ]);
 });
 
-test('the database itself refuses a second open attempt to a number', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('the database itself refuses a second open attempt to a number', async (store) => {
   const shared = guests(2);
   const spring = await beginProven(store, { rows: shared });
   const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
@@ -160,8 +153,7 @@ test('open calls hold their slots, and a batch waits until enough are free', asy
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
-test('who may not be called now leaves no place in the batch empty, however many they are', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('who may not be called now leaves no place in the batch empty, however many they are', async (store) => {
   const day = [{ from: 9 * 60, to: 20 * 60 }];
   const hours = { mon: day, tue: day, wed: day, thu: day, fri: day, sat: day, sun: day };
   // Noon in UTC; in Honolulu it is two at night.

@@ -12,8 +12,7 @@ const begin = (store: Store, campaignId: string, priority: number, changes: Rule
 };
 const states = async (scenario: Awaited<ReturnType<typeof begin>>) => (await scenario.recipients()).map(({ state }) => state).join(' ');
 
-test.both('of two campaigns that want the same people the one of higher priority calls them first', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('of two campaigns that want the same people the one of higher priority calls them first', async (store) => {
   const survey = await begin(store, 'survey', 10);
   const recall = await begin(store, 'recall', 50);
   expect(await survey.plan(1)).toMatchObject({ kind: 'wait', reason: 'due', until: noon + 5 * minuteMs });
@@ -25,7 +24,7 @@ test.both('of two campaigns that want the same people the one of higher priority
   expect(await states(survey)).toBe('open open waiting waiting');
 });
 
-test.both('nobody waits for a campaign of equal priority, a paused one, or one that has planned nothing for an hour', async (dialect) => {
+test('nobody waits for a campaign of equal priority, a paused one, or one that has planned nothing for an hour', async (dialect) => {
   const store = await openLedger(dialect);
   const survey = await begin(store, 'survey', 10);
   await begin(store, 'equal', 10);

@@ -27,8 +27,7 @@ async function add({ store, campaignId }: Scenario, places: readonly number[], n
   return (await editor.apply(rows, now)).map(({ result, campaignRow }) => [result, campaignRow]);
 }
 
-test('whoever is added is called, the newest first, and a repeated row is known', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('whoever is added is called, the newest first, and a repeated row is known', async (scenario) => {
   expect(await add(scenario, [1], noon)).toEqual([['accepted', 2]]);
   expect(await add(scenario, [2, 1], noon)).toEqual([['accepted', 3], ['unchanged', 2]]); // prettier-ignore
   for (const [n, place] of [2, 1, 0].entries()) {
@@ -40,8 +39,7 @@ test('whoever is added is called, the newest first, and a repeated row is known'
   }
 });
 
-test('a row that was added keeps its place in line when it is corrected, and one of the list gains none', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a row that was added keeps its place in line when it is corrected, and one of the list gains none', async (scenario) => {
   await add(scenario, [1, 2], noon);
   const editor = new RecipientEditor(scenario.store, { campaignId: 'spring', restore: false, dryRun: false });
   const corrected = [
@@ -61,8 +59,7 @@ test('a row that was added keeps its place in line when it is corrected, and one
   }
 });
 
-test('a campaign whose people are done waits for more until it is drained', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a campaign whose people are done waits for more until it is drained', async (scenario) => {
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [answered('talk 0', people[0] ?? '', noon + 5_000)]);
   const later = noon + 5 * minuteMs;

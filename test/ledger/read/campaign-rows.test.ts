@@ -69,8 +69,7 @@ test.both('rows are found by state, outcome, number, id and row, page by page', 
 
 const [one = '', two = ''] = numbers(2);
 
-test.both('of a number it is told what was decided, by which rule, and what comes next', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('of a number it is told what was decided, by which rule, and what comes next', async (store) => {
   const zoned = guests(2).map((row) => ({
     ...row,
     zones: ['Europe/London'],
@@ -106,9 +105,8 @@ test.both('of a number it is told what was decided, by which rule, and what come
   expect(stopped?.rows[1]?.verdict).toMatchObject({ verdict: 'final', outcome: 'suppressed' });
 });
 
-test.both('a view tells what only a person can set right', async (dialect) => {
+test.from(beginOn)('a view tells what only a person can set right', async (scenario) => {
   unjudged();
-  const scenario = await beginOn(dialect);
   const { db } = scenario.store;
   const needs = async () => (await readCampaignView(db, await scenario.campaign(), noon)).needs;
   expect(await needs()).toEqual([]);
@@ -120,7 +118,7 @@ test.both('a view tells what only a person can set right', async (dialect) => {
   expect(await needs()).toEqual([{ kind: 'paused', reason: '20 of the 20 calls failed' }]);
 });
 
-test.both('a course tells starts, ends, open calls, limits, refusals and pauses', async (dialect) => {
+test('a course tells starts, ends, open calls, limits, refusals and pauses', async (dialect) => {
   const scenario = await beginOn(dialect, { rules: { pacing: { maxConcurrentCalls: 4, batchSize: 4, refillThreshold: 1 } } });
   const { store } = scenario;
   expect(await readCourse(store.db, await scenario.campaign(), noon)).toBeNull();
@@ -145,8 +143,7 @@ test.both('a course tells starts, ends, open calls, limits, refusals and pauses'
   expect(course?.pauses).toEqual([{ from: noon + 5 * minuteMs, to: null, reason: 'paused by a person' }]);
 });
 
-test.both('however long a campaign lasts, its course has few points', async (dialect) => {
-  const scenario = await beginOn(dialect);
+test.from(beginOn)('however long a campaign lasts, its course has few points', async (scenario) => {
   await scenario.dial(1);
   const course = await readCourse(scenario.store.db, await scenario.campaign(), noon + 20 * 24 * hourMs);
   expect(course?.stepMs).toBe(6 * hourMs);
@@ -154,10 +151,9 @@ test.both('however long a campaign lasts, its course has few points', async (dia
   expect(course?.points.reduce((sum, { starts }) => sum + starts, 0)).toBe(6);
 });
 
-test.both('the calls on the line are listed with how each stands, the longest first', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 1 } } });
-  const read = async (now: number, limit = 10) => readLiveCalls(store.db, await scenario.campaign(), { limit, now });
+test('the calls on the line are listed with how each stands, the longest first', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing: { batchSize: 1 } } });
+  const read = async (now: number, limit = 10) => readLiveCalls(scenario.store.db, await scenario.campaign(), { limit, now });
   await scenario.plan(1);
   // A call that is planned was not requested.
   expect(await read(noon)).toEqual({ calls: [], total: 0 });
@@ -178,7 +174,7 @@ test.both('the calls on the line are listed with how each stands, the longest fi
   await scenario.verdict(3, 'unknown', { now: noon + 3_000 });
   const nothing = { country: null, regions: null, reason: null, checked_at: null };
   const caller = { campaign_id: 'spring', phone_number_id: 'pn_main', position: 0, out: 0, given: 0, ...nothing };
-  await store.db
+  await scenario.store.db
     .insertInto('callers')
     .values({ ...caller, e164: '+12025550100' })
     .execute();

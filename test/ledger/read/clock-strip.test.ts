@@ -3,7 +3,7 @@ import { readClockStrip } from '../../../src/ledger/read/clock-strip.ts';
 import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { buildRows, hourMs } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers } from '../scenario.ts';
-import { test, openLedger } from '../ledger-test.ts';
+import { beginOn, openLedger, test } from '../ledger-test.ts';
 
 const nineToFive = { from: 9 * 60, to: 17 * 60 };
 const hours = { tue: [nineToFive], wed: [nineToFive] };
@@ -21,8 +21,7 @@ function rowsIn(places: readonly { zones: string[]; regions: string[] }[]) {
   return buildRows(numbers(places.length), (n) => `Guest ${n}`).map((row, n) => ({ ...row, ...places[n] }));
 }
 
-test.both('each zone shows its clock, its rows, its hours today and its next opening', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('each zone shows its clock, its rows, its hours today and its next opening', async (store) => {
   const ny = { regions: ['NY'] };
   const scenario = await beginProven(store, {
     rules: { calendar: { hours, closedOn: [] } },
@@ -71,22 +70,20 @@ test.both('each zone shows its clock, its rows, its hours today and its next ope
   expect((await readClockStrip(store.db, campaign, nineInLosAngeles)).zones.map(({ open }) => open)).toEqual([0, 1]);
 });
 
-test.both('law that closes earlier than the campaign is shown, and is named', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, {
-    rules: {
-      calendar: { hours, closedOn: [] },
-      law: [law('us', null, 21 * 60), law('us-fl', 'FL', 15 * 60), law('us-oh', 'OH', 20 * 60, ['2030-01-15'])],
-    },
-    rows: rowsIn([
-      { zones: [newYork], regions: ['NY'] },
-      { zones: [newYork], regions: ['FL'] },
-      { zones: [newYork], regions: ['FL'] },
-      { zones: [losAngeles], regions: ['OH'] },
-    ]),
-  });
+test.from(beginOn, {
+  rules: {
+    calendar: { hours, closedOn: [] },
+    law: [law('us', null, 21 * 60), law('us-fl', 'FL', 15 * 60), law('us-oh', 'OH', 20 * 60, ['2030-01-15'])],
+  },
+  rows: rowsIn([
+    { zones: [newYork], regions: ['NY'] },
+    { zones: [newYork], regions: ['FL'] },
+    { zones: [newYork], regions: ['FL'] },
+    { zones: [losAngeles], regions: ['OH'] },
+  ]),
+})('law that closes earlier than the campaign is shown, and is named', async (scenario) => {
   const campaign = await scenario.campaign();
-  const at = async (now: number) => (await readClockStrip(store.db, campaign, now)).zones;
+  const at = async (now: number) => (await readClockStrip(scenario.store.db, campaign, now)).zones;
   const ten = noon + 3 * hourMs;
   const [morning, holiday] = await at(ten);
   const florida = { rule: 'law', law: 'us-fl', holiday: false, zone: null };
@@ -130,18 +127,15 @@ test('of more than 24 zones those with the most rows are shown, by name where th
   expect([shown.length, more]).toEqual([24, 0]);
 });
 
-test('nobody who waits no more is counted', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, {
-    rules: { pacing: { batchSize: 2 } },
-    rows: rowsIn([london, london, london].map((zone) => ({ zones: [zone], regions: [] }))),
-  });
+test.from(beginOn, {
+  rules: { pacing: { batchSize: 2 } },
+  rows: rowsIn([london, london, london].map((zone) => ({ zones: [zone], regions: [] }))),
+})('nobody who waits no more is counted', async (scenario) => {
   await scenario.dial(1);
-  expect((await readClockStrip(store.db, await scenario.campaign(), noon)).zones).toMatchObject([{ rows: 1, open: 1 }]);
+  expect((await readClockStrip(scenario.store.db, await scenario.campaign(), noon)).zones).toMatchObject([{ rows: 1, open: 1 }]);
 });
 
-test('a day has a window for each stretch of hours, to its midnight, and two that touch are one', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a day has a window for each stretch of hours, to its midnight, and two that touch are one', async (store) => {
   const [morning, evening] = [
     { from: 9 * 60, to: 12 * 60 },
     { from: 14 * 60, to: 24 * 60 },
@@ -173,8 +167,7 @@ test('a day has a window for each stretch of hours, to its midnight, and two tha
   ]);
 });
 
-test('before its start and after its end a campaign itself is what keeps rows', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('before its start and after its end a campaign itself is what keeps rows', async (store) => {
   const startsAt = noon + 2 * hourMs;
   const endsAt = noon + 4 * hourMs;
   const scenario = await beginProven(store, {
@@ -203,8 +196,7 @@ test('before its start and after its end a campaign itself is what keeps rows', 
   ]);
 });
 
-test('rows in a zone that does not exist are never open, nor those that may be in it and in another', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('rows in a zone that does not exist are never open, nor those that may be in it and in another', async (store) => {
   const nowhere = 'Mars/Olympus';
   const scenario = await beginProven(store, {
     rules: { calendar: { hours, closedOn: [] } },
@@ -222,12 +214,10 @@ test('rows in a zone that does not exist are never open, nor those that may be i
   ]);
 });
 
-test('an opening on another day is told with its date, and a holiday closes the whole of its day', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, {
-    rules: { calendar: { hours, closedOn: ['2030-01-16'] } },
-    rows: rowsIn([{ zones: [london], regions: [] }]),
-  });
+test.from(beginOn, {
+  rules: { calendar: { hours, closedOn: ['2030-01-16'] } },
+  rows: rowsIn([{ zones: [london], regions: [] }]),
+})('an opening on another day is told with its date, and a holiday closes the whole of its day', async (scenario) => {
   const campaign = await scenario.campaign();
   const own = { rule: 'campaign', law: null, zone: null };
   const nextTuesday = noon - 3 * hourMs + 7 * 24 * hourMs;
@@ -235,7 +225,7 @@ test('an opening on another day is told with its date, and a holiday closes the 
     [noon + 6 * hourMs, false],
     [noon + 24 * hourMs, true],
   ] as const)
-    expect((await readClockStrip(store.db, campaign, at)).zones).toMatchObject([
+    expect((await readClockStrip(scenario.store.db, campaign, at)).zones).toMatchObject([
       {
         open: 0,
         opensAt: nextTuesday,

@@ -80,7 +80,7 @@ const cases: { what: string; entries: Partial<ListedCall>[]; unknown: string[] }
   { what: 'our reference to a lost call', entries: [{ references: ['LEDGER:spring/3/1'] }], unknown: ['conv_0'] },
 ];
 
-test.both.for(cases)('what the service shows is compared with the ledger: $what', async (dialect, { entries, unknown }) => {
+test.for(cases)('what the service shows is compared with the ledger: $what', async (dialect, { entries, unknown }) => {
   const store = await openLedger(dialect);
   const scenario = await beginProven(store, { rules: { pacing } });
   await scenario.dial(1);
@@ -92,18 +92,16 @@ test.both.for(cases)('what the service shows is compared with the ledger: $what'
   expect(await findUnknownCalls(store, await scenario.campaign(), listOf(list))).toEqual(unknown);
 });
 
-test.both('what a do-not-call entry stops is counted by what is under way to its number', async (dialect) => {
-  const store = await openLedger(dialect);
-  const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
+test('what a do-not-call entry stops is counted by what is under way to its number', async (dialect) => {
+  const scenario = await beginOn(dialect, { rules: { pacing: { batchSize: 2 } } });
   await scenario.dial(1);
   await scenario.plan(2);
-  expect(await countCallsTo(store.db, numbers(6))).toEqual({ waiting: 2, planned: 2, open: 2 });
-  expect(await countCallsTo(store.db, numbers(1))).toEqual({ waiting: 0, planned: 0, open: 1 });
-  expect(await countCallsTo(store.db, [])).toEqual({ waiting: 0, planned: 0, open: 0 });
+  expect(await countCallsTo(scenario.store.db, numbers(6))).toEqual({ waiting: 2, planned: 2, open: 2 });
+  expect(await countCallsTo(scenario.store.db, numbers(1))).toEqual({ waiting: 0, planned: 0, open: 1 });
+  expect(await countCallsTo(scenario.store.db, [])).toEqual({ waiting: 0, planned: 0, open: 0 });
 });
 
-test.both('the list is counted by what holds, what is new and what ends soon', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('the list is counted by what holds, what is new and what ends soon', async (store) => {
   const spans = { spanMs: 1_000, endMs: 100 };
   expect(await readListFigures(store.db, { now: noon, ...spans })).toEqual({
     kinds: { all: 0, asked: 0, imported: 0, single: 0 }, holding: 0, holdingForAll: 0, added: 0, addedInCalls: 0, ending: 0,
@@ -123,9 +121,8 @@ test.both('the list is counted by what holds, what is new and what ends soon', a
   expect(await readListFigures(store.db, { now: noon + 50, ...spans })).toEqual({ ...figures, holding: 3, ending: 0 });
 });
 
-test.both('rows are counted as a retry would take them, without those that a person has to speak for', async (dialect) => {
+test.from(openLedger)('rows are counted as a retry would take them, without those that a person has to speak for', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   await beginProven(store);
   const ends = [
     ['exhausted', 'no_answer'], ['exhausted', null], ['cancelled', 'withdrawn'],

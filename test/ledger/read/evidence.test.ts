@@ -40,8 +40,7 @@ test.both('a row that leads to another number now tells of its old one what was 
   expect((await read(ben))?.rows).toMatchObject([{ calls: [{ openingLine: 'Hello Guest 1', caller: { id: 'pn_main' }, record: null }] }]);
 });
 
-test.both('a number that is on the do-not-call list alone is told of, an unknown one is not', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('a number that is on the do-not-call list alone is told of, an unknown one is not', async (store) => {
   expect(await readEvidence(store, { e164: ana, since: null, now: noon })).toBeNull();
   await addSuppressions(store, [{ e164: ana, scope: 'purpose:recall', source: 'person', reason: null, expiresAt: null }], noon);
   await addSuppressions(store, [{ e164: ben, scope: 'account', source: 'person', reason: null, expiresAt: null }], noon);
@@ -54,8 +53,7 @@ test.both('a number that is on the do-not-call list alone is told of, an unknown
   expect(keys[0]).toBe(keys[1]);
 });
 
-test.both('two ids of one number, and other numbers of one id, are told by their count', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('two ids of one number, and other numbers of one id, are told by their count', async (store) => {
   const list = (...people: [string, string][]) =>
     people.map(([e164, externalId], index) => ({ ...buildRow(index + 1, e164, [e164, 'Guest']), externalId }));
   await beginProven(store, { campaignId: 'spring', rows: list([ana, 'a'], [ben, 'b']) });
@@ -65,8 +63,7 @@ test.both('two ids of one number, and other numbers of one id, are told by their
   for (const other of [ben, moved]) expect(JSON.stringify(evidence)).not.toContain(other);
 });
 
-test.both('the check of the calling number is the one that held at the call, never a later one', async (dialect) => {
-  const place = await newDatabase(dialect);
+test.from(newDatabase)('the check of the calling number is the one that held at the call, never a later one', async (place) => {
   const earlier = await openAt(place);
   const scenario = await beginProven(earlier, { rows: buildRows([ana], () => 'Ana'), rules: { retry: { maxAttempts: 2 } } });
   const check = async (store: Store, now: number, fault: CallerFault | null) =>
@@ -112,8 +109,7 @@ test.both('the check of the calling number is the one that held at the call, nev
   expect(told.summary).not.toContain('12:48:00');
 });
 
-test.both('a result that a later talk took back is gone after the upgrade', async (dialect) => {
-  const place = await newDatabase(dialect);
+test.both.from(newDatabase)('a result that a later talk took back is gone after the upgrade', async (place) => {
   const earlier = await openAt(place);
   const rows = buildRows([ana, ben], (index) => `Guest ${index}`);
   await (await beginProven(earlier, { rows })).dial(1);

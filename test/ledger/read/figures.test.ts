@@ -19,9 +19,8 @@ const setState = (spring: Scenario, state: CampaignState) => spring.store.transa
 
 const at = async (spring: Scenario, now: number) => readFigures(spring.store.db, await spring.campaign(), now);
 
-test.both('figures follow a campaign from its first batch to its last', async (dialect) => {
+test.both.from(begin)('figures follow a campaign from its first batch to its last', async (spring) => {
   unjudged();
-  const spring = await begin(dialect);
   expect(await at(spring, noon)).toMatchObject({
     campaignId: 'spring',
     state: 'running',
@@ -78,8 +77,7 @@ test.both('figures follow a campaign from its first batch to its last', async (d
   });
 });
 
-test.both('figures tell results and goal, the pilot, the room of each number and the house rules', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('figures tell results and goal, the pilot, the room of each number and the house rules', async (store) => {
   const rules = {
     results: talkResults,
     stopAt: { goal: 2, overshoot: 'allowed' as const },
@@ -109,9 +107,8 @@ test.both('figures tell results and goal, the pilot, the room of each number and
   });
 });
 
-test.both('a pause tells who made it', async (dialect) => {
+test.from(begin)('a pause tells who made it', async (spring) => {
   unjudged();
-  const spring = await begin(dialect);
   const pausedFor = async (reason: string) => {
     await setState(spring, 'running');
     await pauseCampaign(spring.store, spring.at(), { reason });
@@ -131,9 +128,8 @@ test.both('a pause tells who made it', async (dialect) => {
   expect(await pausedFor(pausedByPerson)).toMatchObject({ pausedByItself: false, breakerOpen: false });
 });
 
-test.both('campaigns are watched while somebody works for them, or should', async (dialect) => {
+test.from(begin)('campaigns are watched while somebody works for them, or should', async (spring) => {
   unjudged();
-  const spring = await begin(dialect);
   const watchedIn = async (state: CampaignState) => {
     await setState(spring, state);
     return listWatched(spring.store.db, noon);

@@ -15,8 +15,7 @@ async function why(scenario: Scenario, now: number) {
   return readIdleReason(scenario.store.db, await scenario.campaign(), { now: () => now, speed: 1 });
 }
 
-test('a campaign that would dial does not stand still, and one that is paused says since when', async (dialect) => {
-  const scenario = await beginOn(dialect);
+test.from(beginOn)('a campaign that would dial does not stand still, and one that is paused says since when', async (scenario) => {
   expect(await why(scenario, noon)).toBeNull();
   await scenario.pause(noon + minuteMs, 'paused by a person');
   expect(await why(scenario, noon + 2 * minuteMs)).toEqual({
@@ -26,8 +25,7 @@ test('a campaign that would dial does not stand still, and one that is paused sa
   });
 });
 
-test('ten calls of a batch that was not sent are not said to be open', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 10 });
+test.from(beginOn, { rows: 10 })('ten calls of a batch that was not sent are not said to be open', async (scenario) => {
   await scenario.plan(1);
   const count = async () => {
     const { open, planned, waiting } = await readStatus(scenario.store.db, await scenario.campaign());
@@ -44,8 +42,7 @@ test('ten calls of a batch that was not sent are not said to be open', async (di
   expect(await why(scenario, later)).toEqual({ ...nothingMore, reason: 'not_sent', since: noon + 5_000, calls: 10 });
 });
 
-test('a service that asks for a pause is named, with the end of the pause', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 3 });
+test.from(beginOn, { rows: 3 })('a service that asks for a pause is named, with the end of the pause', async (scenario) => {
   await scenario.submit(1);
   const until = noon + 10 * minuteMs;
   await scenario.verdict(1, 'not_sent', { status: 429, notBefore: until });
@@ -58,8 +55,7 @@ test('a service that asks for a pause is named, with the end of the pause', asyn
   });
 });
 
-test('calls that nobody knows to be placed hold everything back', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 30 });
+test.from(beginOn, { rows: 30 })('calls that nobody knows to be placed hold everything back', async (scenario) => {
   await scenario.lose(1);
   expect(await why(scenario, noon + 1_000)).toMatchObject({
     reason: 'unknown',

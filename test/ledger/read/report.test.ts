@@ -88,8 +88,7 @@ test.both('a report counts rows, calls and what was heard, each by what they hav
   expect(report.evaluation).toEqual({ polite: [{ value: 'success', count: 1, share: 1 }] });
 });
 
-test.both('only the tables that were asked for are made', async (dialect) => {
-  const scenario = await beginOn(dialect);
+test.from(beginOn)('only the tables that were asked for are made', async (scenario) => {
   await scenario.dial(1);
   const outcomes = await reportOf(scenario, ['outcome']);
   expect(outcomes.calls).toBeNull();
@@ -99,9 +98,8 @@ test.both('only the tables that were asked for are made', async (dialect) => {
   expect(attempts).not.toHaveProperty('hour');
 });
 
-test.both('a call that is corrected moves to its new place, one that was given back is none', async (dialect) => {
+test.from(beginOn, { rows: 2 })('a call that is corrected moves to its new place, one that was given back is none', async (scenario) => {
   unjudged();
-  const scenario = await beginOn(dialect, { rows: 2 });
   const [one = '', two = ''] = await scenario.dial(1);
   await scenario.settle(one, 'unreached', noon + minuteMs);
   expect(told((await reportOf(scenario)).disposition)).toEqual(['open: 1/0', 'unreached: 1/0']);
@@ -110,7 +108,7 @@ test.both('a call that is corrected moves to its new place, one that was given b
   expect(told((await reportOf(scenario)).disposition)).toEqual(['answered: 1/1']);
 });
 
-test.both('attempts are the calls to a person, and a number that was refused is none of them', async (dialect) => {
+test('attempts are the calls to a person, and a number that was refused is none of them', async (dialect) => {
   const scenario = await beginOn(dialect, { rows: 3, rules: { pacing: { batchSize: 3 } } });
   await scenario.submit(1);
   // The batch is given back and sent again in halves: two people, then one, who is refused.

@@ -6,9 +6,8 @@ import { test, openLedger, unjudged } from '../ledger-test.ts';
 
 const hourMs = 3_600_000;
 
-test.both('waiting rows are counted by when they are due, in the campaign’s own day', async (dialect) => {
+test.both.from(openLedger)('waiting rows are counted by when they are due, in the campaign’s own day', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   await beginProven(store);
   const campaign = await requireCampaign(store.db, 'spring');
   // Noon in UTC is nine in the evening in Tokyo: its day ends three hours later.
@@ -28,9 +27,8 @@ test.both('waiting rows are counted by when they are due, in the campaign’s ow
   expect(shades).toEqual({ now: 1, hour: 1, today: 1, later: 2 });
 });
 
-test.both('rows that wait are grouped with the attempts they had and when the last of them is due', async (dialect) => {
+test.from(openLedger)('rows that wait are grouped with the attempts they had and when the last of them is due', async (store) => {
   unjudged();
-  const store = await openLedger(dialect);
   await beginProven(store);
   const campaign = await requireCampaign(store.db, 'spring');
   const all = (await readWaitingGroups(store.db, campaign, noon)).reduce((sum, { count }) => sum + count, 0);

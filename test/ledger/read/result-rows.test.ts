@@ -29,8 +29,7 @@ async function mixed(dialect: (typeof bothDialects)[number]): Promise<Scenario> 
   return scenario;
 }
 
-test.both('results are chosen by outcome, latest disposition and reason, and by all of them', async (dialect) => {
-  const scenario = await mixed(dialect);
+test.both.from(mixed)('results are chosen by outcome, latest disposition and reason, and by all of them', async (scenario) => {
   expect(await rowsBy(scenario, {})).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await rowsBy(scenario, { outcomes: ['completed', 'rejected'] })).toEqual([1, 6]);
   expect(await rowsBy(scenario, { outcomes: ['in_progress'] })).toEqual([2, 4, 5]);
@@ -44,7 +43,7 @@ test.both('results are chosen by outcome, latest disposition and reason, and by 
   expect(await rowsBy(scenario, { dispositions: ['busy'] })).toEqual([]);
 });
 
-test.both('a filter leaves out nothing at the seams of pages', async (dialect) => {
+test('a filter leaves out nothing at the seams of pages', async (dialect) => {
   const count = 1_700;
   const rows = buildRows(
     Array.from({ length: count }, (_, n) => `+1${201 + Math.floor(n / 90)}55501${String(10 + (n % 90))}`),
@@ -56,8 +55,7 @@ test.both('a filter leaves out nothing at the seams of pages', async (dialect) =
   expect(await rowsBy(scenario, { outcomes: ['in_progress'] })).toHaveLength(count - wanted.length);
 });
 
-test.both('a row has changed when its call is placed, ends or is corrected, and not otherwise', async (dialect) => {
-  const scenario = await mixed(dialect);
+test.from(mixed)('a row has changed when its call is placed, ends or is corrected, and not otherwise', async (scenario) => {
   expect(await since(scenario, noon)).toEqual([1, 2, 3, 4, 5, 6]);
   expect(await since(scenario, noon + 1)).toEqual([1, 2, 3, 4, 5]);
   expect(await since(scenario, noon + 3 * minuteMs)).toEqual([2, 3, 4]);
@@ -68,7 +66,7 @@ test.both('a row has changed when its call is placed, ends or is corrected, and 
   expect(await since(scenario, noon + 6 * minuteMs)).toEqual([3]);
 });
 
-test.both('rows that end without a call, or whose earlier call is corrected, have changed', async (dialect) => {
+test('rows that end without a call, or whose earlier call is corrected, have changed', async (dialect) => {
   const endsAt = noon + 3 * hourMs;
   const rows = guests(2);
   const scenario = await beginOn(dialect, { rows, rules: { endsAt } });
@@ -83,7 +81,7 @@ test.both('rows that end without a call, or whose earlier call is corrected, hav
   expect(await rowsBy(scenario, { outcomes: ['expired'], changedSince: endsAt })).toEqual([2]);
 });
 
-test.both('values that come in after the outcome change the row', async (dialect) => {
+test('values that come in after the outcome change the row', async (dialect) => {
   const [number = ''] = numbers(1);
   const scenario = await beginOn(dialect, { rows: buildRows([number], () => 'Guest') });
   await scenario.dial(1);
@@ -94,8 +92,7 @@ test.both('values that come in after the outcome change the row', async (dialect
   expect(await since(scenario, noon + 2 * minuteMs)).toEqual([1]);
 });
 
-test.both('rows that are put back in line have changed', async (dialect) => {
-  const scenario = await mixed(dialect);
+test.from(mixed)('rows that are put back in line have changed', async (scenario) => {
   await scenario.settle('spring/5/1', 'unknown', noon + 6 * minuteMs);
   expect(await rowsBy(scenario, { outcomes: ['unresolved'] })).toEqual([5]);
   await resolveUnresolved(scenario.store, scenario.at(noon + 10 * minuteMs), 'redial');
@@ -104,7 +101,7 @@ test.both('rows that are put back in line have changed', async (dialect) => {
   expect(await since(scenario, noon + hourMs)).toEqual([2, 4, 5]);
 });
 
-test.both('a retry of an ended campaign changes the rows that it takes up', async (dialect) => {
+test('a retry of an ended campaign changes the rows that it takes up', async (dialect) => {
   const rows = guests(2);
   const scenario = await beginOn(dialect, { rows, rules: { retry: { maxAttempts: 1 } } });
   await scenario.dial(1);
@@ -125,8 +122,7 @@ test('the next delta begins after the last change, or before it as long as other
   expect(nextSince({ lastChange: noon - hourMs, now: noon, speed: 600 })).toBe(noon - hourMs - 1_200 * minuteMs);
 });
 
-test.both('a job that follows the deltas sees every change, also one that was committed late', async (dialect) => {
-  const scenario = await mixed(dialect);
+test.both.from(mixed)('a job that follows the deltas sees every change, also one that was committed late', async (scenario) => {
   const seen = new Map<number, string | null>();
   let from = 0;
   const delta = async (now: number): Promise<void> => {

@@ -16,8 +16,7 @@ function rowsOf(campaign: number) {
   return (campaign === 1 ? named.toReversed() : named).map((row, index) => ({ ...row, row: index + 1 }));
 }
 
-test.both('campaigns that dial the same people at the same moment keep a cap by person together', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('campaigns that dial the same people at the same moment keep a cap by person together', async (store) => {
   const rules = { caps: [{ by: 'person' as const, calls: 1, withinMs: 24 * hourMs }] };
   const scenarios: Scenario[] = [];
   for (const [index, campaignId] of ['autumn', 'spring', 'summer'].entries())
@@ -49,8 +48,7 @@ async function begin(dialect: TestDialect): Promise<Scenario> {
   return scenario;
 }
 
-test('a corrected row with the number it had keeps its used attempts and its turn', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('a corrected row with the number it had keeps its used attempts and its turn', async (scenario) => {
   const now = noon + 2 * minuteMs;
   expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Ana')], {}, now))).toEqual(['corrected']);
   const dueAt = noon + minuteMs + retryAfterMs;
@@ -61,8 +59,7 @@ test('a corrected row with the number it had keeps its used attempts and its tur
   expect(await scenario.recipients()).toMatchObject([{ outcome: 'exhausted', counted: 2 }]);
 });
 
-test('nobody is called beyond the budget for a new name in the list', async (dialect) => {
-  const scenario = await begin(dialect);
+test.from(begin)('nobody is called beyond the budget for a new name in the list', async (scenario) => {
   await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Ana')], {}, noon + 2 * minuteMs);
   await scenario.dial(2, noon + hourMs);
   await scenario.settle('spring/1/2', 'invalid_number', noon + hourMs + minuteMs);
@@ -71,8 +68,7 @@ test('nobody is called beyond the budget for a new name in the list', async (dia
   expect(await scenario.recipients()).toMatchObject([{ outcome: 'exhausted', reason: 'attempts_used_up' }]);
 });
 
-test('another number is called with a budget of its own, and at once', async (dialect) => {
-  const scenario = await dialOnce(dialect, 1);
+test.from(dialOnce, 1)('another number is called with a budget of its own, and at once', async (scenario) => {
   await scenario.settle('spring/1/1', 'invalid_number', noon + minuteMs);
   const now = noon + 2 * minuteMs;
   expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(5))], {}, now))).toEqual(['corrected']);

@@ -25,16 +25,14 @@ test.for([{ scope: 'account' }, { scope: 'spring' }])(
   },
 );
 
-test('an expired suppression, or one of another campaign, stops nobody', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('an expired suppression, or one of another campaign, stops nobody', async (scenario) => {
   await scenario.plan(1);
   await scenario.suppress(first, { expiresAt: noon - 1 });
   await scenario.suppress(second, { scope: 'autumn' });
   expect(await scenario.post(1)).toMatchObject({ kind: 'post', calls: { length: 2 } });
 });
 
-test('a campaign that is paused or cancelled meanwhile is not dialled', async (dialect) => {
-  const scenario = await beginOn(dialect, { rows: 2 });
+test.from(beginOn, { rows: 2 })('a campaign that is paused or cancelled meanwhile is not dialled', async (scenario) => {
   await scenario.plan(1);
   await scenario.pause();
   expect(await scenario.post(1)).toEqual(released);
@@ -48,8 +46,7 @@ test('a campaign that is paused or cancelled meanwhile is not dialled', async (d
   expect(await scenario.posts()).toEqual([]);
 });
 
-test('the first verdict of a POST stays; repeating one changes nothing', async (dialect) => {
-  const scenario = await beginOn(dialect, { rules: { pacing } });
+test.from(beginOn, { rules: { pacing } })('the first verdict of a POST stays; repeating one changes nothing', async (scenario) => {
   expect(await scenario.submit(1)).toMatchObject({ kind: 'post', k: 1, deadlineReal: noon + 10_000 });
   expect(await scenario.verdict(1, 'confirmed')).toBe('confirmed');
   const events = () => scenario.store.db.selectFrom('events').selectAll().execute();

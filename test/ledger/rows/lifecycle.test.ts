@@ -10,9 +10,8 @@ async function standing(scenario: Scenario): Promise<[string, string | null]> {
   return [state, stateReason];
 }
 
-test('a campaign changes only as the table says, also when it is asked to', async (dialect) => {
+test.from(beginOn)('a campaign changes only as the table says, also when it is asked to', async (scenario) => {
   unjudged();
-  const scenario = await beginOn(dialect);
   const { store } = scenario;
   for (const from of campaignStates) {
     for (const to of campaignStates) {
@@ -57,8 +56,7 @@ test('a campaign that drains completes with what it has', async (dialect) => {
   ]);
 });
 
-test('one that drains can still be cancelled, and then ends so', async (dialect) => {
-  const scenario = await beginOn(dialect);
+test.from(beginOn)('one that drains can still be cancelled, and then ends so', async (scenario) => {
   for (const why of ['drained', 'cancelled', 'drained'] as const) expect(await scenario.end(why)).toBe(true);
   expect(await scenario.plan(1)).toEqual({ kind: 'done' });
   expect(await scenario.close()).toBe(true);
@@ -86,8 +84,7 @@ test('a paused campaign ends at its end, and goes on by itself after a cool-down
   expect(await standing(scenario)).toEqual(['completed', null]);
 });
 
-test('a person who pauses it ends the cool-down: only a person resumes', async (dialect) => {
-  const scenario = await beginOn(dialect);
+test.from(beginOn)('a person who pauses it ends the cool-down: only a person resumes', async (scenario) => {
   await scenario.pause(noon, 'too many failed');
   await scenario.store.db
     .updateTable('campaigns')
@@ -103,8 +100,7 @@ test('a person who pauses it ends the cool-down: only a person resumes', async (
   expect(await scenario.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 6 });
 });
 
-test('a campaign that failed dials nobody until it is started again', async (dialect) => {
-  const scenario = await beginOn(dialect);
+test.from(beginOn)('a campaign that failed dials nobody until it is started again', async (scenario) => {
   await scenario.plan(1);
   await failCampaign(scenario.store, scenario.at(), 'the ledger is older');
   expect(await standing(scenario)).toEqual(['failed', 'the ledger is older']);

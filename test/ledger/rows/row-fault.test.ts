@@ -24,8 +24,7 @@ async function forbid({ db, dialect }: Store, word: string, table: string, colum
 
 const ends = async (scenario: Scenario) => (await scenario.recipients()).map(({ state, outcome, reason }) => reason ?? outcome ?? state);
 
-test.both('a row whose words the database refuses ends alone, and the others are called', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('a row whose words the database refuses ends alone, and the others are called', async (store) => {
   const names = ['Ana', 'Ben', 'a forbidden word', 'Cem', 'forbidden'];
   const rows = names.map((name, index) => buildRow(index + 1, numberOf(index), [numberOf(index), name]));
   const scenario = await beginProven(store, { rows, rules: { pacing: { maxConcurrentCalls: 50, batchSize: 4 } } });

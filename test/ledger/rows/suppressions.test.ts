@@ -19,8 +19,7 @@ function entry(e164: string, changes: Partial<Suppression> = {}): Suppression {
   return { e164, scope: 'account', source: 'person', reason: null, expiresAt: null, ...changes };
 }
 
-test.both('an entry is never shortened, and one that was over is made anew', async (dialect) => {
-  const store = await openLedger(dialect);
+test.both.from(openLedger)('an entry is never shortened, and one that was over is made anew', async (store) => {
   const add = (changes: Partial<Suppression>, now = noon) => addSuppressions(store, [entry(first, changes)], now);
   const isSuppressed = async (at: number) =>
     (await findSuppressed(store.db, { campaignId: 'spring', purpose: undefined, now: at }, [first])).size === 1;
@@ -36,8 +35,7 @@ test.both('an entry is never shortened, and one that was over is made anew', asy
   ]);
 });
 
-test.both('entries of a campaign stop that one, and every change stands in the log', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('entries of a campaign stop that one, and every change stands in the log', async (store) => {
   const entries = [entry(first), entry(second, { scope: 'spring' }), entry(third, { scope: 'autumn' })];
   expect(await addSuppressions(store, entries, noon)).toBe(3);
   expect(await addSuppressions(store, entries, noon)).toBe(0);
@@ -54,8 +52,7 @@ test.both('entries of a campaign stop that one, and every change stands in the l
   expect(await readEvents(store.db, 'spring')).toHaveLength(1);
 });
 
-test.both('the list is read in pages that lose and repeat nothing', async (dialect) => {
-  const store = await openLedger(dialect);
+test.from(openLedger)('the list is read in pages that lose and repeat nothing', async (store) => {
   const all = numbers(5).flatMap((e164) => [entry(e164), entry(e164, { scope: 'spring' })]);
   await addSuppressions(store, all, noon);
   const read: string[] = [];
