@@ -10,15 +10,12 @@ const none: AttemptBudget = { maxAttempts: 3, maxAttemptsPerNumber: null, resetA
 
 test.each<[string, AttemptBudget, number[], number[], number | null]>([
   ['nothing was used', none, [], [], 100],
-  ['one is left', none, [1, 2], [], 100],
   ['all are used', none, [1, 2, 3], [], null],
   ['others to the number do not matter', none, [], [1, 2, 3, 4], 100],
   ['the number has its own', { ...none, maxAttemptsPerNumber: 2 }, [1], [1, 50], null],
-  ['and may have more left', { ...none, maxAttemptsPerNumber: 3 }, [1], [1, 50], 100],
   ['the oldest no longer counts', { ...none, resetAfterMs: 50 }, [50, 60, 70], [], 100],
   ['the oldest counts a little longer', { ...none, resetAfterMs: 51 }, [50, 60, 70], [], 101],
   ['more than the limit were used', { ...none, maxAttempts: 1, resetAfterMs: 90 }, [70, 20, 60], [], 160],
-  ['the later of the two decides', { maxAttempts: 1, maxAttemptsPerNumber: 1, resetAfterMs: 90 }, [20], [80], 170],
   ['nothing counts any more', { maxAttempts: 1, maxAttemptsPerNumber: 1, resetAfterMs: 50 }, [10], [10, 20], 100],
 ])('%s', (_, budget, byRecipient, byNumber, expected) => {
   expect(budgetAllowsAt(budget, { byRecipient, byNumber }, 100)).toBe(expected);

@@ -55,15 +55,10 @@ test.each<[string, Partial<ConversationFacts>, string[]]>([
   ['the number in the window', number, ['a1=c1(number)']],
   ['the opening line', line, ['a1=c1(opening_line)']],
   ['the opening line with other blanks', { openingLine: '  Hello\n\u00a0Ana. ' }, ['a1=c1(opening_line)']],
-  ['the opening line with a line break for a blank', { openingLine: 'Hello\nAna.' }, ['a1=c1(opening_line)']],
-  ['the opening line with a blank behind it', { openingLine: 'Hello Ana. ' }, ['a1=c1(opening_line)']],
-  ['the strongest of all evidence', { references: ['ref_1'], batchId: 'batch_1', ...number, ...line }, ['a1=c1(reference)']],
-  ['nothing but a time', {}, []],
   ['a batch id without a number', { batchId: 'batch_1' }, []],
   ['a number without a time', { ...number, startedAt: null }, []],
   ['a line without a time', { ...line, startedAt: null }, []],
   ['another line', { openingLine: 'Hello Bob.' }, []],
-  ['an empty line', { openingLine: ' ' }, []],
   ['an unknown reference beside the number', { references: ['yes'], ...number }, ['a1=c1(number)']],
   ['a start as early as clocks allow', { ...number, startedAt: posted - toleranceMs }, ['a1=c1(number)']],
 ])('one attempt and %s', (_, facts, expected) => {
@@ -86,9 +81,6 @@ test.each<[string, string[]]>([
   ['Hello Maria num', ['Maria 4=c1(near_line)']],
   // The last word may have been cut.
   ['Hello Daniel number 1', []],
-  ['Hello Daniel number', []],
-  ['Hello J', []],
-  ['Hello', []],
   // Altered as well.
   ['Hello Danixl number 19,', []],
 ])('%j, cut off there, is of %j', (openingLine, expected) => {
@@ -130,11 +122,6 @@ test('a start before the POST contradicts number and words, but not what names t
   expect(pairs([lost], [record({ batchId: 'batch_1', ...number, startedAt })])).toEqual([]);
   expect(pairs([lost], [record({ ...number, startedAt })])).toEqual([]);
   expect(pairs([attempt(), other], [record({ references: ['ref_1'], startedAt })])).toEqual([]);
-});
-
-test('an accented letter is the same in whichever of the two ways it is written', () => {
-  const accented = attempt({ openingLine: 'Hello Zo\u00eb.' });
-  expect(pairs([accented], [record({ openingLine: 'Hello Zoe\u0308.' })])).toEqual(['a1=c1(opening_line)']);
 });
 
 test('a record that names two attempts is neither’s', () => {
@@ -192,15 +179,6 @@ test('of two people with the same words, one who has his conversation does not g
   const next = record({ ...line, conversationId: 'c2' });
   expect(pairs([attempt({ conversationId: 'c1' }), sameWords], [next])).toEqual([]);
   expect(pairs([attempt(), sameWords], [record({ ...line, references: ['ref_1'] }), next])).toEqual(['a1=c1(reference)']);
-});
-
-test('of two people with the same words, the one called later is excluded by time', () => {
-  const later = attempt({ ...bob, openingLine: 'Hello Ana.', postedAt: posted + hourMs });
-  expect(pairs([attempt(), later], [record(line)])).toEqual(['a1=c1(opening_line)']);
-  const afterBoth = record({ ...line, conversationId: 'c2', startedAt: posted + 2 * hourMs });
-  expect(pairs([attempt(), later], [afterBoth])).toEqual([]);
-  // The second record could be of either, so it casts doubt on the first.
-  expect(pairs([attempt(), later], [record(line), afterBoth])).toEqual([]);
 });
 
 test('a record that may be of several casts doubt on each of them, and on nobody else', () => {

@@ -65,22 +65,6 @@ function stand(lines: LineUse) {
   return { inUse, startsInMinute, nextFreeAt, nextStartLeavesAt, lastEndsAt };
 }
 
-const unused = {
-  inUse: 0,
-  startsInMinute: 0,
-  nextFreeAt: Infinity,
-  nextStartLeavesAt: Infinity,
-  lastEndsAt: null,
-};
-
-test('without calls no line is in use, and none will become free', () => {
-  const lines = new LineUse();
-  expect(stand(lines)).toEqual(unused);
-  lines.begin(1_000, 0, minuteMs);
-  lines.advanceTo(5_000);
-  expect(stand(lines)).toEqual(unused);
-});
-
 test('a line is free at the very instant at which its call ends', () => {
   const lines = new LineUse();
   lines.begin(1_000, 2, 10_000);
@@ -125,19 +109,6 @@ test('several calls may end, and several starts grow old, in one step', () => {
 });
 
 const byNumber = (left: number, right: number): number => left - right;
-
-test('an empty queue has nothing to give', () => {
-  const queue = new PriorityQueue<number>(byNumber);
-  expect([queue.size, queue.peek(), queue.pop()]).toEqual([0, undefined, undefined]);
-  queue.push(1);
-  expect([queue.size, queue.peek(), queue.pop(), queue.size, queue.pop()]).toEqual([1, 1, 1, 0, undefined]);
-});
-
-test('the first is seen without being taken', () => {
-  const queue = new PriorityQueue<number>(byNumber);
-  for (const item of [3, 1, 2]) queue.push(item);
-  expect([queue.peek(), queue.peek(), queue.size]).toEqual([1, 1, 3]);
-});
 
 test('however items come and go, the first of those inside is given back', () => {
   const step = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constant('pop' as const));

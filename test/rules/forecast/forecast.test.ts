@@ -73,18 +73,6 @@ test('limits of starts hold in any stretch of their length, and are waited for w
   expect(result).toMatchObject({ calls: 10, lastStartAt: monday + 25 * hourMs, endless: false });
 });
 
-test('every attempt that fails is followed by the next after its delay', () => {
-  const failing = course({ answerRate: 0, retries: 2, retryAt: (retry, endedAt) => endedAt + retry * hourMs });
-  const result = forecast(input({ groups: [group(1)], course: failing }));
-  // One minute, an hour, one minute, two hours, one minute.
-  expect(result).toMatchObject({ calls: 3, finishesAt: monday + 3 * hourMs + 3 * minuteMs });
-});
-
-test('the part that is answered is not called again', () => {
-  const result = forecast(input({ groups: [group(1000)], linesAt: () => 100, course: course({ answerRate: 0.25, retries: 1 }) }));
-  expect(result.calls).toBe(1750);
-});
-
 test('people wait for their window, and the last part of it is left out', () => {
   const west = group(1, { calendars: [officeHours], zones: ['America/Los_Angeles'] });
   expect(forecast(input({ groups: [west] })).lastStartAt).toBe(monday + 2 * hourMs);
@@ -95,28 +83,11 @@ test('people wait for their window, and the last part of it is left out', () => 
   expect(forecast(input({ groups: [east], course: long })).lastFirstStartAt).toBe(tuesday + 50 * minuteMs);
 });
 
-test('a row waits for its first date, and is counted when its end comes or its window never opens', () => {
-  const later = group(1, { notBefore: monday + 3 * hourMs });
-  expect(forecast(input({ groups: [later] })).lastStartAt).toBe(monday + 3 * hourMs);
-  const expiring = group(5, { expiresAt: monday + 11.5 * minuteMs });
-  // Two calls each at 0 and 1 minutes; from 1.5 minutes on the margin is no longer left.
-  expect(forecast(input({ groups: [expiring] }))).toMatchObject({ calls: 4, neverCalled: 1, cutShort: 0 });
-  const never = group(3, { calendars: [{ hours: {}, closedOn: [] }] });
-  expect(forecast(input({ groups: [never] }))).toMatchObject({ calls: 0, neverCalled: 3, finishesAt: null });
-});
-
 test('at the end first attempts and further ones are lost apart from each other', () => {
   const failing = course({ answerRate: 0, retries: 1, retryAt: (_retry, endedAt) => endedAt + 5 * minuteMs });
   // The last start is before 12 minutes: calls at 0, 1, …; the retries come at 6 and take the lines over.
   const result = forecast(input({ groups: [group(30)], course: failing, endsAt: monday + 22 * minuteMs }));
   expect(result).toEqual(expect.objectContaining({ calls: 24, neverCalled: 18, cutShort: 0 }));
-});
-
-test('retries keep the frequency caps', () => {
-  const failing = course({ answerRate: 0, retries: 2, retryAt: (_retry, endedAt) => endedAt + hourMs });
-  const caps = [{ by: 'number' as const, calls: 2, withinMs: 24 * hourMs }];
-  const result = forecast(input({ groups: [group(1)], course: failing, caps }));
-  expect(result).toMatchObject({ calls: 3, lastStartAt: monday + 24 * hourMs });
 });
 
 test('with few lines at first the campaign takes longer', () => {
@@ -125,11 +96,6 @@ test('with few lines at first the campaign takes longer', () => {
   // 1 + 2 + … + 10 = 55 calls in ten minutes, then ten a minute.
   expect(forecast(warming).finishesAt).toBe(monday + 15 * minuteMs);
   expect(forecast(warm).finishesAt).toBe(monday + 10 * minuteMs);
-});
-
-test('what would take longer than a year is said to be endless', () => {
-  const result = forecast(input({ groups: [group(20_000)], linesAt: () => 1, course: course({ answeredMs: hourMs }) }));
-  expect(result).toMatchObject({ endless: true, finishesAt: null });
 });
 
 test('100,000 recipients of a hundred places are simulated within the time a person waits', () => {
@@ -286,21 +252,6 @@ test('time on the line is told as it is, while the lines are reckoned in whole s
   });
 });
 
-test.each([
-  [5, 5, 31, 35],
-  [20, 30, 31, 40],
-  [60, 120, 31, 60],
-  [60, 120, 60, 60],
-])('with calls of %i and %i seconds a start due after %i seconds is reckoned at %i', (answered, not, due, expected) => {
-  const times = course({ answeredMs: answered * secondMs, unansweredMs: not * secondMs });
-  const later = group(1, { notBefore: monday + due * secondMs });
-  expect(ask({ groups: [later], course: times }).lastStartAt).toBe(monday + expected * secondMs);
-});
-
-test('a recipient who could have been called before now is called now', () => {
-  expect(ask({ groups: [group(1, { notBefore: monday - dayMs })] }).lastStartAt).toBe(monday);
-});
-
 test('calls that are answered and calls that are not hold their lines for their own time', () => {
   const mixed = course({ answerRate: 0.5, answeredMs: 3 * minuteMs });
   expect(ask({ groups: [group(2)], course: mixed, linesAt: () => 2 })).toMatchObject({
@@ -315,45 +266,6 @@ test('parts of a person add up, however few are called at a time', () => {
   // Of nine people three are answered, and of the six others two at their second call.
   expect(ask({ groups: [group(9)], course: third }).calls).toBe(15);
   expect(ask({ groups: [group(9)], course: third, linesAt: () => 9 }).calls).toBe(15);
-});
-
-test('the last first attempt is told apart from the last attempt', () => {
-  const failing = course({ answerRate: 0, retries: 1 });
-  expect(ask({ groups: [group(2)], course: failing })).toMatchObject({
-    lastFirstStartAt: monday + minuteMs,
-    lastStartAt: monday + hourMs + 2 * minuteMs,
-    finishesAt: monday + hourMs + 3 * minuteMs,
-  });
-});
-
-test('the earlier of the end of the campaign and the end of the people counts', () => {
-  const early = monday + 10 * minuteMs + 1;
-  const late = monday + dayMs;
-  const lost = { calls: 1, neverCalled: 2, lastStartAt: monday };
-  expect(ask({ groups: [group(3, { expiresAt: early })], endsAt: late })).toMatchObject(lost);
-  expect(ask({ groups: [group(3, { expiresAt: late })], endsAt: early })).toMatchObject(lost);
-  expect(ask({ groups: [group(3)], endsAt: early })).toMatchObject(lost);
-});
-
-test('a further attempt that comes after the end is told as cut short', () => {
-  const failing = course({ answerRate: 0, retries: 1 });
-  expect(ask({ groups: [group(2)], course: failing, linesAt: () => 2, endsAt: monday + hourMs })).toMatchObject({
-    calls: 2,
-    neverCalled: 0,
-    cutShort: 2,
-  });
-});
-
-test('further attempts go before first ones', () => {
-  const failing = course({ answerRate: 0, retries: 1, retryAt: (_retry, endedAt) => endedAt });
-  // One line: first, again, second, again, …
-  expect(ask({ groups: [group(3)], course: failing, endsAt: monday + 14 * minuteMs })).toMatchObject({
-    calls: 4,
-    neverCalled: 1,
-    cutShort: 0,
-    lastFirstStartAt: monday + 2 * minuteMs,
-    lastStartAt: monday + 3 * minuteMs,
-  });
 });
 
 test('of further attempts the one that is due first goes first, and of two at once that of the one called first', () => {
@@ -380,28 +292,6 @@ test('who waits for a further attempt when the end comes is told as cut short', 
   const paced = { groups: [group(2)], course: failing, linesAt: () => 2, startsPerMinute: 1 };
   expect(ask({ ...paced, endsAt: again + 10 * minuteMs + 30 * secondMs })).toMatchObject({ calls: 3, cutShort: 1 });
   expect(ask({ ...paced, endsAt: again + 12 * minuteMs })).toMatchObject({ calls: 4, cutShort: 0 });
-});
-
-test('people who were called at once may be called again one at a time', () => {
-  const again = monday + 30 * minuteMs;
-  const failing = course({ answerRate: 0, retries: 1, retryAt: () => again });
-  const linesAt = (since: number) => (since < minuteMs ? 3 : 1);
-  expect(ask({ groups: [group(3)], course: failing, linesAt })).toMatchObject({
-    calls: 6,
-    lastFirstStartAt: monday,
-    lastStartAt: again + 2 * minuteMs,
-  });
-});
-
-test('while lines are added the campaign waits for the first of them', () => {
-  const idle = { linesAt: (since: number) => (since < 2 * minuteMs ? 0 : 1) };
-  expect(ask(idle)).toMatchObject({ calls: 1, lastStartAt: monday + 2 * minuteMs });
-});
-
-test('a line that is added is used before one that is in use becomes free', () => {
-  const long = course({ answeredMs: 10 * minuteMs, unansweredMs: 10 * minuteMs });
-  const linesAt = (since: number) => (since < 3 * minuteMs ? 1 : 2);
-  expect(ask({ groups: [group(2)], course: long, linesAt }).lastStartAt).toBe(monday + 3 * minuteMs);
 });
 
 test('both limits hold: lines in use and starts in a minute', () => {
