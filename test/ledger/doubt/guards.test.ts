@@ -224,10 +224,18 @@ test('the database itself refuses a second open call with the same words', async
   expect(await force(scenario, 1, 'Hello Ada')).toBe(0);
 });
 
-test.from(callTwo)('the database itself refuses a second open call to a number, whatever the words', async (scenario) => {
-  const autumn = await beginProven(scenario.store, { campaignId: 'autumn', rows: rowsNamed('Cora', 'Dora') });
-  expect(await force(autumn, 0, 'Hello Cora')).toBe(0);
-});
+test.from(beginOn, { rows: rowsNamed('Ada', 'Ben') })(
+  'the database itself refuses a second open call to a number, whatever the words',
+  async (spring) => {
+    const autumn = await beginProven(spring.store, { campaignId: 'autumn', rows: rowsNamed('Cora', 'Dora') });
+    // From when it is planned on.
+    for (const step of [() => spring.plan(1), () => spring.post(1), () => spring.verdict(1, 'confirmed')]) {
+      await step();
+      expect(await force(autumn, 0, 'Hello Cora')).toBe(0);
+      expect(await autumn.batch(9)).toBeUndefined();
+    }
+  },
+);
 
 test.from(callTwo)('a record that was found by its number alone leaves open whether another one is theirs', async (scenario) => {
   const [ada = '', ben = ''] = numbers(2);

@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
-import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
 import { LedgerOlderError } from '../../../src/ledger/ledger-older.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { agentId, answered, beginProven, noon, numbers, Scenario, guests } from '../scenario.ts';
+import { answered, beginProven, noon, numbers, Scenario } from '../scenario.ts';
 import { openAt } from '../test-stores.ts';
 import { test, openLedger, beginOn } from '../ledger-test.ts';
 import { newDatabase } from '../clean-store.ts';
@@ -75,18 +74,6 @@ test.from(beginOn, { rules: { pacing } })('a ledger that lost the round is refus
   expect(await scenario.attempts()).toHaveLength(2);
 });
 
-test.from(openLedger)('two campaigns never have a call to one number open at once', async (store) => {
-  const shared = guests(2);
-  const spring = await beginProven(store, { rows: shared });
-  const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
-  await spring.dial(1);
-  expect(await autumn.plan(1)).toMatchObject({ kind: 'wait', reason: 'words' });
-  expect(await autumn.attempts()).toEqual([]);
-  const [first = '', second = ''] = numbers(2);
-  await spring.sweep(noon + minuteMs, [answered('c1', first, noon + 1_000), answered('c2', second, noon + 1_000)]);
-  expect(await autumn.dial(1, noon + 2 * minuteMs)).toEqual(['autumn/1/1', 'autumn/2/1']);
-});
-
 test('whose number is in the batch already, or on another open call, waits a minute and leaves no place empty', async (dialect) => {
   const store = await openLedger(dialect);
   const [one = '', two = '', three = ''] = numbers(3);
@@ -111,46 +98,6 @@ test('whose number is in the batch already, or on another open call, waits a min
     { recipient_id: 'spring/2', due_at: noon + minuteMs },
     { recipient_id: 'spring/4', due_at: 0 },
   ]);
-});
-
-test.from(openLedger)('the database itself refuses a second open attempt to a number', async (store) => {
-  const shared = guests(2);
-  const spring = await beginProven(store, { rows: shared });
-  const autumn = await beginProven(store, { campaignId: 'autumn', rows: shared });
-  const rows = await autumn.recipients();
-  for (const step of ['planned', 'posting', 'open'] as const) {
-    if (step === 'planned') await spring.plan(1);
-    if (step === 'posting') await spring.post(1);
-    if (step === 'open') await spring.verdict(1, 'confirmed');
-    const forced = store.transaction((tx) =>
-      createBatch(tx, {
-        campaignId: 'autumn',
-        round: 1,
-        n: 1,
-        now: noon,
-        agentId,
-        caller: 'pn_main',
-        reference: null,
-        recipients: rows.map((row) => ({ row, openingLine: null })),
-        wordsKept: true,
-      }),
-    );
-    // Whoever has been given the number keeps it; nobody is left for a batch.
-    expect(await forced).toBe(0);
-    expect(await autumn.batch(1)).toBeUndefined();
-    expect(await autumn.attempts()).toEqual([]);
-  }
-});
-
-test('open calls hold their slots, and a batch waits until enough are free', async (dialect) => {
-  const scenario = await beginOn(dialect, { rules: { pacing: { maxConcurrentCalls: 3, batchSize: 20, refillThreshold: 2 } } });
-  expect(await scenario.dial(1)).toHaveLength(3);
-  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'capacity', outstanding: { open: 3 } });
-  const [first = '', second = ''] = numbers(6);
-  await scenario.sweep(noon + minuteMs, [answered('c1', first, noon + 1_000)]);
-  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
-  await scenario.sweep(noon + minuteMs, [answered('c2', second, noon + 1_000)]);
-  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
 test.from(openLedger)('who may not be called now leaves no place in the batch empty, however many they are', async (store) => {
