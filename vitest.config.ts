@@ -14,7 +14,7 @@ const usual = {
   'shape/production-shape': 645,
   'e2e/readme-tour': 395,
   'chaos/weaves': 340,
-  'interfaces/console/walk/': 150,
+  'interfaces/console/walk/': 60,
   'activities/reported-calls': 200,
   'e2e/': 120,
   'interfaces/cli/rehearse/rehearsal': 120,

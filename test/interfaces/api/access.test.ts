@@ -11,8 +11,9 @@ import { bothDialects } from '../../ledger/test-stores.ts';
 import { until } from '../../support/until.ts';
 import { ApiWorld } from './api-world.ts';
 import { createToken, findToken, tokenRoles, type TokenRole } from '../../../src/ledger/console/tokens.ts';
+import { problem } from '../../support/answers.ts';
 
-const add = 'POST /api/v1/suppressions';
+const add = 'POST /suppressions';
 const number = '+12125550100';
 /** A request that is carried out says so in shorter pauses. */
 const silentMs = 20_000;
@@ -83,21 +84,21 @@ test('a key that comes with another request is refused with what differs, and no
   await world.ask(add, { key: 'k1', body });
   const differs = async (request: Parameters<ApiWorld['ask']>[0], sent?: object) => {
     const answer = await world.ask(request, { key: 'k1', ...(sent === undefined ? {} : { body: sent }) });
-    expect(answer).toMatchObject({ status: 409, body: { code: 'key_reused' } });
+    expect(answer).toMatchObject(problem(409, 'key_reused'));
     expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(JSON.stringify(answer.body)).not.toMatch(/5550|letter|spring/);
     return answer.body.differs as string[];
   };
   expect(await differs(add, { ...body, numbers: ['+12125550101'] })).toEqual(['body.numbers']);
   expect(await differs(add, { numbers: [number], campaign: 'spring' })).toEqual(['body.reason']);
-  expect(await differs('POST /api/v1/suppressions/remove', { numbers: [number], campaign: 'spring' })).toEqual(['path', 'body.reason']);
-  expect(await differs('DELETE /api/v1/webhooks/0123456789ab')).toEqual(['method', 'path', 'body.numbers', 'body.campaign', 'body.reason']);
+  expect(await differs('POST /suppressions/remove', { numbers: [number], campaign: 'spring' })).toEqual(['path', 'body.reason']);
+  expect(await differs('DELETE /webhooks/0123456789ab')).toEqual(['method', 'path', 'body.numbers', 'body.campaign', 'body.reason']);
   // The refusal has cost the key nothing.
   expect((await world.ask(add, { key: 'k1', body })).headers['idempotent-replayed']).toBe('true');
 });
 
 test('a key that comes with another file or other options is refused with their names', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const send = (text: string, query = '') =>
     world.app.inject({
       method: 'POST',
@@ -135,10 +136,7 @@ interface Described {
 
 /** The status of an answer, without its body: some have no end. */
 async function statusOf(url: string, method: string, token: string | null): Promise<number> {
-  const headers = {
-    'idempotency-key': crypto.randomUUID(),
-    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-  };
+  const headers = { 'idempotency-key': crypto.randomUUID(), ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
   const request = httpRequest(url, { method, headers, agent: false });
   request.on('error', () => {});
   request.end();
@@ -152,14 +150,9 @@ test('each route lets through exactly the roles that may use it', async () => {
   await beginProven(store);
   const world = await ApiWorld.over(store);
   const address = await world.app.listen({ port: 0, host: '127.0.0.1' });
-  const { paths } = (await world.ask('GET /api/v1/openapi.json', { token: null })).body as Described;
+  const { paths } = (await world.body('GET /openapi.json', { token: null })) as Described;
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, description }]) => ({
-      path,
-      method,
-      operationId,
-      description,
-    })),
+    Object.entries(methods).map(([method, { operationId, description }]) => ({ path, method, operationId, description })),
   );
   expect(routes.map(({ operationId }) => operationId).toSorted()).toEqual([...roleOf.keys()].toSorted());
   const names: Record<string, string> = { campaign: 'spring', row: '1', call: '1', format: 'csv', webhook: 'none' };
@@ -199,8 +192,8 @@ test('a token that nobody has takes the same steps as one with a wrong secret', 
 });
 
 test('the description of the API is OpenAPI 3.1 without a fault, and complete', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
-  const { status, body } = await world.ask('GET /api/v1/openapi.json', { token: null });
+  const world = await ApiWorld.empty();
+  const { status, body } = await world.ask('GET /openapi.json', { token: null });
   expect(status).toBe(200);
   expect(body.openapi).toBe('3.1.0');
   const config = await createConfig({

@@ -9,7 +9,9 @@ import { createControl } from '../../../src/operations/control/control.ts';
 import { readConfig } from '../../../src/shared/config.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { beginSession } from '../../../src/ledger/console/sessions.ts';
+import { readMarks } from '../../../src/ledger/events.ts';
 import { createToken, type TokenRole } from '../../../src/ledger/console/tokens.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
 import { noon } from '../../ledger/scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 
@@ -22,6 +24,11 @@ interface WorldOptions {
   logger?: Logger;
   settings?: NodeJS.ProcessEnv;
   connect?: Connect;
+}
+
+/** What operators have done, as the log of a campaign has it. */
+export async function actsIn({ db }: Pick<Store, 'db'>, campaignId = 'spring'): Promise<string[]> {
+  return (await readMarks(db, campaignId)).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
 }
 
 /** The API over a store whose campaigns a test has made by hand; time stands still at noon unless `at` is moved. */
@@ -42,16 +49,9 @@ export class ApiWorld {
     this.store = context.store;
   }
 
-  static async over(
-    store: Store,
-    {
-      limits = {},
-      isOwn = false,
-      logger = pino({ level: 'silent' }),
-      settings = {},
-      connect = () => Promise.reject(new Error('this test has no Temporal')),
-    }: WorldOptions = {},
-  ): Promise<ApiWorld> {
+  static async over(store: Store, options: WorldOptions = {}): Promise<ApiWorld> {
+    const { limits = {}, isOwn = false, logger = pino({ level: 'silent' }), settings = {} } = options;
+    const { connect = () => Promise.reject(new Error('this test has no Temporal')) } = options;
     // The context is made before the world it reads the time of.
     const held: { world?: ApiWorld } = {};
     const nowReal = () => held.world?.at ?? noon;
@@ -81,6 +81,10 @@ export class ApiWorld {
     return world;
   }
 
+  static async empty(options?: WorldOptions): Promise<ApiWorld> {
+    return ApiWorld.over(await openCleanStore('sqlite'), options);
+  }
+
   tokenText(role: TokenRole): string {
     return this.#texts.get(role) ?? '';
   }
@@ -91,29 +95,14 @@ export class ApiWorld {
     return `carillon_session=${await beginSession(this.store, { tokenId, nowReal: this.at })}`;
   }
 
-  /** As `admin` unless something else is said; with a new key for each change. */
-  async ask(
-    request: `${'GET' | 'POST' | 'DELETE'} ${string}`,
-    {
-      role = 'admin',
-      token,
-      key,
-      body,
-      headers = {},
-    }: {
-      role?: TokenRole;
-      token?: string | null;
-      key?: string;
-      body?: object;
-      headers?: Record<string, string>;
-    } = {},
-  ) {
-    const [method, url] = request.split(' ') as ['GET' | 'POST' | 'DELETE', string];
+  /** As `admin` unless something else is said, with a new key for each change. A path is one below `/api/v1`, or begins with `/api`. */
+  async ask(request: AskedOf, { role = 'admin', token, key, body, headers = {} }: AskOptions = {}) {
+    const [method, path] = request.split(' ') as ['GET' | 'POST' | 'DELETE', string];
     const text = token === undefined ? this.#texts.get(role) : token;
     this.#keys += 1;
     const answer = await this.app.inject({
       method,
-      url,
+      url: path.startsWith('/api/') ? path : `/api/v1${path}`,
       headers: {
         ...headers,
         ...(text == null ? {} : { authorization: `Bearer ${text}` }),
@@ -124,4 +113,18 @@ export class ApiWorld {
     const isJson = /json/.test(String(answer.headers['content-type']));
     return { status: answer.statusCode, headers: answer.headers, body: isJson ? answer.json() : answer.body };
   }
+
+  async body(...asked: Parameters<ApiWorld['ask']>) {
+    return (await this.ask(...asked)).body;
+  }
+}
+
+type AskedOf = `${'GET' | 'POST' | 'DELETE'} ${string}`;
+
+interface AskOptions {
+  role?: TokenRole;
+  token?: string | null;
+  key?: string;
+  body?: object;
+  headers?: Record<string, string>;
 }

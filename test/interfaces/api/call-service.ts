@@ -1,11 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { readMarks } from '../../../src/ledger/events.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
+import { actsIn } from './api-world.ts';
 
 export const serviceKey = 'sk_of_this_test';
 
@@ -39,7 +39,5 @@ export async function recordOneCall(
     response.writeHead(found === null ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(found ?? { error: { message: 'no such conversation' } }));
   });
-  const acts = async () =>
-    (await readMarks(store.db, 'spring')).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
-  return { store, scenario, service, acts, settings: { SVC_BASE_URL: service.url, SVC_API_KEY: serviceKey } };
+  return { store, scenario, service, acts: () => actsIn(store), settings: { SVC_BASE_URL: service.url, SVC_API_KEY: serviceKey } };
 }

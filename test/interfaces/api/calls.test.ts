@@ -1,11 +1,17 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { ApiWorld } from './api-world.ts';
 import { recordOneCall, serve, serviceKey } from './call-service.ts';
+import { holds, problem } from '../../support/answers.ts';
+import { ConsoleWorld } from '../console/console-world.ts';
 
-const spring = 'GET /api/v1/campaigns/spring/rows';
+const spring = 'GET /campaigns/spring/rows';
 
 async function openWorld(record: (url: string) => object | null, audio?: (response: ServerResponse, headers: IncomingHttpHeaders) => void) {
   const { store, settings, ...made } = await recordOneCall(record, audio);
@@ -39,17 +45,14 @@ test('a transcript tells who said what, and the log who has read it', async () =
 test('a call that is not there, goes on or was deleted has no transcript, and nobody is said to have read one', async () => {
   const { world, acts } = await openWorld(() => null);
   const ask = (path: string) => world.ask(`${spring}/${path}/transcript`, { role: 'operate' });
-  expect(await ask('1/calls/2')).toMatchObject({ status: 404, body: { code: 'no_record' } });
-  expect(await ask('99/calls/1')).toMatchObject({ status: 404, body: { code: 'no_record' } });
+  expect(await ask('1/calls/2')).toMatchObject(problem(404, 'no_record'));
+  expect(await ask('99/calls/1')).toMatchObject(problem(404, 'no_record'));
   // Called, and no conversation is known to be theirs yet.
-  expect(await ask('2/calls/1')).toMatchObject({ status: 409, body: { code: 'call_open' } });
+  expect(await ask('2/calls/1')).toMatchObject(problem(409, 'call_open'));
   const deleted = await ask('1/calls/1');
-  expect(deleted).toMatchObject({
-    status: 404,
-    body: { code: 'no_record', detail: expect.stringMatching(/has deleted/) },
-  });
+  expect(deleted).toMatchObject(problem(404, 'no_record', /has deleted/));
   await world.store.db.updateTable('conversations').set({ final: 0 }).execute();
-  expect(await ask('1/calls/1')).toMatchObject({ status: 409, body: { code: 'call_open' } });
+  expect(await ask('1/calls/1')).toMatchObject(problem(409, 'call_open'));
   expect(await acts()).toEqual([]);
 });
 
@@ -74,11 +77,7 @@ test('a player fetches a recording in parts, and the log has one line of it', as
     (url) => ({ audio: `${url}/conv_1.wav` }),
     (response, { range }) => {
       if (range === 'bytes=99-') return response.writeHead(416, { 'content-range': 'bytes */10' }).end('none');
-      response.writeHead(206, {
-        'content-type': 'audio/wav',
-        'content-range': 'bytes 4-6/10',
-        'accept-ranges': 'bytes',
-      });
+      response.writeHead(206, { 'content-type': 'audio/wav', 'content-range': 'bytes 4-6/10', 'accept-ranges': 'bytes' });
       return response.end('and');
     },
   );
@@ -91,7 +90,7 @@ test('a player fetches a recording in parts, and the log has one line of it', as
   });
   expect(service.asked.at(-1)?.headers.range).toBe('bytes=4-6');
   await fetchPart('bytes=7-9');
-  expect(await fetchPart('bytes=99-')).toMatchObject({ status: 404, body: { code: 'no_record' } });
+  expect(await fetchPart('bytes=99-')).toMatchObject(problem(404, 'no_record'));
   expect(await acts()).toEqual(['recording_shown']);
   world.at += 15 * minuteMs;
   await fetchPart('bytes=0-');
@@ -108,16 +107,14 @@ test('a recording elsewhere is fetched without the key, and is never handed on a
   expect(JSON.stringify(other.asked)).not.toContain(serviceKey);
 });
 
-test.each([
-  ['a record without one', null, 404, 'no_record'],
-  ['an address that sends it in the clear', 'http://recordings.example/1.wav', 503, 'service_unusable'],
-  ['an address that is a file', 'file:///etc/passwd', 503, 'service_unusable'],
-  ['an address that is none', 'conv_1', 503, 'service_unusable'],
-  ['an address where nobody answers', 'http://127.0.0.1:1/1.wav', 503, 'service_unusable'],
-])('%s has no recording', async (_, audio, status, code) => {
+test('a recording that is not there, or may not be fetched from where it is, is refused, and nobody is said to have heard it', async () => {
+  let audio: string | null = null;
   const { world, acts } = await openWorld(() => ({ audio }));
-  const answer = await world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
-  expect(answer).toMatchObject({ status, body: { code } });
+  const ask = () => world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
+  expect(await ask()).toMatchObject(problem(404, 'no_record'));
+  // In the clear, a file, no address at all, and where nobody answers.
+  for (audio of ['http://recordings.example/1.wav', 'file:///etc/passwd', 'conv_1', 'http://127.0.0.1:1/1.wav'])
+    expect([audio, await ask()]).toMatchObject([audio, problem(503, 'service_unusable')]);
   expect(await acts()).toEqual([]);
 });
 
@@ -129,4 +126,29 @@ test('a recording that leads to another address with the key is not followed', a
   );
   expect(await world.ask(`${spring}/1/calls/1/recording`)).toMatchObject({ status: 503 });
   expect(other.asked).toEqual([]);
+});
+
+test('the evidence of a row is downloaded, whole and signed, and the log says so', async () => {
+  const { world, store, acts } = await openWorld(() => said);
+  expect(await world.ask(`${spring}/99/evidence.zip`)).toMatchObject(problem(404, 'unknown_row'));
+  expect(await acts()).toEqual([]);
+  const { rawPayload, headers } = await world.app.inject({
+    url: '/api/v1/campaigns/spring/rows/1/evidence.zip?with_conversations=true',
+    headers: { authorization: `Bearer ${world.tokenText('operate')}` },
+  });
+  const disposition = 'attachment; filename="spring-row-1-evidence.zip"';
+  expect(headers).toMatchObject({ 'content-type': 'application/zip', 'content-disposition': disposition });
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-evidence-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'bundle.zip');
+  writeFileSync(path, rawPayload);
+  const checked = spawnSync(process.execPath, ['src/presentation/evidence/check.mjs', path], { encoding: 'utf8' });
+  expect(checked, checked.stderr).toMatchObject({ status: 0 });
+  // What the service has not is told in its place.
+  const missing = 'Not part of this bundle: There is no recording of call 1 of row 1';
+  holds(rawPayload.toString('latin1'), ['conversations/spring-row-1-call-1.txt', 'agent: Good morning.', missing]);
+  expect(await acts()).toEqual(['evidence_exported_with_conversations']);
+  expect((await verifyLog(store.db, null)).ok).toBe(true);
+  const page = await (await ConsoleWorld.over(store)).text('/campaigns/spring/rows/1');
+  expect(page).toContain('href="/campaigns/spring/rows/1/evidence.zip"');
 });

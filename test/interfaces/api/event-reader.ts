@@ -31,12 +31,5 @@ export async function readEventStream(url: string, headers: Record<string, strin
       if (each.startsWith('data: ')) ids.push(Number(id));
     }
   });
-  return {
-    response,
-    ids,
-    text: () => whole,
-    pause: () => response.pause(),
-    resume: () => response.resume(),
-    end: () => request.destroy(),
-  };
+  return { response, ids, text: () => whole, pause: () => response.pause(), resume: () => response.resume(), end: () => request.destroy() };
 }

@@ -152,10 +152,7 @@ test.for(dialects)('a client that connects again and again misses nothing while 
   const received: number[] = [];
   for (let part = 0; ; part += 1) {
     const last = received.at(-1) ?? 0;
-    const reader = await readEventStream(`${address}/api/v1/events/stream?after=0`, {
-      ...headers,
-      'last-event-id': String(last),
-    });
+    const reader = await readEventStream(`${address}/api/v1/events/stream?after=0`, { ...headers, 'last-event-id': String(last) });
     const enough = 3 + (part % 5) * 40;
     const complete = async () => writing.isDone && (await allIds(store)).length === received.length + reader.ids.length;
     await until('some have come', async () => reader.ids.length >= enough || (await complete()));
@@ -177,7 +174,7 @@ test('a stream ends when its token is revoked', async () => {
 });
 
 test('beyond the most streams of a server one more is asked to come again later', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'), { limits: { streams: 2 } });
+  const world = await ApiWorld.empty({ limits: { streams: 2 } });
   const address = await world.app.listen({ port: 0, host: '127.0.0.1' });
   const headers = { authorization: `Bearer ${world.tokenText('read')}` };
   const open = () => readEventStream(`${address}/api/v1/events/stream`, headers);

@@ -77,11 +77,7 @@ const tampered = (body: string) =>
 
 const ways: Record<string, { way: Way; reads: number; statuses: number[] }> = {
   'arrive at once': { way: () => [{ after: 0 }], reads: 3, statuses: [200] },
-  'arrive twice, and once more half an hour later': {
-    way: () => [{ after: 0 }, { after: 0 }, { after: 1500 }],
-    reads: 3,
-    statuses: [200],
-  },
+  'arrive twice, and once more half an hour later': { way: () => [{ after: 0 }, { after: 0 }, { after: 1500 }], reads: 3, statuses: [200] },
   'arrive in any order': { way: (_sent, nth) => [{ after: (nth * 70) % 120 }], reads: 12, statuses: [200] },
   'arrive when all is known': { way: () => [{ after: 1000 }], reads: rows, statuses: [200] },
   'arrive after the replay window': { way: () => [{ after: 1860 }], reads: rows, statuses: [401] },

@@ -8,6 +8,7 @@ import { minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { ApiWorld } from './api-world.ts';
 import { path, post, secrets, sign, type Sent } from './sent-requests.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+import { problem } from '../../support/answers.ts';
 
 const { stringify } = JSON;
 
@@ -210,8 +211,8 @@ test('what the service did not sign, or long ago, is refused in the same words, 
 test('without a secret there is no such route, and the description of the API names it in no case', async () => {
   const { api, store } = await oneCall();
   const bare = await ApiWorld.over(store);
-  expect(await post(bare, sign(eventOf({}, noon)))).toMatchObject({ status: 404, body: { code: 'not_found' } });
-  const described = async (world: ApiWorld) => (await world.ask('GET /api/v1/openapi.json')).body as object;
+  expect(await post(bare, sign(eventOf({}, noon)))).toMatchObject(problem(404, 'not_found'));
+  const described = async (world: ApiWorld) => (await world.body('GET /openapi.json')) as object;
   expect(await described(api)).toEqual(await described(bare));
   expect(stringify(await described(api))).not.toContain(path);
 });

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { startApi } from '../../../src/interfaces/api/server.ts';
-import { openCleanStore } from '../../ledger/clean-store.ts';
 import { ApiWorld } from './api-world.ts';
 
 const path = '/api/v1/suppressions/import';
@@ -29,7 +28,7 @@ function head(world: ApiWorld, more: string): string {
 }
 
 test('a request that says itself that its file is too large is refused before any of it is sent', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const { ask, socket } = await listen(world);
   const answer = await ask(head(world, 'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 2000000000'));
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
@@ -38,7 +37,7 @@ test('a request that says itself that its file is too large is refused before an
 });
 
 test('a client that was refused before its body came may ask again on its connection', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'), { limits: { lingerMs: 20 } });
+  const world = await ApiWorld.empty({ limits: { lingerMs: 20 } });
   const { ask, socket } = await listen(world);
   const refused = await ask(head(world, 'Content-Type: text/csv\r\nContent-Length: 4').replace('Bearer', 'Nobody'));
   expect(refused).toMatch(/^HTTP\/1\.1 401 /);
@@ -57,14 +56,9 @@ test.each([
   ['has another file', 'multipart/form-data; boundary=b', `--b\r\n${file.replace('numbers', 'n')}\r\n\r\n1\r\n--b--\r\n`],
   ['is empty', 'multipart/form-data; boundary=b', ''],
 ])('a form that %s is a fault of its sender', async (_, type, payload) => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const headers = { authorization: `Bearer ${world.tokenText('operate')}`, 'idempotency-key': 'k1' };
-  const answer = await world.app.inject({
-    method: 'POST',
-    url: path,
-    headers: { ...headers, 'content-type': type },
-    payload,
-  });
+  const answer = await world.app.inject({ method: 'POST', url: path, headers: { ...headers, 'content-type': type }, payload });
   expect(answer.statusCode).toBe(400);
   expect(answer.json()).toMatchObject({ code: 'upload' });
 });
@@ -74,7 +68,7 @@ test.each([
   ['/api/v1/campaigns/%E0%A4%A', 400, 'fst_err_bad_url'],
   ['/api/v1/%00', 404, 'not_found'],
 ])('the address %s is refused with a problem', async (url, status, code) => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const answer = await world.app.inject({ url, headers: { authorization: `Bearer ${world.tokenText('read')}` } });
   expect(answer.statusCode).toBe(status);
   expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/);
@@ -85,7 +79,7 @@ test.each([
   ['to this machine alone', false],
   ['behind a proxy that speaks TLS', true],
 ])('the cookie of a server %s is for TLS alone: %s', async (_, behindProxy) => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const api = await startApi(world.context, { host: '127.0.0.1', port: 0, tls: null, behindProxy });
   const answer = await fetch(`${api.url}/sign-in`, {
     method: 'POST',

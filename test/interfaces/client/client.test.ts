@@ -115,8 +115,8 @@ interface Described {
 }
 
 test('every operation of the description has a method that sends its method and path, and a key where it takes one', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
-  const { body } = await world.ask('GET /api/v1/openapi.json', { token: null });
+  const world = await ApiWorld.empty();
+  const { body } = await world.ask('GET /openapi.json', { token: null });
   const described = Object.entries(body.paths as Record<string, Record<string, Described>>).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId, parameters = [] }]) => ({
       id: operationId,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { recordOneCall } from '../api/call-service.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
 import { ConsoleWorld } from './console-world.ts';
+import { holds, told } from '../../support/answers.ts';
 
 const attack = `<script>alert(1)</script>"'&${poison}`;
 const row = '/campaigns/spring/rows/1';
@@ -26,17 +27,16 @@ test('a call leads from its row to what was said in it and to its recording, and
   expect(service.asked).toEqual([]);
   const { status, text } = await console.get(call);
   expect(status).toBe(200);
-  expect(text).toMatch(
+  holds(text, [
     /class="agent" data-seconds="">\s*<div>[\s\S]*?datetime="2030-01-15T12:00:05.000Z"[\s\S]*?Agent[\s\S]*?Good morning\./,
-  );
-  expect(text).toMatch(/class="callee" data-seconds="63">\s*<a href="#t=63">[\s\S]*?1:03[\s\S]*?Person[\s\S]*?Hello\?/);
-  expect(text).toMatch(/class="other" data-seconds="">\s*<div>[\s\S]*?tool[\s\S]*?no words/);
-  expect(text).toContain(`<audio id="recording" controls preload="none" src="${call}/recording">`);
+    /class="callee" data-seconds="63">\s*<a href="#t=63">[\s\S]*?1:03[\s\S]*?Person[\s\S]*?Hello\?/,
+    /class="other" data-seconds="">\s*<div>[\s\S]*?tool[\s\S]*?no words/,
+    `<audio id="recording" controls preload="none" src="${call}/recording">`,
+  ]);
   // It is opened again by a person alone: each time is told in the log.
-  expect(text).toContain('data-follows=""');
-  expect(text).toContain('data-again=""');
+  holds(text, ['data-follows=""', 'data-again=""']);
   expect(await acts()).toEqual(['transcript_shown']);
-  expect((await console.get(row)).text).toContain('operate console: transcript shown, call 1');
+  expect(await console.text(row)).toContain('operate console: transcript shown, call 1');
 });
 
 test('what agents and callers have said is text on the page, and nothing else', async () => {
@@ -49,9 +49,7 @@ test('what agents and callers have said is text on the page, and nothing else', 
   }));
   const { status, text } = await console.get(call);
   expect(status).toBe(200);
-  expect(text).toContain('&lt;script&gt;alert(1)');
-  expect(text).toContain('second line');
-  expect(text).not.toContain('<script>alert');
+  holds(text, ['&lt;script&gt;alert(1)', 'second line'], ['<script>alert']);
   expect(text.replaceAll(/[\n]/g, '')).not.toMatch(obeyed);
 });
 
@@ -71,12 +69,11 @@ test('a recording is played with the session of the page, in parts, and is told 
 
 test('whoever may only look has no link to what was said, reads nothing, and nothing is asked or told', async () => {
   const { console, service, acts } = await openConsole(() => ({ transcript: [{ role: 'user', message: 'a secret' }] }));
-  expect((await console.get(row, 'read')).text).not.toContain('/calls/');
+  expect(await console.text(row, 'read')).not.toContain('/calls/');
   for (const path of [call, `${call}/recording`]) {
     const { status, text } = await console.get(path, 'read');
     expect([path, status]).toEqual([path, 403]);
-    expect(text).toContain('operate');
-    expect(text).not.toContain('a secret');
+    holds(text, ['operate'], ['a secret']);
   }
   expect(service.asked).toEqual([]);
   expect(await acts()).toEqual([]);
@@ -84,16 +81,16 @@ test('whoever may only look has no link to what was said, reads nothing, and not
 
 test('a call without a record says why and what to do, and nobody is said to have read one', async () => {
   const { console, store, acts } = await openConsole(() => null);
-  expect(await console.get(call)).toMatchObject({ status: 404, text: expect.stringContaining('has deleted the record') });
-  expect(await console.get(`${row}/calls/2`)).toMatchObject({ status: 404, text: expect.stringContaining('There is no') });
+  expect(await console.get(call)).toMatchObject(told(404, 'has deleted the record'));
+  expect(await console.get(`${row}/calls/2`)).toMatchObject(told(404, 'There is no'));
   expect(await console.get(`${row}/calls/1e3`)).toMatchObject({ status: 404 });
   expect(await console.get('/campaigns/spring/rows/99/calls/1')).toMatchObject({ status: 404 });
   const open = await console.get('/campaigns/spring/rows/2/calls/1');
-  expect(open).toMatchObject({ status: 409, text: expect.stringContaining('is not complete yet') });
+  expect(open).toMatchObject(told(409, 'is not complete yet'));
   // It is there without another click once the call is over.
   expect(open.text).toContain('data-follows="spring"');
   await store.db.updateTable('conversations').set({ gone: 1 }).execute();
-  expect((await console.get(call)).text).toContain('has deleted the record');
+  expect(await console.text(call)).toContain('has deleted the record');
   expect(await acts()).toEqual([]);
 });
 
@@ -102,15 +99,10 @@ test('while the service is silent the page says so and what to do, and a record 
   const console = await ConsoleWorld.over(silent.store, { ...silent.settings, SVC_BASE_URL: 'http://127.0.0.1:1' });
   const { status, text } = await console.get(call);
   expect(status).toBe(503);
-  expect(text).toContain('cannot be reached');
-  expect(text).toContain('Load this page again later.');
+  holds(text, ['cannot be reached', 'Load this page again later.']);
   expect(await silent.acts()).toEqual([]);
   const bare = await silent.console.get(call);
   expect(bare.status).toBe(200);
-  expect(bare.text).toContain('Nothing was said');
-  expect(bare.text).not.toContain('<audio');
-  expect(await silent.console.get(`${call}/recording`)).toMatchObject({
-    status: 404,
-    text: expect.stringContaining('There is no recording'),
-  });
+  holds(bare.text, ['Nothing was said'], ['<audio']);
+  expect(await silent.console.get(`${call}/recording`)).toMatchObject(told(404, 'There is no recording'));
 });

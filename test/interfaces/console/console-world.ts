@@ -1,4 +1,5 @@
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
 import { ApiWorld, type Connect } from '../api/api-world.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 
@@ -24,63 +25,55 @@ export class ConsoleWorld {
     return new ConsoleWorld(await ApiWorld.over(store, { settings, ...(connect === undefined ? {} : { connect }) }));
   }
 
+  static async empty(settings?: NodeJS.ProcessEnv): Promise<ConsoleWorld> {
+    return ConsoleWorld.over(await openCleanStore('sqlite'), settings);
+  }
+
+  get store(): Store {
+    return this.api.store;
+  }
+
+  async text(...asked: Parameters<ConsoleWorld['get']>): Promise<string> {
+    return (await this.get(...asked)).text;
+  }
+
   /** `role`: of the token with which the browser is signed in. */
   get(path: string, role: TokenRole = 'operate', headers: Record<string, string> = {}): Promise<ConsoleAnswer> {
-    return this.#ask({ method: 'GET', path, role, headers });
+    return this.ask({ method: 'GET', url: path, headers }, role);
   }
 
   /** Sends a form from a page of this server. */
   post(path: string, fields: Record<string, string>, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
-    return this.#ask({ method: 'POST', path, role, fields });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return this.ask({ method: 'POST', url: path, headers, payload: new URLSearchParams(fields).toString() }, role);
   }
 
   /** Opens a form and sends it with what it holds already, changed and completed by `fields`. */
   async submit(path: string, fields: Record<string, string> = {}, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
-    return this.post(path, { ...hiddenFields((await this.get(path, role)).text), ...fields }, role);
+    return this.post(path, { ...hiddenFields(await this.text(path, role)), ...fields }, role);
   }
 
   /** Sends a form with files from a page of this server. */
-  async send(
-    path: string,
-    { fields, files }: { fields: Record<string, string>; files: Record<string, string> },
-    role: TokenRole = 'operate',
-  ): Promise<ConsoleAnswer> {
-    const form = new FormData();
-    for (const [name, value] of Object.entries(fields)) form.append(name, value);
-    for (const [name, text] of Object.entries(files)) form.append(name, new Blob([text]), `${name}.csv`);
-    const answer = await this.api.app.inject({
-      method: 'POST',
-      url: path,
-      headers: await this.#headers(role),
-      payload: form,
-    });
-    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+  async send(path: string, { fields, files }: Record<'fields' | 'files', Record<string, string>>, role: TokenRole = 'operate') {
+    const payload = new FormData();
+    for (const [name, value] of Object.entries(fields)) payload.append(name, value);
+    for (const [name, text] of Object.entries(files)) payload.append(name, new Blob([text]), `${name}.csv`);
+    return this.ask({ method: 'POST', url: path, payload }, role);
   }
 
-  async #headers(role: TokenRole): Promise<Record<string, string>> {
-    return { 'sec-fetch-site': 'same-origin', cookie: await this.api.cookie(role) };
-  }
-
-  async #ask(asked: {
-    method: 'GET' | 'POST';
-    path: string;
-    role: TokenRole;
-    fields?: Record<string, string>;
-    headers?: Record<string, string>;
-  }) {
-    const { method, path, role, fields, headers = {} } = asked;
-    const answer = await this.api.app.inject({
-      method,
-      url: path,
-      headers: {
-        ...(await this.#headers(role)),
-        ...headers,
-        ...(fields === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-      },
-      ...(fields === undefined ? {} : { payload: new URLSearchParams(fields).toString() }),
-    });
+  /** Any request at all, of a browser that is signed in and on a page of this server unless its headers say something else. */
+  async ask({ headers, ...request }: Asked, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
+    const own = { 'sec-fetch-site': 'same-origin', cookie: await this.api.cookie(role) };
+    const answer = await this.api.app.inject({ ...request, headers: { ...own, ...headers } });
     return { status: answer.statusCode, headers: answer.headers, text: answer.body };
   }
+}
+
+interface Asked {
+  method: 'GET' | 'POST';
+  url: string;
+  headers?: Record<string, string>;
+  payload?: FormData | string;
 }
 
 /** The hidden fields of the form of an action, its key among them. */

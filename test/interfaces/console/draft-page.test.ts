@@ -15,6 +15,7 @@ import { poison } from '../../support/terminal-poison.ts';
 import { DraftWorld, goodCalls, goodList, goodName, goodWords } from './draft-world.ts';
 import { apiKey, startPageSandbox } from '../../sandbox/page/window.ts';
 import { ConsoleWorld, hiddenFields } from './console-world.ts';
+import { holds, told, locationOf } from '../../support/answers.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -23,19 +24,38 @@ test.for(dialects)('a draft says what would happen, in another process of the se
   const path = await (await DraftWorld.over(store)).prepare();
   const admin = await DraftWorld.over(store);
   const text = await admin.page(path, 'admin');
-  expect(text).toMatch(/<span class="big num">3<\/span>\s*<span class="soft">of 4 can be called/);
-  expect(text).toMatch(/Invalid phone<\/dt>\s*<dd><span class="num">1<\/span>/);
-  expect(text).toMatch(/Start calling 3 people/);
-  expect(text).toMatch(/Row 4<[\s\S]*A number without \+ needs a country[\s\S]*name="fix.4.2"\s+value="555"/);
-  expect(text).toContain('equest not to be called again would not be heard');
-  expect(text).toContain('Ends likely');
-  expect(text).toContain('The service was not asked about agent and caller number');
+  holds(text, [
+    /<span class="big num">3<\/span>\s*<span class="soft">of 4 can be called/,
+    /Invalid phone<\/dt>\s*<dd><span class="num">1<\/span>/,
+    /Start calling 3 people/,
+    /Row 4<[\s\S]*A number without \+ needs a country[\s\S]*name="fix.4.2"\s+value="555"/,
+    'equest not to be called again would not be heard',
+    'Ends likely',
+    'The service was not asked about agent and caller number',
+  ]);
   expect(text.match(/class="btn primary"/g)).toHaveLength(1);
   expect(text).not.toContain('2125550131');
 });
 
+/** What the reader of the command makes of a campaign file beside `goodList`. */
+async function readFileOf(text: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-draft-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'campaign.yaml'), text);
+  writeFileSync(join(folder, 'list.csv'), goodList);
+  return readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
+}
+
+/** The page over a database in which a campaign with this file was imported. */
+async function openWritten(written: object): Promise<DraftWorld> {
+  const world = await DraftWorld.empty();
+  const read = await readFileOf(stringify(written));
+  await importList({ store: world.store, read, accountId: 'http://service', now: noon, allowPartial: true });
+  return world;
+}
+
 test('the file that is downloaded is read by the reader of the command, with what was written', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const calls = {
     ...goodCalls,
     hours: 'week',
@@ -49,11 +69,7 @@ test('the file that is downloaded is read by the reader of the command, with wha
   const path = await world.prepare({ calls, words: { ...goodWords, 'opt_out.collected': 'opt_out' } });
   const { headers, text } = await world.console.get(`${path}/campaign.yaml`);
   expect(headers['content-disposition']).toBe('attachment; filename="campaign.yaml"');
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-draft-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'campaign.yaml'), text);
-  writeFileSync(join(folder, 'list.csv'), goodList);
-  const { rules } = await readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
+  const { rules } = await readFileOf(text);
   expect(rules).toMatchObject({
     agentId: 'agent_reminders',
     callers: { numbers: ['pn_main'] },
@@ -69,59 +85,63 @@ test('the file that is downloaded is read by the reader of the command, with wha
   expect(rules.calendar.closedOn).toContain('2030-12-24');
 });
 
-test.for<[string, 'columns' | 'words' | 'calls' | 'name', Record<string, string>, string, RegExp]>([
-  ['no phone', 'columns', { 'column.2': '' }, 'column.0', /This is missing; write the name of a column/],
-  ['no such zone', 'columns', { 'column.2': 'list.phone', 'list.fallback_timezone': 'EST' }, 'list.fallback_timezone', /name of a time zone/],
-  ['an unknown column', 'words', { ...goodWords, first_message: 'Hello {{ nobody }}' }, 'first_message', /no column of the list/],
-  ['a half template', 'words', { ...goodWords, first_message: 'Hello {{ First_name' }, 'first_message', /not closed/],
-  ['a name with a blank', 'words', { ...goodWords, 'variables.4.name': 'a b', 'variables.4.value': 'x' }, 'variables.4.name', /write a name of letters/],
-  ['a name twice', 'words', { ...goodWords, 'variables.1.name': 'first_name', 'variables.1.value': 'x' }, 'variables.1.name', /Variable 1 has this name/],
-  ['no agent', 'words', { ...goodWords, agent_id: '' }, 'agent_id', /This is missing; write the id of the agent/],
-  ['hours in words', 'calls', { ...goodCalls, hours: 'week', 'hours.mon': '9 to 5' }, 'hours.mon', /write &quot;09:00-17:00&quot;/],
-  ['hours on no day', 'calls', { ...goodCalls, hours: 'week' }, 'hours', /write the windows of each weekday/],
-  ['half a cap', 'calls', { ...goodCalls, 'caps.calls': '3' }, 'caps.calls', /write \{ calls: 3, within: 24h \}/],
-  ['a limit in words', 'calls', { ...goodCalls, 'pacing.max_concurrent_calls': 'many' }, 'pacing.max_concurrent_calls', /write a whole number from 1/],
-  ['a time in no zone', 'calls', { ...goodCalls, starts_at: '2030-03-01T09:00', times_zone: 'Mars/Base' }, 'times_zone', /name of a time zone/],
-  ['an id with blanks', 'name', { id: 'My campaign' }, 'id', /write 1 to 64 lower-case letters/],
-])('what cannot be used is told at its field, kept there, and keeps it from the start: %s', async ([, part, fields, field, says]) => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
-  const path = await world.prepare();
-  for (const answer of [await world.console.post(`${path}/${part}`, fields), await world.console.post(`${path}/start`, {})]) {
-    const { status, text } = answer;
-    expect(status).toBe(422);
-    const at = text.indexOf(`id="${field}"`);
-    expect(at, field).toBeGreaterThan(-1);
-    expect(/aria-invalid="true"/.exec(text.slice(at))?.index).toBeLessThan(400);
-    expect(text.slice(at)).toMatch(says);
-    // Whoever comes here writes on where it is wrong.
-    expect(/ autofocus/.exec(text.slice(at))?.index).toBeLessThan(800);
-    expect(text.match(/ autofocus/g)).toHaveLength(1);
-    expect(text).toMatch(/Saved\. This needs a change before it can start/);
+const week = { ...goodCalls, hours: 'week' };
+const unusable: readonly [part: string, fields: Record<string, string>, field: string, says: RegExp][] = [
+  ['columns', { 'column.2': '' }, 'column.0', /This is missing; write the name of a column/],
+  ['columns', { 'column.2': 'list.phone', 'list.fallback_timezone': 'EST' }, 'list.fallback_timezone', /name of a time zone/],
+  ['words', { ...goodWords, first_message: 'Hello {{ nobody }}' }, 'first_message', /no column of the list/],
+  ['words', { ...goodWords, first_message: 'Hello {{ First_name' }, 'first_message', /not closed/],
+  ['words', { ...goodWords, 'variables.4.name': 'a b', 'variables.4.value': 'x' }, 'variables.4.name', /write a name of letters/],
+  ['words', { ...goodWords, 'variables.1.name': 'first_name', 'variables.1.value': 'x' }, 'variables.1.name', /Variable 1 has this name/],
+  ['words', { ...goodWords, agent_id: '' }, 'agent_id', /This is missing; write the id of the agent/],
+  ['calls', { ...week, 'hours.mon': '9 to 5' }, 'hours.mon', /write &quot;09:00-17:00&quot;/],
+  ['calls', week, 'hours', /write the windows of each weekday/],
+  ['calls', { ...goodCalls, 'caps.calls': '3' }, 'caps.calls', /write \{ calls: 3, within: 24h \}/],
+  ['calls', { ...goodCalls, 'pacing.max_concurrent_calls': 'many' }, 'pacing.max_concurrent_calls', /write a whole number from 1/],
+  ['calls', { ...goodCalls, starts_at: '2030-03-01T09:00', times_zone: 'Mars/Base' }, 'times_zone', /name of a time zone/],
+  ['name', { id: 'My campaign' }, 'id', /write 1 to 64 lower-case letters/],
+];
+
+test('what cannot be used is told at its field, kept there, and keeps it from the start', async () => {
+  const world = await DraftWorld.empty();
+  for (const [part, fields, field, says] of unusable) {
+    const path = await world.prepare();
+    for (const { status, text } of [await world.save(path, part, fields), await world.save(path, 'start')]) {
+      const at = text.indexOf(`id="${field}"`);
+      expect([field, status, at > -1]).toEqual([field, 422, true]);
+      expect(/aria-invalid="true"/.exec(text.slice(at))?.index, field).toBeLessThan(400);
+      expect(text.slice(at)).toMatch(says);
+      // Whoever comes here writes on where it is wrong.
+      expect(/ autofocus/.exec(text.slice(at))?.index, field).toBeLessThan(800);
+      expect(text.match(/ autofocus/g)).toHaveLength(1);
+      expect(text).toMatch(/Saved\. This needs a change before it can start/);
+    }
+    const written = Object.entries(fields).filter(([name, value]) => value !== '' && !name.startsWith('column.') && name !== 'hours');
+    holds(
+      await world.console.text(path),
+      written.map(([, value]) => value.replaceAll('"', '&quot;')),
+    );
   }
-  const { text } = await world.console.get(path);
-  for (const [name, value] of Object.entries(fields))
-    if (value !== '' && !name.startsWith('column.') && name !== 'hours') expect(text, name).toContain(value.replaceAll('"', '&quot;'));
-}); // prettier-ignore
+});
 
 test('what nobody has written yet is no mistake before somebody wants to start, and stands in what is left to do', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const path = await world.begin();
   const text = await world.page(path);
-  expect(text).not.toMatch(/id="agent_id"[^>]*aria-invalid/);
-  expect(text).toMatch(/<span>Agent: This is missing/);
+  holds(text, [/<span>Agent: This is missing/], [/id="agent_id"[^>]*aria-invalid/]);
   // The rest is foretold all the same.
   expect(text).toMatch(/<span class="big num">3<\/span>/);
-  const { status, text: asked } = await world.console.post(`${path}/start`, {});
+  const { status, text: asked } = await world.save(path, 'start');
   expect(status).toBe(422);
   expect(asked).toMatch(/id="agent_id"[^>]*aria-invalid="true"/);
 });
 
-test.each(formParts)('every field that the part %s may save stands on the page, and is there to be written', async (part) => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+test('every field that a part may save stands on the page, and is there to be written', async () => {
+  const world = await DraftWorld.empty();
   const { text } = await world.console.get(await world.begin());
   const written = (name: string) => (name === 'variables' ? 'variables.0.name' : name);
   const isThere = (name: string) => text.includes(` name="${written(name)}"`) || text.includes(`<option value="${name}"`);
-  expect(fieldsOf[part].filter((name) => !isThere(name))).toEqual([]);
+  expect(formParts.flatMap((part) => fieldsOf[part].filter((name) => !isThere(name)))).toEqual([]);
 });
 
 test('agents and numbers are chosen by name, and a variable of the agent that is called like a column gets it by itself', async () => {
@@ -132,174 +152,152 @@ test('agents and numbers are chosen by name, and a variable of the agent that is
   });
   expect(changed.status).toBe(200);
   const settings = { SVC_BASE_URL: sandbox.url, SVC_API_KEY: apiKey };
-  const world = new DraftWorld(await ConsoleWorld.over(await openCleanStore('sqlite'), settings));
+  const world = new DraftWorld(await ConsoleWorld.empty(settings));
   const path = await world.begin('phone,first_name,clinic_no\n+12125550131,Ana,7\n');
   const before = await world.page(path);
-  expect(before).toMatch(/<option value="agent_reminders"\s*>Appointment reminders/);
-  expect(before).toMatch(/value="pn_main"\s*\/><b>\+12125550199 · Main line<\/b>/);
+  holds(before, [/<option value="agent_reminders"\s*>Appointment reminders/, /value="pn_main"\s*\/><b>\+12125550199 · Main line<\/b>/]);
   const speaker = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main' };
-  expect((await world.console.post(`${path}/words`, speaker)).status).toBe(303);
+  expect((await world.save(path, 'words', speaker)).status).toBe(303);
   const text = await world.page(path);
-  expect(text).toMatch(/name="variables.0.name"\s+class="mono"\s+value="first_name"/);
-  expect(text).toMatch(/name="variables.0.value"\s+value="\{\{ first_name \}\}"\s+placeholder="else: friend"/);
-  expect(text).toMatch(
+  holds(text, [
+    /name="variables.0.name"\s+class="mono"\s+value="first_name"/,
+    /name="variables.0.value"\s+value="\{\{ first_name \}\}"\s+placeholder="else: friend"/,
     /name="variables.1.name"\s+class="mono"\s+value="clinic"[\s\S]*?value=""\s+placeholder="else: our &quot;clinic&quot;"/,
-  );
-  expect(text).toContain('Agent and caller number are ready at the service');
+    'Agent and caller number are ready at the service',
+  ]);
   const { text: yaml } = await world.console.get(`${path}/campaign.yaml`);
-  expect(yaml).toContain("first_name: '{{ first_name }}'");
-  expect(yaml).not.toContain('clinic');
+  holds(yaml, ["first_name: '{{ first_name }}'"], ['clinic']);
   // What somebody has taken out stays out.
-  await world.console.post(`${path}/words`, { ...speaker, 'variables.0.name': 'first_name', 'variables.0.value': '' });
-  expect((await world.console.get(`${path}/campaign.yaml`)).text).not.toContain('{{ first_name }}');
+  await world.save(path, 'words', { ...speaker, 'variables.0.name': 'first_name', 'variables.0.value': '' });
+  expect(await world.yaml(path)).not.toContain('{{ first_name }}');
 });
 
 test('of two columns for one use, the one that was changed has it; columns that were not sent stay what they are', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const path = await world.begin();
-  await world.console.post(`${path}/columns`, { 'column.1': 'list.id', 'column.3': 'list.nonsense' });
-  const { text } = await world.console.get(`${path}/campaign.yaml`);
-  expect(text).toContain('id: First name');
-  expect(text).toContain('phone: Mobile phone');
-  expect(text).not.toContain('Customer No');
-  expect(text).not.toContain('nonsense');
+  await world.save(path, 'columns', { 'column.1': 'list.id', 'column.3': 'list.nonsense' });
+  holds(await world.console.text(`${path}/campaign.yaml`), ['id: First name', 'phone: Mobile phone'], ['Customer No', 'nonsense']);
 });
 
 test('a row is fixed in the draft’s copy of the list, once, and nothing else of it changes', async () => {
-  const store = await openCleanStore('sqlite');
-  const world = await DraftWorld.over(store);
+  const world = await DraftWorld.empty();
+  const { store } = world;
   const list = 'our customers\n\nname;phone;note\nAna;+12125550131;"a;\n""b"" c"\nBen;212 555 O132;x,y\nChloe;+12125550131;\nDan;+12125550133;é;too many\n';
   const path = await world.begin(list);
   const before = await world.page(path);
   expect(before).toMatch(/3 rows cannot be called/);
   const [, listId = ''] = /name="list" value="([^"]*)"/.exec(before) ?? [];
   const fixes = { list: listId, 'fix.2.1': '+1 212 555 0132', 'fix.3.1': '+12125550131' };
-  expect((await world.console.post(`${path}/fix`, fixes)).status).toBe(303);
+  expect((await world.save(path, 'fix', fixes)).status).toBe(303);
   const after = await world.page(path);
-  expect(after).toMatch(/2 rows cannot be called/);
-  expect(after).not.toContain('name="fix.2.1"');
+  holds(after, [/2 rows cannot be called/], ['name="fix.2.1"']);
   const file = await world.console.get(`${path}/list-file`);
   const mended = 'name,phone,note\nAna,+12125550131,"a;\n""b"" c"\nBen,+1 212 555 0132,"x,y"\nChloe,+12125550131,\nDan,+12125550133,é,too many\n';
   expect(file.text).toBe(mended);
   // It was written for a list that is there no more.
-  await world.console.post(`${path}/fix`, { ...fixes, 'fix.1.1': 'nothing' });
-  expect((await world.console.get(`${path}/list-file`)).text).toBe(mended);
+  await world.save(path, 'fix', { ...fixes, 'fix.1.1': 'nothing' });
+  expect(await world.console.text(`${path}/list-file`)).toBe(mended);
   expect((await store.db.selectFrom('draft_pieces').selectAll().execute()).length).toBe(1);
 }); // prettier-ignore
 
 test('the script is answered with the page as it is saved', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const path = await world.begin();
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-page-part': 'app' };
   const answer = await world.raw(`${path}/name`, 'name=Pick+up&id=pick+up', headers);
   expect(answer.status).toBe(200);
-  expect(answer.text).not.toContain('<html');
-  expect(answer.text).toMatch(/<h1>Pick up<\/h1>/);
-  expect(answer.text).toMatch(/id="id"[^>]*aria-invalid="true"/);
-  expect(answer.text).not.toContain('autofocus');
+  holds(answer.text, [/<h1>Pick up<\/h1>/, /id="id"[^>]*aria-invalid="true"/], ['<html', 'autofocus']);
 });
 
 test('an id that a campaign has is refused at its field, and at the start', async () => {
-  const store = await openCleanStore('sqlite');
-  const world = await DraftWorld.over(store);
+  const world = await DraftWorld.empty();
   const path = await world.prepare();
-  const { campaignId } = await beginCampaign(store, { campaignId: 'autumn' });
-  expect(campaignId).toBe('autumn');
-  const taken = { status: 422, text: expect.stringMatching(/There is a campaign autumn already; write another id/) };
-  expect(await world.console.post(`${path}/name`, goodName)).toMatchObject(taken);
-  expect(await world.console.post(`${path}/start`, { key: 'a' })).toMatchObject(taken);
+  await beginCampaign(world.store, { campaignId: goodName.id });
+  const taken = told(422, /There is a campaign autumn already; write another id/);
+  expect(await world.save(path, 'name', goodName)).toMatchObject(taken);
+  expect(await world.save(path, 'start', { key: 'a' })).toMatchObject(taken);
 });
 
 test('the example is what a call would say, for rows that can be called, as it is written', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const list = 'phone,name\n+12125550131,Ana\n+12125550132,\n+12125550133,"<script>alert(1)</script>"\n';
   const path = await world.begin(list);
-  const fields = new URLSearchParams({ first_message: 'Hello {{ name }} on {{ phone }}' }).toString();
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const part = await world.raw(`${path}/example`, fields, { ...headers, 'x-page-part': 'example' });
-  expect(part.status).toBe(200);
-  expect(part.text).toMatch(/Hello <mark>Ana<\/mark> on <mark>\+1••••••••31<\/mark>/);
-  expect(part.text).toContain('Not called: name is empty here.');
-  expect(part.text).toContain('Hello <mark>&lt;script&gt;alert(1)&lt;/script&gt;</mark>');
-  expect(part.text).not.toMatch(/<html|<script/);
-  const filtered = await world.raw(`${path}/example`, 'first_message=Hello+%7B%7B+name+%7C+size+%7D%7D', {
-    ...headers,
-    'x-page-part': 'example',
-  });
-  expect(filtered.text).toContain('>Hello 3<');
-  expect((await world.console.get(`${path}/campaign.yaml`)).text).not.toContain('Hello');
-  const broken = await world.raw(`${path}/example`, 'first_message=%7B%7B', { ...headers, 'x-page-part': 'example' });
-  expect(broken.text).toContain('No example yet.');
+  const example = async (line: string) => (await world.save(path, 'example', { first_message: line })).text;
+  holds(
+    await example('Hello {{ name }} on {{ phone }}'),
+    [
+      /Hello <mark>Ana<\/mark> on <mark>\+1••••••••31<\/mark>/,
+      'Not called: name is empty here.',
+      'Hello <mark>&lt;script&gt;alert(1)&lt;/script&gt;</mark>',
+    ],
+    [/<html|<script/],
+  );
+  expect(await example('Hello {{ name | size }}')).toContain('>Hello 3<');
+  expect(await world.yaml(path)).not.toContain('Hello');
+  expect(await example('{{')).toContain('No example yet.');
 });
 
 test('another list keeps what fits, and what does not fit any more is told at its field', async () => {
-  const store = await openCleanStore('sqlite');
-  const world = await DraftWorld.over(store);
+  const world = await DraftWorld.empty();
+  const { store } = world;
   const path = await world.prepare();
   const refused = await world.upload('phone\n', { path: `${path}/list` });
-  expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('a header and no rows below it') });
+  expect(refused).toMatchObject(told(422, 'a header and no rows below it'));
   expect(await world.page(path)).toContain('Start calling 3 people');
   const sent = await world.upload('Handy,Vorname\n+12125550131,Ana\n', { path: `${path}/list`, name: 'neu.csv' });
-  expect(sent).toMatchObject({ status: 303, headers: { location: path } });
-  const { text } = await world.console.get(path);
-  expect(text).toMatch(/<th scope="row" class="mono">Handy<[\s\S]*?<option value="list.phone" selected>/);
-  expect(text).toMatch(/&quot;First_name&quot;, which is no column/);
-  expect(text).toMatch(/<textarea[^>]*aria-invalid="true"[^>]*>Hello \{\{ First_name/);
+  expect(locationOf(sent)).toBe(path);
+  holds(await world.console.text(path), [
+    /<th scope="row" class="mono">Handy<[\s\S]*?<option value="list.phone" selected>/,
+    /&quot;First_name&quot;, which is no column/,
+    /<textarea[^>]*aria-invalid="true"[^>]*>Hello \{\{ First_name/,
+  ]);
   expect((await store.db.selectFrom('draft_pieces').selectAll().execute()).length).toBe(1);
 });
 
 test('a draft is its maker’s and an admin’s; somebody else, a reader and another site get nothing of it', async () => {
-  const store = await openCleanStore('sqlite');
-  const world = await DraftWorld.over(store);
+  const world = await DraftWorld.empty();
+  const { store, console } = world;
   const path = await world.begin();
   const { token } = await createToken(store, { name: 'other', role: 'operate', lastsMs: null, nowReal: noon });
-  const { tokenId } = token;
-  const cookie = `carillon_session=${await beginSession(store, { tokenId, nowReal: noon })}`;
-  const { app } = world.console.api;
+  const cookie = `carillon_session=${await beginSession(store, { tokenId: token.tokenId, nowReal: noon })}`;
   for (const step of ['', '/rehearsal', '/campaign.yaml', '/list-file', '/discard']) {
-    const answer = await app.inject({ method: 'GET', url: `${path}${step}`, headers: { cookie } });
-    expect(answer.statusCode, step).toBe(404);
-    expect(answer.body).not.toContain('First name');
-    expect((await world.console.get(`${path}${step}`, 'read')).status, step).toBe(403);
-    expect([200, 303]).toContain((await world.console.get(`${path}${step}`, 'admin')).status);
+    const answer = await console.get(`${path}${step}`, 'operate', { cookie });
+    expect([step, answer.status]).toEqual([step, 404]);
+    expect(answer.text).not.toContain('First name');
+    expect([step, (await console.get(`${path}${step}`, 'read')).status]).toEqual([step, 403]);
+    expect([step, (await console.get(`${path}${step}`, 'admin')).status]).toEqual([step, 200]);
   }
-  expect((await world.console.get('/new', 'read')).status).toBe(403);
+  expect((await console.get('/new', 'read')).status).toBe(403);
   expect((await world.upload(goodList, { role: 'read' })).status).toBe(403);
-  const strange = await world.raw('/new', new FormData(), { 'sec-fetch-site': 'cross-site' });
-  expect(strange.status).toBe(403);
-  const own = await app.inject({ method: 'GET', url: '/new', headers: { cookie } });
-  expect(own.body).toContain('There is none.');
-  for (const page of ['/new', '/', '/?show=going']) expect((await world.console.get(page, 'admin')).text, page).toContain(`href="${path}"`);
-  expect((await world.console.get('/')).text).toMatch(/list<[\s\S]*Draft[\s\S]*list\.csv[\s\S]*deleted in 7 days unless you go on/);
-  const others = await app.inject({ method: 'GET', url: '/', headers: { cookie } });
-  for (const text of [others.body, (await world.console.get('/', 'read')).text, (await world.console.get('/?show=ended')).text])
+  expect((await world.raw('/new', new FormData(), { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  expect(await console.text('/new', 'operate', { cookie })).toContain('There is none.');
+  for (const page of ['/new', '/', '/?show=going']) expect(await console.text(page, 'admin'), page).toContain(`href="${path}"`);
+  expect(await console.text('/')).toMatch(/list<[\s\S]*Draft[\s\S]*list\.csv[\s\S]*deleted in 7 days unless you go on/);
+  for (const text of [await console.text('/', 'operate', { cookie }), await console.text('/', 'read'), await console.text('/?show=ended')])
     expect(text).not.toContain(path);
 });
 
 test('a draft that was discarded, or that nobody has touched for a week, says so in any tab', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const path = await world.prepare();
-  expect((await world.console.get(`${path}/discard`)).text).toContain('This cannot be undone');
-  expect(await world.console.post(`${path}/discard`, {})).toMatchObject({ status: 303, headers: { location: '/new' } });
+  expect(await world.console.text(`${path}/discard`)).toContain('This cannot be undone');
+  expect(locationOf(await world.save(path, 'discard'))).toBe('/new');
   const gone = /This draft is not here: it was started or discarded, or nobody has touched it for seven days/;
-  expect(await world.console.post(`${path}/calls`, goodCalls)).toMatchObject({
-    status: 404,
-    text: expect.stringMatching(gone),
-  });
-  expect(await world.console.post(`${path}/start`, { campaign: 'autumn' })).toMatchObject({ status: 404 });
+  expect(await world.save(path, 'calls', goodCalls)).toMatchObject(told(404, gone));
+  expect(await world.save(path, 'start', { campaign: 'autumn' })).toMatchObject({ status: 404 });
   const old = await world.begin();
   world.console.api.at += 7 * dayMs;
-  expect(await world.console.get(old)).toMatchObject({ status: 404, text: expect.stringMatching(gone) });
-  expect((await world.console.get('/new')).text).toContain('There is none.');
+  expect(await world.console.get(old)).toMatchObject(told(404, gone));
+  expect(await world.console.text('/new')).toContain('There is none.');
 });
 
 test('a start that is refused keeps the draft, and says why in the words of the API', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const path = await world.prepare();
   const fieldsIn = (text: string) => hiddenFields(text.replace('<form id="start" class="stack"', '<form class="act"'));
-  const fields = fieldsIn((await world.console.get(path)).text);
+  const fields = fieldsIn(await world.console.text(path));
   expect(fields).toMatchObject({ campaign: 'autumn' });
-  const refused = await world.console.post(`${path}/start`, fields);
+  const refused = await world.save(path, 'start', fields);
   expect(refused.status).toBeGreaterThanOrEqual(400);
   expect(refused.text).toMatch(/<p class="refused" role="alert">The service at http:\/\/127.0.0.1:9 cannot be reached/);
   expect(fieldsIn(refused.text)['key']).not.toBe(fields['key']);
@@ -307,12 +305,12 @@ test('a start that is refused keeps the draft, and says why in the words of the 
 });
 
 test('what others have written stands in the page as text', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const evil = `<script>alert(1)</script>"'`;
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
   const list = `phone,${quoted(evil)}\n+12125550131,${quoted(evil + poison)}\n`;
   const path = await world.begin(list, { name: `<u>"x.csv` });
-  await world.console.post(`${path}/words`, { first_message: evil });
+  await world.save(path, 'words', { first_message: evil });
   for (const step of ['', '/rehearsal', '/discard']) {
     const { text } = await world.console.get(`${path}${step}`);
     expect(text, step).not.toMatch(/<script>|<u>/);
@@ -322,29 +320,26 @@ test('what others have written stands in the page as text', async () => {
 });
 
 test('the page asks for the basis, names it, and says which rules are unconfirmed for how many rows', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const people = `${goodList}\n5,Eve,+33199001234,Friday\n6,Fay,+15045550135,Friday`.split('\n');
   const list = people.map((line, at) => `${line},${at === 0 ? 'Agreed,Said' : '2026-01-05,yes'}`).join('\n');
   const open = await world.prepare({}, list);
   const asked = await world.page(open);
-  expect(asked).toMatch(/FR: the law asks for consent to calls that sell anything \(1 row; [^)]*2025-594/);
-  expect(asked).toMatch(/basis: is missing, and the law asks for consent in FR \(1 row;/);
-  expect(asked).toContain('It cannot start');
-  expect(asked).toContain('us-la for 1 row (which legal holidays)');
-  await world.console.post(`${open}/calls`, { ...goodCalls, basis: 'consent' });
+  holds(asked, [
+    /FR: the law asks for consent to calls that sell anything \(1 row; [^)]*2025-594/,
+    /basis: is missing, and the law asks for consent in FR \(1 row;/,
+    'It cannot start',
+    'us-la for 1 row (which legal holidays)',
+  ]);
+  await world.save(open, 'calls', { ...goodCalls, basis: 'consent' });
   const ofList = { 'consent.source_of_list': 'web form', 'consent.text_of_list': 'terms v3' };
-  await world.console.post(`${open}/columns`, { 'column.4': 'consent.at', 'column.5': 'consent.yes', ...ofList });
+  await world.save(open, 'columns', { 'column.4': 'consent.at', 'column.5': 'consent.yes', ...ofList });
   const stated = await world.page(open);
-  expect(stated).toMatch(/FR: [^<]*The campaign file states basis: consent\./);
-  expect(stated).not.toContain('It cannot start');
-  expect((await world.console.get(`${open}/campaign.yaml`)).text).toContain('basis: consent');
+  holds(stated, [/FR: [^<]*The campaign file states basis: consent\./], ['It cannot start']);
+  expect(await world.yaml(open)).toContain('basis: consent');
 });
 
 test('a copy says what the file of its campaign says, also what the page does not ask, without its begin and its end', async () => {
-  const store = await openCleanStore('sqlite');
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-copy-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'list.csv'), goodList);
   const written = {
     id: 'spring',
     name: 'Spring',
@@ -365,58 +360,76 @@ test('a copy says what the file of its campaign says, also what the page does no
     price: { per_minute: 0.125, currency: 'USD' },
     breaker: { min_calls: 30 },
   };
-  writeFileSync(join(folder, 'campaign.yaml'), stringify(written));
-  const read = await readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
-  await importList({ store, read, accountId: 'http://service', now: noon, allowPartial: true });
-  const world = await DraftWorld.over(store);
-  expect((await world.console.get('/campaigns/spring')).text).toContain('/new?copy=spring');
-  expect((await world.console.get('/new?copy=spring')).text).toContain('action="/new?copy=spring"');
+  const world = await openWritten(written);
+  expect(await world.console.text('/campaigns/spring')).toContain('/new?copy=spring');
+  expect(await world.console.text('/new?copy=spring')).toContain('action="/new?copy=spring"');
   const path = await world.begin(goodList, { path: '/new?copy=spring' });
-  const copied = async () => parse((await world.console.get(`${path}/campaign.yaml`)).text) as Record<string, unknown>;
+  const copied = async () => parse(await world.yaml(path)) as Record<string, unknown>;
   const { starts_at: _, ends_at: __, ...rest } = written;
   expect(await copied()).toEqual({ ...rest, id: 'spring-2' });
   expect(await world.page(path)).toMatch(/its file has[\s\S]*<code>breaker<\/code>/);
   // What a person writes goes before what was copied.
-  await world.console.post(`${path}/calls`, { hours: 'any', 'retry.max_attempts': '2', 'caps.calls': '1', 'caps.within': '48h' });
+  await world.save(path, 'calls', { hours: 'any', 'retry.max_attempts': '2', 'caps.calls': '1', 'caps.within': '48h' });
   expect(await copied()).toMatchObject({
     hours: 'any',
     retry: { max_attempts: 2 },
     caps: [{ calls: 1, within: '48h' }],
     breaker: written.breaker,
   });
-  await world.console.post(`${path}/plain`, {});
+  await world.save(path, 'plain');
   expect(await copied()).not.toHaveProperty('breaker');
   expect((await world.console.get('/new?copy=none')).status).toBe(404);
   expect((await world.console.get('/new?copy=spring', 'read')).status).toBe(403);
 });
 
 test('an empty list of a campaign that stays open is told to wait for people, and is no mistake', async () => {
-  const store = await openCleanStore('sqlite');
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-open-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'list.csv'), goodList);
   const list = { file: 'list.csv', phone: 'Mobile phone', id: 'Customer No' };
   const written = { id: 'leads', agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', list, hours: 'any' };
-  writeFileSync(join(folder, 'campaign.yaml'), stringify({ ...written, stays_open: { expires_after: '2h' } }));
-  const read = await readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
-  await importList({ store, read, accountId: 'http://service', now: noon, allowPartial: true });
-  const world = await DraftWorld.over(store);
+  const world = await openWritten({ ...written, stays_open: { expires_after: '2h' } });
   const [head = ''] = goodList.split('\n');
   const text = await world.page(await world.begin(`${head}\n`, { path: '/new?copy=leads' }));
-  expect(text).toContain('The list is empty: it waits for people who are added');
-  expect(text).not.toContain('Nobody would be called');
-  expect(await world.upload(`${head}\n`)).toMatchObject({ status: 422, text: expect.stringContaining('no rows below it') });
+  holds(text, ['The list is empty: it waits for people who are added'], ['Nobody would be called']);
+  expect(await world.upload(`${head}\n`)).toMatchObject(told(422, 'no rows below it'));
 });
 
 test('in a country whose law somebody knows, the hours of the campaign alone hold; where there is a rule for a territory, it stays', async () => {
-  const world = await DraftWorld.over(await openCleanStore('sqlite'));
+  const world = await DraftWorld.empty();
   const open = await world.prepare({}, `${goodList}\n5,Eva,+442079460123,Friday`);
   expect(await world.page(open)).toContain('No rule by law is known for GB (1 row)');
-  await world.console.post(`${open}/calls`, { ...goodCalls, law: 'gb' });
+  await world.save(open, 'calls', { ...goodCalls, law: 'gb' });
   expect(await world.page(open)).not.toContain('No rule by law is known');
-  expect(parse((await world.console.get(`${open}/campaign.yaml`)).text)).toMatchObject({ law: { GB: 'none' } });
+  expect(parse(await world.yaml(open))).toMatchObject({ law: { GB: 'none' } });
   for (const law of ['PR', 'Brasil']) {
-    await world.console.post(`${open}/calls`, { ...goodCalls, law });
+    await world.save(open, 'calls', { ...goodCalls, law });
     expect(await world.page(open)).toMatch(/id="law-problem"/);
   }
+});
+
+test('hours and a zone that cannot be used are refused at their fields, while another choice leaves them unused', async () => {
+  const world = await DraftWorld.empty();
+  const path = await world.prepare();
+  const calls = { ...goodCalls, hours: 'office' };
+  for (const [field, written, says, good] of [
+    ['hours.sat', '9am to 5', /write &quot;09:00-17:00&quot;/, '09:00-17:00'],
+    ['times_zone', 'New York', /name of a time zone such as America/, 'America/New_York'],
+  ] as const) {
+    const { status, text } = await world.save(path, 'calls', { ...calls, [field]: written });
+    expect(status).toBe(422);
+    // It stands in what is left to do as well, and what would happen goes by what is chosen.
+    holds(text, [
+      new RegExp(`id="${field}-problem">[\\s\\S]{0,100}${says.source}`, 'i'),
+      new RegExp(`id="part-name"[\\s\\S]*${says.source}`, 'i'),
+      'up to 2 calls each',
+    ]);
+    expect((await world.save(path, 'calls', { ...calls, [field]: good })).status).toBe(303);
+  }
+});
+
+test('who has another version of a part before them than is stored is told what differs, and keeps what they have written', async () => {
+  const world = await DraftWorld.empty();
+  const path = await world.begin();
+  const [, version = ''] = /id="form-name"[\s\S]*?name="version" value="(\w+)"/.exec(await world.console.text(path)) ?? [];
+  await world.save(path, 'name', { name: 'First', id: 'first', version });
+  const late = await world.save(path, 'name', { name: 'Second', id: 'first', version });
+  expect(late).toMatchObject(told(409, /Changed in another window[\s\S]*Name: First[\s\S]*value="Second"/));
 });

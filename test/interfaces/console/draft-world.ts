@@ -20,12 +20,7 @@ export const goodWords = {
   'variables.0.value': '{{ First_name }}',
 };
 export const goodName = { id: 'autumn', name: 'Autumn' };
-export const goodCalls = {
-  hours: 'any',
-  'pacing.max_concurrent_calls': '5',
-  'retry.max_attempts': '2',
-  'retry.no_answer': '4h, next_day',
-};
+export const goodCalls = { hours: 'any', 'pacing.max_concurrent_calls': '5', 'retry.max_attempts': '2', 'retry.no_answer': '4h, next_day' };
 
 /** The page as somebody uses it who makes a campaign. */
 export class DraftWorld {
@@ -37,6 +32,24 @@ export class DraftWorld {
 
   static async over(store: Store): Promise<DraftWorld> {
     return new DraftWorld(await ConsoleWorld.over(store));
+  }
+
+  static async empty(): Promise<DraftWorld> {
+    return new DraftWorld(await ConsoleWorld.empty());
+  }
+
+  get store(): Store {
+    return this.console.store;
+  }
+
+  /** Sends the fields of a part of a draft, or of another of its forms. */
+  save(path: string, part: string, fields: Record<string, string> = {}): Promise<ConsoleAnswer> {
+    return this.console.post(`${path}/${part}`, fields);
+  }
+
+  /** The campaign file of a draft. */
+  async yaml(path: string): Promise<string> {
+    return this.console.text(`${path}/campaign.yaml`);
   }
 
   /** Sends the upload form. */
@@ -57,17 +70,7 @@ export class DraftWorld {
     headers: Record<string, string> = {},
     role: TokenRole = 'operate',
   ): Promise<ConsoleAnswer> {
-    const answer = await this.console.api.app.inject({
-      method: 'POST',
-      url: path,
-      headers: {
-        'sec-fetch-site': 'same-origin',
-        cookie: await this.console.api.cookie(role),
-        ...headers,
-      },
-      payload,
-    });
-    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+    return this.console.ask({ method: 'POST', url: path, headers, payload }, role);
   }
 
   /** Uploads a list and answers where its draft is: `/new/<draft>`. */
@@ -93,7 +96,7 @@ export class DraftWorld {
     const path = await this.begin(content);
     const parts = { columns: { 'column.0': 'list.id', 'column.2': 'list.phone' }, words, calls, name };
     for (const [part, fields] of Object.entries(parts)) {
-      const { status, text } = await this.console.post(`${path}/${part}`, fields);
+      const { status, text } = await this.save(path, part, fields);
       if (status !== 303) throw new Error(`${part} was refused: ${text}`);
     }
     return path;

@@ -33,15 +33,7 @@ const rules: RulesChanges = {
   sharedWords: 'unresolved',
   endsAt: opening + 77 * hourMs,
   pacing: { maxConcurrentCalls: 40, batchSize: perBatch },
-  retry: {
-    maxAttempts: 3,
-    delays: {
-      ...defaultRetryDelays,
-      voicemail: 'never',
-      busy: [45 * minuteMs],
-      no_answer: [3 * hourMs],
-    },
-  },
+  retry: { maxAttempts: 3, delays: { ...defaultRetryDelays, voicemail: 'never', busy: [45 * minuteMs], no_answer: [3 * hourMs] } },
 };
 
 /** So many rows of each place, one place after the other; those of Halifax all of one name. */

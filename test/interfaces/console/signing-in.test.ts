@@ -8,7 +8,6 @@ import type { Database } from '../../../src/ledger/schema.ts';
 import { createSqliteDialect } from '../../../src/ledger/sqlite-dialect.ts';
 import { startApi } from '../../../src/interfaces/api/server.ts';
 import { ApiWorld } from '../api/api-world.ts';
-import { openCleanStore } from '../../ledger/clean-store.ts';
 import { bothDialects, emptyDatabase, openAt } from '../../ledger/test-stores.ts';
 
 const hourMs = 3_600_000;
@@ -95,7 +94,7 @@ test.for(bothDialects)('a database from before there were sessions goes on, and 
 });
 
 test('what the page asks of the API for somebody is asked in the name of their token, and by nobody else', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const { app } = world;
   const post = async (role: TokenRole) => {
     const { cookie } = await signIn(world, world.tokenText(role));
@@ -106,7 +105,7 @@ test('what the page asks of the API for somebody is asked in the name of their t
   expect((await post('operate')).statusCode).toBe(303);
   expect((await post('read')).statusCode).toBe(403);
   expect(app.tickets.size).toBe(0);
-  expect(JSON.stringify((await world.ask('GET /api/v1/events')).body)).toContain('operate console');
+  expect(JSON.stringify(await world.body('GET /events'))).toContain('operate console');
 });
 
 test.each(['/', '/campaigns/spring', '/new', '/changes', '/sign-in', '/assets/page.js', '/campaigns/spring/results.csv'])(
@@ -114,7 +113,7 @@ test.each(['/', '/campaigns/spring', '/new', '/changes', '/sign-in', '/assets/pa
   async (url) => {
     const logged: unknown[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line)) });
-    const world = await ApiWorld.over(await openCleanStore('sqlite'), { isOwn: true, logger });
+    const world = await ApiWorld.empty({ isOwn: true, logger });
     const { cookie } = await signIn(world, world.tokenText('admin'));
     for (const headers of [{}, { cookie }]) {
       const answer = await world.app.inject({ url, headers: { host: 'attacker.example', ...headers } });
@@ -126,7 +125,7 @@ test.each(['/', '/campaigns/spring', '/new', '/changes', '/sign-in', '/assets/pa
 ); // prettier-ignore
 
 test('who tries tokens is slowed down, alone and together with others, and is told until when', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const good = world.tokenText('read');
   for (let tries = 0; tries < 10; tries += 1) expect((await signIn(world, wrong)).status).toBe(401);
   const refused = await signIn(world, good);
@@ -145,7 +144,7 @@ test('who tries tokens is slowed down, alone and together with others, and is to
 });
 
 test('many addresses together are slowed down as well, and so are the addresses of one network', async () => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const statuses = async (count: number, address: (at: number) => string) => {
     const answers = await Promise.all(Array.from({ length: count }, (_, at) => signIn(world, wrong, address(at))));
     return answers.filter(({ status }) => status === 401).length;
@@ -162,7 +161,7 @@ test.each([
   [true, 303],
   [false, 429],
 ])('behind a proxy (%s) the address counts that the proxy has seen, and not one that was written', async (behindProxy, last) => {
-  const world = await ApiWorld.over(await openCleanStore('sqlite'));
+  const world = await ApiWorld.empty();
   const api = await startApi(world.context, { host: '127.0.0.1', port: 0, tls: null, behindProxy });
   const signInFrom = async (token: string, seen: string, written: string) => {
     const headers = { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': `${written}, ${seen}` };

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
 import { withInstants } from '../../../src/shared/input/times.ts';
 import { mostReportBytes, renderHtmlReport, ReportTooLargeError } from '../../../src/presentation/report/html-report.ts';
-import type { ReportData } from '../../../src/presentation/report/report-data.ts';
 import { callLine } from '../charts/sample-data.ts';
 import { sampleCampaign, samplePeople, sampleReport } from './sample-report.ts';
 import { dataOf } from '../../support/report-file.ts';
-
-function size(data: ReportData): number {
-  return Buffer.byteLength(renderHtmlReport(data));
-}
+import { holds } from '../../support/answers.ts';
 
 test('a report holds the data that it was made from', () => {
   const data = sampleReport();
@@ -30,8 +26,7 @@ test('nothing in it runs, and nothing in it is asked for elsewhere', () => {
 test('people are in it only when they are asked for', () => {
   const people = [samplePeople('spring', 3)];
   const without = renderHtmlReport(sampleReport());
-  expect(without).not.toMatch(/guest-|\+1\d{10}/);
-  expect(without).toContain('It names no person.');
+  holds(without, ['It names no person.'], [/guest-|\+1\d{10}/]);
   const text = renderHtmlReport(sampleReport({ people }));
   expect(text).toContain('+12005550100');
   expect(dataOf(text).people[0].rows[0].externalId).toBe('guest-0');
@@ -41,17 +36,10 @@ test('people are in it only when they are asked for', () => {
 test('violations are named with their promise, and their number where not all are shown', () => {
   const { proof } = sampleReport();
   const text = renderHtmlReport(sampleReport());
-  expect(text).toContain('1 violation found; 33 promises checked.');
-  expect(text).toContain('call spring/1/1 was repeated');
-  const violations = Array.from({ length: 900 }, (_, n) => ({
-    campaignId: 'spring',
-    promise: 'p',
-    at: null,
-    what: `call ${n}`,
-  }));
+  holds(text, ['1 violation found; 33 promises checked.', 'call spring/1/1 was repeated']);
+  const violations = Array.from({ length: 900 }, (_, n) => ({ campaignId: 'spring', promise: 'p', at: null, what: `call ${n}` }));
   const many = renderHtmlReport(sampleReport({ proof: proof === null ? null : { ...proof, found: 900, violations } }));
-  expect(many).toContain('900 violations found');
-  expect(many).toContain('carillon verify shows all of them.');
+  holds(many, ['900 violations found', 'carillon verify shows all of them.']);
 });
 
 const hostile = `</script><script>alert("x")</script><img src=x onerror='alert(1)'> & \u202egpj.exe\u2028 <!-- `;
@@ -88,10 +76,7 @@ test('10,000 values, 1,000 collected names, 200 caller numbers and a year of day
   const [shown] = dataOf(text).campaigns;
   const kept = shown.collected.wish_0.length;
   expect(shown.collected.wish_0).toEqual(JSON.parse(JSON.stringify(values.slice(0, kept))));
-  expect(shown.leftOut).toMatchObject({
-    'collected.wish_0': 10_000 - kept,
-    collected: 1_000 - Object.keys(shown.collected).length,
-  });
+  expect(shown.leftOut).toMatchObject({ 'collected.wish_0': 10_000 - kept, collected: 1_000 - Object.keys(shown.collected).length });
   expect(text).toContain(`And ${(10_000 - kept).toLocaleString('en-US')} more.`);
   expect(shown.caller[0].days.at(-1).value).toBe('2030-12-31');
 });
@@ -99,7 +84,9 @@ test('10,000 values, 1,000 collected names, 200 caller numbers and a year of day
 test('four full campaigns with their people fit side by side; so many that they do not are refused with what to do', () => {
   const ids = ['spring', 'summer', 'autumn', 'winter'];
   const campaigns = ids.map((id) => sampleCampaign(id));
-  expect(size(sampleReport({ campaigns, people: ids.map((id) => samplePeople(id, 500)) }))).toBeLessThanOrEqual(mostReportBytes);
+  expect(
+    Buffer.byteLength(renderHtmlReport(sampleReport({ campaigns, people: ids.map((id) => samplePeople(id, 500)) }))),
+  ).toBeLessThanOrEqual(mostReportBytes);
   const many = Array.from({ length: 8 }, (_, n) => sampleCampaign(`campaign-${n}`));
   expect(() => renderHtmlReport(sampleReport({ campaigns: many }))).toThrow(
     expect.objectContaining({
@@ -110,23 +97,11 @@ test('four full campaigns with their people fit side by side; so many that they 
 });
 
 test('a campaign that has called nobody has a report as well', () => {
-  const empty = sampleCampaign('new', {
-    state: 'draft',
-    calls: { calls: 0, open: 0, answered: 0, answerRate: null, talkSeconds: null },
-    firstCallAt: null,
-    lastCallAt: null,
-    course: null,
-    disposition: [],
-    attempt: [],
-    week: [],
-    caller: [],
-    collected: {},
-    evaluation: {},
-  });
+  const calls = { calls: 0, open: 0, answered: 0, answerRate: null, talkSeconds: null };
+  const none = { disposition: [], attempt: [], week: [], caller: [], collected: {}, evaluation: {} };
+  const empty = sampleCampaign('new', { state: 'draft', calls, firstCallAt: null, lastCallAt: null, course: null, ...none });
   const text = renderHtmlReport(sampleReport({ campaigns: [empty], proof: null }));
-  expect(text).toContain('Nobody was called yet.');
-  expect(text).toContain('The log was not judged for this report.');
-  expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  holds(text, ['Nobody was called yet.', 'The log was not judged for this report.'], [/NaN|undefined|Infinity/]);
 });
 
 test('it begins with a summary: who was reached of those who can be called, what further calls added, what is left, what was proven', () => {
@@ -141,10 +116,12 @@ test('it begins with a summary: who was reached of those who can be called, what
   const campaign = sampleCampaign('spring', { rows: { total: 100, ended: 72 }, outcome, calls, attempt });
   const text = renderHtmlReport(sampleReport({ campaigns: [campaign] }));
   const summary = text.slice(text.indexOf('<section class="summary">'), text.indexOf('<h2>Funnel'));
-  expect(summary).toContain('50 of 80 people who can be called were reached (62.5 %).');
-  expect(summary).toContain('The first call was answered by 40, the second by 8, later ones by 2.');
-  expect(summary).toMatch(/25 people still wait\. 2 people need a decision\./);
-  expect(summary).toContain('52 of 80 people done, 20 cannot be called');
-  expect(summary).toContain('talk time unknown');
-  expect(summary).toContain('1 broken promise: see Proof.');
+  holds(summary, [
+    '50 of 80 people who can be called were reached (62.5 %).',
+    'The first call was answered by 40, the second by 8, later ones by 2.',
+    /25 people still wait\. 2 people need a decision\./,
+    '52 of 80 people done, 20 cannot be called',
+    'talk time unknown',
+    '1 broken promise: see Proof.',
+  ]);
 });

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import type { Api } from '../../../../src/interfaces/api/core/app.ts';
 import { files } from '../../../../src/interfaces/console/views/all.ts';
 
@@ -27,4 +28,22 @@ function routesOf(tree: string): string[] {
     above.splice(depth, Infinity, part);
     return [above.join('')];
   });
+}
+
+/** A tab that runs no scripts, in which the token was written into the form. */
+export async function openPlainTab(beside: Page, origin: string, token: string): Promise<Page> {
+  const page = await beside.context().newPage();
+  const tools = await beside.context().newCDPSession(page);
+  await tools.send('Emulation.setScriptExecutionDisabled', { value: true });
+  await page.goto(`${origin}/sign-in`);
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Campaigns', level: 1 }).waitFor();
+  return page;
+}
+
+/** What an address is answered with; nothing yet while a busy Temporal does not say in time what the page waits for. */
+export async function openAddress(page: Page, url: string): Promise<number | undefined> {
+  const status = (await page.goto(url))?.status();
+  return status === 503 ? undefined : status;
 }

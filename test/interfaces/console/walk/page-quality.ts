@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 
 /** Runs in the page: what of its frame and its controls is still to be seen on paper, and what is wider than the sheet. */
 const onPaper = `(() => {
@@ -36,6 +36,23 @@ const onScreen = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
 ]`;
 
+/** Runs in the page: controls without a name, ids that are there twice, headings, and a form without a key by which pressing twice acts once. */
+const onForm = `(() => {
+  const controls = [...document.querySelectorAll('form.act :is(input:not([type=hidden]), select, textarea, button)')];
+  const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
+  return [
+    ...controls.filter((it) => it.labels?.length === 0 && !it.ariaLabel && it.textContent.trim() === '').map((it) => it.name + ' has no name'),
+    ...ids.filter((id, at) => ids.indexOf(id) !== at).map((id) => id + ' is there twice'),
+    ...[...document.querySelectorAll('form.act')].filter((it) => !it.elements.key?.value).map(() => 'a form has no key'),
+    ...(document.querySelectorAll('h1').length === 1 ? [] : ['it has not one heading']),
+  ];
+})()`;
+
+/** What is wrong with the form of an action. */
+export async function formFindings(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(onForm);
+}
+
 /** What is wrong with the page in a window of the present width. */
 export async function screenFindings(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(onScreen);
@@ -51,12 +68,30 @@ export async function printFindings(page: Page): Promise<string[]> {
 }
 
 /** What is wrong with the page where the viewer has made text twice its usual size. */
-export async function largeTextFindings(page: Page): Promise<string[]> {
+export async function largeTextFindings(page: Page, tools: CDPSession): Promise<string[]> {
   await page.setViewportSize({ width: 1280, height: 900 });
-  const tools = await page.context().newCDPSession(page);
   await tools.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
   const found = await page.evaluate<string[]>(cutText);
   await tools.send('Page.setFontSizes', { fontSizes: { standard: 16 } });
-  await tools.detach();
+  return found;
+}
+
+/** How far down progress and figures may reach. */
+const firstLooks = [
+  { width: 1440, height: 900, most: 600 },
+  { width: 390, height: 844, most: 700 },
+];
+const bottoms = `['#hero', '#key-figures'].map((id) => document.querySelector(id).getBoundingClientRect().bottom + scrollY)`;
+const firstWord = `Math.min(...[...document.querySelectorAll('.state, .note-brief, .note')].filter((it) => it.checkVisibility()).map((it) => it.getBoundingClientRect().top + scrollY))`;
+
+/** What of a campaign's progress, figures and what is wrong with it stands below the first look. */
+export async function firstLookFindings(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  await page.locator('#key-figures .bone').waitFor({ state: 'detached' });
+  for (const { width, height, most } of firstLooks) {
+    await page.setViewportSize({ width, height });
+    const low = [...(await page.evaluate<number[]>(bottoms)), await page.evaluate<number>(firstWord)].filter((at) => at > most);
+    found.push(...low.map((at) => `it reaches down to ${at} at ${width} px`));
+  }
   return found;
 }

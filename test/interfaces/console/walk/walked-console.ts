@@ -16,6 +16,7 @@ import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
 import { ConsoleWorld } from '../console-world.ts';
 import { rehearsedReport } from '../rehearsed-report.ts';
 import { DraftWorld } from '../draft-world.ts';
+import { documentsOf } from './page-addresses.ts';
 import { makePicturedCampaigns, picturedAt } from '../pictured-campaigns.ts';
 import type { Store } from '../../../../src/ledger/tx.ts';
 
@@ -29,17 +30,9 @@ const heldHookId = '00c0ffee0002';
 /** A list with more columns than a window has room for. */
 const wideList = `phone,${Array.from({ length: 24 }, (_, i) => `A long name of column ${i + 2}`).join(',')}\n+12125550131,${'some words,'.repeat(23)}x\n`;
 
-const yearly: Recurrence = {
-  cron: '0 9 1 1 *',
-  everyMs: null,
-  when: 'cron 0 9 1 1 *',
-  timeZone: 'America/New_York',
-  startAt: null,
-  keepSkipped: false,
-  endAt: null,
-  catchUpMs: 600_000,
-  note: null,
-};
+const cron = '0 9 1 1 *';
+const always = { everyMs: null, startAt: null, endAt: null, keepSkipped: false, catchUpMs: 600_000, note: null };
+const yearly: Recurrence = { ...always, cron, when: `cron ${cron}`, timeZone: 'America/New_York' };
 
 /**
  * A working day with campaigns in every state, rows in doubt, webhooks, schedules that Temporal knows, a do-not-call list and drafts
@@ -78,8 +71,8 @@ export async function startWalkedConsole(location?: StoreLocation) {
   await store.db.updateTable('campaigns').set({ file: kept }).where('campaign_id', '=', 'reminders').execute();
   await scheduleOf(console, 'weekly', yearly);
   await scheduleOf(console, 'held', { ...yearly, note: 'until the list is mended' });
-  await tell(console, 'POST /api/v1/schedules/held/pause', { note: 'the list is being mended' });
-  await tell(console, 'POST /api/v1/schedules/weekly/trigger', {});
+  await tell(console, 'POST /schedules/held/pause', { note: 'the list is being mended' });
+  await tell(console, 'POST /schedules/weekly/trigger', {});
   await orderTokens(store);
   return { console, examples: await examplesOf(new DraftWorld(console)) };
 }
@@ -125,19 +118,13 @@ async function startService(store: Store): Promise<string> {
 async function promiseCallbacks(store: Store): Promise<void> {
   const wish = { campaignId: 'reminders', row: 288, by: 'Dana', now: picturedAt };
   await setCallback(store, wish, { instant: picturedAt + 5 * hourMs });
-  const unclear = {
-    state: 'unclear',
-    reason: 'not_understood',
-    said: 'when the children are in bed',
-    due_at: null,
-    until: null,
-    local: null,
-  } as const;
+  const unclear = { state: 'unclear', reason: 'not_understood', said: 'when the children are in bed' } as const;
+  const noTime = { due_at: null, until: null, local: null };
   const made = { from_attempt: `reminders/${calledRow}/1`, made_at: picturedAt, made_by: null, kept_by: null, ended_at: null };
   const where = { promise_id: 'pictured', campaign_id: 'reminders', recipient_id: `reminders/${calledRow}`, e164: '+12125550117' };
   await store.db
     .insertInto('promises')
-    .values({ ...where, ...unclear, ...made })
+    .values({ ...where, ...unclear, ...noTime, ...made })
     .execute();
 }
 
@@ -160,86 +147,54 @@ function scheduleOf({ api }: ConsoleWorld, campaignId: string, recurrence: Recur
   return createSchedule(api.context, schedule, recurrence);
 }
 
+/** Each document with what this ledger has in its address; `more`: where it has to be another, or several that look otherwise. */
 async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { api } = drafts.console;
   const begun = await drafts.begin();
   const wide = await drafts.begin(wideList);
   const ready = await drafts.prepare();
   const copied = await drafts.begin(wideList, { path: '/new?copy=reminders' });
-  drafts.console.api.context.rehearse = async () => rehearsedReport;
+  api.context.rehearse = async () => rehearsedReport;
   await drafts.console.post(`${ready}/rehearsal`, {});
-  await orderDrafts(drafts.console.api.store, [begun, wide, ready, copied]);
-  return {
+  await orderDrafts(api.store, [begun, wide, ready, copied]);
+  const reminders = '/campaigns/reminders';
+  const rows = `${reminders}/rows`;
+  const more: Readonly<Record<string, readonly string[]>> = {
     '/': ['/', '/?show=ended'],
-    '/sign-in': ['/sign-in'],
-    '/example': ['/example'],
     '/campaigns/:campaign': ['reminders', 'survey', 'renewals', 'spring-offers'].map((id) => `/campaigns/${id}`),
-    '/campaigns/:campaign/events': ['/campaigns/reminders/events', '/campaigns/renewals/events'],
-    '/campaigns/:campaign/figures': ['/campaigns/reminders/figures', '/campaigns/spring-offers/figures'],
+    '/campaigns/:campaign/events': [`${reminders}/events`, '/campaigns/renewals/events'],
+    '/campaigns/:campaign/figures': [`${reminders}/figures`, '/campaigns/spring-offers/figures'],
     '/campaigns/:campaign/rows': [
-      '/campaigns/reminders/rows',
-      '/campaigns/survey/rows?state=done',
-      '/campaigns/reminders/rows?sort=column-1&columns=-&person=18',
-      '/campaigns/reminders/rows?sort=last&outcome=cannot',
-      '/campaigns/survey/rows?outcome=undialable',
+      ...['', '?sort=column-1&columns=-&person=18', '?sort=last&outcome=cannot'].map((query) => `${rows}${query}`),
+      ...['state=done', 'outcome=undialable'].map((query) => `/campaigns/survey/rows?${query}`),
     ],
-    '/campaigns/:campaign/rows/:row': ['/campaigns/reminders/rows/1', `/campaigns/reminders/rows/${calledRow}`, '/campaigns/spring-offers/rows/1'],
-    '/campaigns/:campaign/rows/:row/suppress': [`/campaigns/reminders/rows/${calledRow}/suppress`],
-    '/campaigns/:campaign/rows/:row/withdraw': ['/campaigns/reminders/rows/290/withdraw'],
-    '/campaigns/:campaign/rows/:row/callback': ['/campaigns/reminders/rows/290/callback', '/campaigns/survey/rows/1/callback'],
-    '/campaigns/:campaign/rows/:row/cancel-callback': ['/campaigns/reminders/rows/288/cancel-callback', '/campaigns/reminders/rows/290/cancel-callback'],
-    '/campaigns/:campaign/callbacks': ['/campaigns/reminders/callbacks', '/campaigns/survey/callbacks'],
-    '/campaigns/:campaign/rows/:row/resolve': [
-      '/campaigns/reminders/rows/1/resolve?decision=redial',
-      '/campaigns/reminders/rows/2/resolve?decision=give_up',
-      `/campaigns/reminders/rows/${calledRow}/resolve`,
-    ],
-    '/campaigns/:campaign/rows/:row/calls/:call': [`/campaigns/reminders/rows/${calledRow}/calls/1`],
-    '/campaigns/:campaign/unresolved': ['/campaigns/reminders/unresolved', '/campaigns/renewals/unresolved'],
-    '/campaigns/:campaign/resolve': [
-      '/campaigns/reminders/resolve?decision=redial',
-      '/campaigns/reminders/resolve?decision=give_up',
-    ],
-    '/campaigns/:campaign/rehearsal': ['/campaigns/reminders/rehearsal'],
-    '/campaigns/:campaign/results': ['/campaigns/reminders/results', '/campaigns/survey/results'],
-    '/campaigns/:campaign/pause': ['/campaigns/reminders/pause'],
+    '/campaigns/:campaign/rows/:row': [`${rows}/${calledRow}`, `${rows}/1`, '/campaigns/spring-offers/rows/1'],
+    '/campaigns/:campaign/rows/:row/withdraw': [`${rows}/290/withdraw`],
+    '/campaigns/:campaign/rows/:row/callback': [`${rows}/290/callback`, '/campaigns/survey/rows/1/callback'],
+    '/campaigns/:campaign/rows/:row/cancel-callback': [288, 290].map((row) => `${rows}/${row}/cancel-callback`),
+    '/campaigns/:campaign/callbacks': [`${reminders}/callbacks`, '/campaigns/survey/callbacks'],
+    '/campaigns/:campaign/rows/:row/resolve': ['1/resolve?decision=redial', '2/resolve?decision=give_up', `${calledRow}/resolve`].map(
+      (at) => `${rows}/${at}`,
+    ),
+    '/campaigns/:campaign/unresolved': [`${reminders}/unresolved`, '/campaigns/renewals/unresolved'],
+    '/campaigns/:campaign/resolve': ['redial', 'give_up'].map((decision) => `${reminders}/resolve?decision=${decision}`),
+    '/campaigns/:campaign/results': [`${reminders}/results`, '/campaigns/survey/results'],
     '/campaigns/:campaign/resume': ['/campaigns/renewals/resume'],
-    '/campaigns/:campaign/recover': ['/campaigns/reminders/recover'],
-    '/campaigns/:campaign/drain': ['/campaigns/reminders/drain'],
     '/campaigns/:campaign/cancel': ['/campaigns/spring-offers/cancel'],
-    '/campaigns/:campaign/limits': ['/campaigns/reminders/limits'],
-    '/campaigns/:campaign/add': ['/campaigns/reminders/add'],
-    '/campaigns/:campaign/update': ['/campaigns/reminders/update'],
-    '/campaigns/:campaign/fix': ['/campaigns/reminders/fix', '/campaigns/survey/fix'],
-    '/campaigns/:campaign/retry': ['/campaigns/survey/retry', '/campaigns/reminders/retry'],
-    '/decisions': ['/decisions'],
-    '/do-not-call': ['/do-not-call', '/do-not-call?kind=single', '/do-not-call?kind=asked'],
-    '/do-not-call/add': ['/do-not-call/add'],
-    '/do-not-call/import': ['/do-not-call/import'],
-    '/do-not-call/remove': ['/do-not-call/remove'],
-    '/search': ['/search'],
-    '/schedules': ['/schedules'],
-    '/schedules/new': ['/schedules/new'],
-    '/schedules/:campaign/edit': ['/schedules/weekly/edit'],
+    '/campaigns/:campaign/fix': ['/campaigns/survey/fix', `${reminders}/fix`],
+    '/campaigns/:campaign/retry': ['/campaigns/survey/retry', `${reminders}/retry`],
+    '/do-not-call': ['', '?kind=single', '?kind=asked'].map((query) => `/do-not-call${query}`),
     '/schedules/:campaign/trigger': ['/schedules/held/trigger'],
-    '/schedules/:campaign/continue': ['/schedules/weekly/continue'],
-    '/schedules/:campaign/pause': ['/schedules/weekly/pause'],
     '/schedules/:campaign/resume': ['/schedules/held/resume'],
-    '/schedules/:campaign/delete': ['/schedules/weekly/delete'],
-    '/webhooks': ['/webhooks'],
-    '/webhooks/add': ['/webhooks/add'],
-    '/webhooks/:webhook/pause': [`/webhooks/${webhookId}/pause`],
     '/webhooks/:webhook/resume': [`/webhooks/${heldHookId}/resume`],
-    '/webhooks/:webhook/remove': [`/webhooks/${webhookId}/remove`],
-    '/webhooks/:webhook/test': [`/webhooks/${webhookId}/test`],
-    '/limits': ['/limits'],
-    '/limits/change': ['/limits/change'],
-    '/limits/house': ['/limits/house'],
-    '/access': ['/access'],
-    '/access/create': ['/access/create'],
-    '/access/:token/revoke': [`/access/${(await listTokens(drafts.console.api.store))[0]?.tokenId}/revoke`],
     '/new': ['/new', '/new?copy=reminders'],
-    '/new/:draft': [begun, wide, ready, copied],
-    '/new/:draft/rehearsal': [`${begun}/rehearsal`, `${ready}/rehearsal`],
-    '/new/:draft/discard': [`${ready}/discard`],
+    '/new/:draft': [wide, begun, ready, copied],
+    '/new/:draft/rehearsal': [ready, begun].map((path) => `${path}/rehearsal`),
   };
-} // prettier-ignore
+  const draft = ready.replace('/new/', '');
+  const token = (await listTokens(api.store))[0]?.tokenId ?? '';
+  const names: Record<string, string> = { campaign: 'reminders', row: String(calledRow), call: '1', webhook: webhookId, draft, token };
+  const filled = (path: string) =>
+    path.replace('/schedules/:campaign', '/schedules/weekly').replaceAll(/:(\w+)/g, (_, name: string) => names[name] ?? name);
+  return Object.fromEntries(documentsOf(api.app).map((path) => [path, more[path] ?? [filled(path)]]));
+}

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Campaign } from '../../src/ledger/rows/campaigns.ts';
 import { readingOf, type WorkflowLook } from '../../src/presentation/words/why.ts';
+import { recurrenceText } from '../../src/presentation/words/recurrence.ts';
 import { realClock } from '../../src/service/port/service-clock.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { beginCampaign, noon } from '../ledger/scenario.ts';
@@ -18,4 +19,19 @@ test('a step that fails while the service is away is not the cause', async () =>
   expect(causeOf(campaign, { failing, service: 'The service could not be reached.' })).toBe('service');
   expect(causeOf(campaign, { service: 'The service could not be reached.' })).toBe('service');
   expect(causeOf(campaign, { failing: { ...failing, activity: 'collect' } })).toBeUndefined();
+});
+
+test.each([
+  ['0 9 * * mon-fri', 'Weekdays at 9:00'],
+  ['30 8 * * *', 'Every day at 8:30'],
+  ['5 13 * * 1', 'Mondays at 13:05'],
+  ['0 7 * * sat,sun', 'Saturdays, Sundays at 7:00'],
+  ['every 1d', 'Every day'],
+  ['every 90m', 'Every 90m'],
+  // What has no short words stays as it was written.
+  ['0 9 1 1 *', '0 9 1 1 *'],
+  ['*/5 9 * * *', '*/5 9 * * *'],
+  ['0 9 * * mon-wed', '0 9 * * mon-wed'],
+])('%s is told as %s', (when, text) => {
+  expect(recurrenceText(when)).toBe(text);
 });
