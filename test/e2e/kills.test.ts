@@ -1,28 +1,32 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { rename, rm } from 'node:fs/promises';
-import { sql } from 'kysely';
-import { Random } from '../../src/sandbox/core/random.ts';
 import { holdAccount } from '../../src/ledger/limits/account-pace.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { openSqliteFile } from '../../src/ledger/sqlite-file.ts';
 import { campaignWorkflowId } from '../../src/rules/ids.ts';
-import { lookAgainUpdate, statusQuery } from '../../workflows/messages.ts';
+import { Random } from '../../src/sandbox/core/random.ts';
+import { lookAgainUpdate, resumeUpdate, statusQuery } from '../../workflows/messages.ts';
+import { createWorld, numberAt } from '../interfaces/cli/campaign-world.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
-import { isFull } from '../support/depth.ts';
+import { isFull, someOf } from '../support/depth.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap, killWorkerIn, untilActivityRuns, type Gap } from '../support/kill-gaps.ts';
+import { plantList } from '../support/planted-list.ts';
 import { useSharedTemporal } from '../support/temporal-for-tests.ts';
 import { until, within } from '../support/until.ts';
 
+const execute = promisify(execFile);
 const temporal = useSharedTemporal();
 
 /**
  * Where a worker may die without anybody losing knowledge. Between its last commit and the service there is none: nobody can tell whether
  * such a batch was sent, so its people are a person's to decide.
  */
-const places = [...gaps.filter((gap) => gap !== 'posting_committed'), 'reading'] as const;
-type Place = Exclude<Gap, 'posting_committed'> | 'reading';
+const places = ['planning', ...gaps.filter((gap) => gap !== 'posting_committed'), 'reading'] as const;
+type Place = Exclude<Gap, 'posting_committed'> | 'planning' | 'reading';
 
 async function killReader(run: CampaignRun): Promise<void> {
   const reads = run.toService.holdBack('GET ');
@@ -32,15 +36,42 @@ async function killReader(run: CampaignRun): Promise<void> {
   run.toService.drop();
 }
 
+/** Kills a worker after it has committed its first batch, of which it has told nobody. */
+async function killPlanner(run: CampaignRun): Promise<void> {
+  // The planner waits, with the numbers already looked at, until the account may be used.
+  const { accountId = '' } = (await findCampaign(run.store.db, run.id)) ?? {};
+  await run.store.transaction((tx) => holdAccount(tx, accountId, Date.now() + 1_000 * 3_600_000));
+  const worker = run.startWorker();
+  await until('the planner waits', async () => (await run.handle.query(statusQuery).catch(() => null))?.waitingFor === 'blocked');
+  await run.store.db.updateTable('accounts').set({ not_before: 0 }).execute();
+  // Planning needs the database's write lock.
+  const lock = openSqliteFile(run.sqlitePath);
+  lock.prepare('begin immediate').run([]);
+  await run.handle.executeUpdate(lookAgainUpdate);
+  await untilActivityRuns(run, run.handle.workflowId, 'plan');
+  run.toTemporal.freeze();
+  lock.prepare('rollback').run([]);
+  lock.close();
+  await run.untilBatch(1, ['intent']);
+  await worker.kill();
+  expect(run.sandbox.calls()).toEqual([]);
+  expect(await run.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
+  run.toTemporal.drop();
+}
+
+/** Whatever else ends an activity of a worker that is gone takes longer than a test may: it is missed by its heartbeats alone. */
+const heartbeatsAlone = { CARILLON_SHORT_TIMEOUT_MS: '900000', CARILLON_SUBMIT_SLACK_MS: '900000' };
+
 /** Plays a campaign of the same people to its end. Answers what became of each row, as its person would tell it. */
 async function play(id: string, seed: number, kills: readonly { place: Place; nth: number }[]): Promise<object[]> {
-  return withRun({ id, seed, temporal, recipients: 60, batchSize: 4 }, async (run) => {
+  return withRun({ id, seed, temporal, recipients: 60, batchSize: 4, settings: heartbeatsAlone }, async (run) => {
     await run.start();
     const lostReplies: string[] = [];
     const confirmed: object[] = [];
     for (const { place, nth } of kills) {
-      if (place === 'reading') {
-        await killReader(run);
+      if (place === 'planning' || place === 'reading') {
+        // There is no first plan but once.
+        await (place === 'planning' && run.workers.length === 0 ? killPlanner(run) : killReader(run));
         continue;
       }
       const { batchId, requestId } = await killWorkerIn(run, place, nth);
@@ -71,54 +102,6 @@ test.concurrent('killed at each place, a campaign ends with the outcomes of one 
   const [calm, shaken] = await Promise.all([play('calm', seed, []), play('shaken', seed, kills)]);
   expect(calm).toHaveLength(60);
   expect(shaken).toEqual(calm);
-});
-
-/** Kills a worker after it has committed its first batch, of which it has told nobody. */
-async function killPlanner(run: CampaignRun): Promise<void> {
-  // The planner waits, with the numbers already looked at, until the account may be used.
-  const { accountId = '' } = (await findCampaign(run.store.db, run.id)) ?? {};
-  await run.store.transaction((tx) => holdAccount(tx, accountId, Date.now() + 1_000 * 3_600_000));
-  const worker = run.startWorker();
-  const workflowId = campaignWorkflowId(run.id, 1);
-  const handle = run.client.workflow.getHandle(workflowId);
-  await until('the planner waits', async () => (await handle.query(statusQuery).catch(() => null))?.waitingFor === 'blocked');
-  await run.store.db.updateTable('accounts').set({ not_before: 0 }).execute();
-  // Planning needs the database's write lock.
-  const lock = openSqliteFile(run.sqlitePath);
-  lock.prepare('begin immediate').run([]);
-  await handle.executeUpdate(lookAgainUpdate);
-  await untilActivityRuns(run, workflowId, 'plan');
-  run.toTemporal.freeze();
-  lock.prepare('rollback').run([]);
-  lock.close();
-  await run.untilBatch(1, ['intent']);
-  await worker.kill();
-  expect(run.sandbox.calls()).toEqual([]);
-  expect(await run.batch(1)).toMatchObject({ state: 'intent', posts: 0 });
-  run.toTemporal.drop();
-}
-
-test.concurrent('workers that die over a plan and over requests are missed by their heartbeats alone', async () => {
-  const id = 'missed';
-  // Whatever else ends an activity takes longer than this test may.
-  const settings = { CARILLON_SHORT_TIMEOUT_MS: '900000', CARILLON_SUBMIT_SLACK_MS: '900000' };
-  await withRun({ id, seed: 601, temporal, sandbox: { dialect: 'spec' }, recipients: 40, settings }, async (run) => {
-    await run.start();
-    await killPlanner(run);
-    // In this dialect a call that nobody answered leaves a record that names nobody: with the reply goes the only evidence.
-    const lost = [await killWorkerIn(run, 'work_done', 2), await killWorkerIn(run, 'posting_committed', 2)];
-    run.startWorker();
-    await run.untilEnd();
-    const { batches } = await judgeRun(run, {
-      dialect: 'spec',
-      lostReplies: lost.map(({ requestId }) => requestId),
-      destroyed: lost.map(({ batchId }) => batchId),
-    });
-    const of = (batchId = '') => batches.find((row) => row.batch_id === batchId);
-    expect(of(`${id}/1/1`)).toMatchObject({ state: 'confirmed', accepted_by: 'reply' });
-    expect(of(lost[0]?.batchId)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
-    expect(of(lost[1]?.batchId)).toMatchObject({ state: 'held', posts: 1 });
-  });
 });
 
 /** The batch at whose POST the worker dies, and what kind of service it is. */
@@ -158,24 +141,130 @@ test.concurrent.for(isFull ? kills : [])('a worker killed in gap $gap at batch $
   });
 });
 
-test.concurrent('nobody is called twice when the database is set back to a copy made while a submit was pending', async () => {
-  const id = 'set-back';
-  // The submit of the second batch waits for its turn for seconds: time for a copy.
-  const settings = { CARILLON_SUBMITS_PER_SECOND: '0.2' };
-  await withRun({ id, seed: 81, temporal, settings }, async (run) => {
-    const copy = `${run.sqlitePath}.copy`;
-    const copied = run.untilBatch(2, ['intent']).then(() => sql`vacuum into ${sql.lit(copy)}`.execute(run.store.db));
-    await killInGap(run, 'work_done', 2);
-    await copied;
-    for (const end of ['-wal', '-shm']) await rm(`${run.sqlitePath}${end}`, { force: true });
-    await rename(copy, run.sqlitePath);
+async function untilPaused(run: CampaignRun): Promise<string> {
+  return until(`${run.id} is paused`, async () => {
+    const campaign = await findCampaign(run.store.db, run.id);
+    return campaign?.state === 'paused' ? (campaign.stateReason ?? '') : undefined;
+  });
+}
+
+/** The way to the service is closed for ten minutes of it. `meanwhile`: what happens once it is. */
+async function closeWay({ toService, sandbox }: CampaignRun, meanwhile: () => unknown): Promise<void> {
+  await toService.refuse();
+  await meanwhile();
+  const end = sandbox.clock.now() + 10 * 60_000;
+  await until('service time has passed', () => sandbox.clock.now() >= end);
+  await toService.accept();
+}
+
+/** The largest file that a running process may write; a write beyond it fails, as on a full disk. Linux alone lets others set it. */
+async function limitFiles(pid: number, bytes: number | 'unlimited'): Promise<void> {
+  await execute('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
+}
+
+test.concurrent.for(
+  someOf([
+    { dialect: 'extended', seed: 802 },
+    { dialect: 'spec', seed: 803 },
+  ] as const),
+)(
+  'one campaign outlives a wrong key, a worker that dies before its request, a service that is away, a revoked key, a locked database and a full disk ($dialect)',
+  async (given) => {
+    const { dialect, seed } = given;
+    const canLimit = await execute('prlimit', ['--version']).then(
+      () => true,
+      () => false,
+    );
+    await withRun({ id: `bad-${seed}`, seed, temporal, sandbox: { dialect }, recipients: 48 }, async (run) => {
+      const { gates } = run.sandbox;
+      const wrong = run.startWorker({ SVC_API_KEY: 'sk_planted_wrong' });
+      await run.start();
+      expect(await untilPaused(run)).toContain('refuses the API key (401): set SVC_API_KEY');
+      expect(run.sandbox.calls()).toEqual([]);
+      await wrong.terminate();
+      expect(wrong.output()).not.toContain('sk_planted_wrong');
+
+      // Its people are a person's to decide, since nobody can tell whether it was sent.
+      const [held] = await Promise.all([killWorkerIn(run, 'posting_committed', 1), run.handle.executeUpdate(resumeUpdate)]);
+      // Away before the next request, and again while it answers one.
+      await closeWay(run, async () => {
+        const worker = run.startWorker();
+        await until('the worker has tried', () => worker.output().includes('ServiceUnavailable'));
+      });
+      const second = gates.set('batch_work_done', 2);
+      const { requestId: lost } = await run.met(second);
+      await closeWay(run, () => gates.release(second));
+
+      run.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'error', status: 401 } });
+      expect(await untilPaused(run)).toContain('refuses the API key (401)');
+      const next = gates.set('batch_work_done');
+      expect(await run.handle.executeUpdate(resumeUpdate)).toBe(true);
+
+      // What the service answers cannot be written before the lock is gone.
+      await run.met(next);
+      const lock = openSqliteFile(run.sqlitePath);
+      lock.prepare('begin immediate').run([]);
+      gates.release(next);
+      const end = Date.now() + 3_000;
+      await until('three seconds have passed', () => Date.now() >= end);
+      const last = gates.set('batch_work_done');
+      lock.prepare('rollback').run([]);
+      lock.close();
+
+      await run.met(last);
+      const worker = run.workers.at(-1);
+      if (canLimit && worker !== undefined) {
+        await limitFiles(worker.pid, 1);
+        gates.release(last);
+        await until('the worker cannot write', () => /SQLITE_(FULL|IOERR)/.test(worker.output()));
+        expect(worker.hasEnded()).toBe(false);
+        await limitFiles(worker.pid, 'unlimited');
+      }
+      gates.release();
+      const calls = run.sandbox.calls().length;
+      await run.untilEnd();
+      expect(run.sandbox.calls().length).toBeGreaterThan(calls);
+      const lostReplies = await run.unanswered();
+      expect(lostReplies).toContain(lost);
+      const ledger = await judgeRun(run, {
+        dialect,
+        lostReplies: [held.requestId, ...lostReplies],
+        destroyed: [held.batchId, ...(dialect === 'spec' ? lostReplies.map((request) => request.slice(0, request.lastIndexOf('/'))) : [])],
+      });
+      expect(ledger.batches.find((row) => row.batch_id === held.batchId)).toMatchObject({ state: 'held', posts: 1 });
+      expect(ledger.batches.filter((row) => row.state === 'refused')).toHaveLength(1);
+    });
+  },
+);
+
+/** More than the activities of one kind that a worker runs at once unless it is told otherwise. */
+const campaigns = 104;
+
+test.concurrent(`of ${campaigns} campaigns on one worker each is collected for at the same time: none waits for another`, async () => {
+  // So slow that nothing ends while this looks on.
+  const slow = { sandbox: { speed: 0.1 }, settings: { CARILLON_COLLECT_MAX_MS: '300000' } };
+  await withRun({ id: 'many-0', seed: 1201, temporal, recipients: 1, ...slow }, async (run) => {
     run.startWorker();
-    const handle = run.client.workflow.getHandle(campaignWorkflowId(id, 1));
-    await expect(handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'LedgerOlder' } } });
-    const sent = run.sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${id}/`) ? [requestId] : []));
-    expect(sent).toEqual([...new Set(sent)]);
-    const called = run.sandbox.calls().map(({ to }) => to);
-    expect(called.length).toBeGreaterThan(8);
-    expect(called).toEqual([...new Set(called)]);
+    await run.start();
+    const { rows } = plantList(1202, campaigns - 1);
+    for (const [index, row] of rows.entries()) await run.startAnother(`many-${index + 1}`, { ...run.list, rows: [{ ...row, row: 1 }] });
+    const ids = Array.from({ length: campaigns }, (_, index) => campaignWorkflowId(`many-${index}`, 1));
+    for (const workflowId of ids) await untilActivityRuns(run, workflowId, 'collect');
+    // A campaign is collected for while its first batch is on its way.
+    await until('every campaign has its call', () => run.sandbox.calls().length === campaigns);
+  });
+});
+
+test('a start that may write files of 1400 blocks only says that the disk is full', async () => {
+  const world = await createWorld();
+  const lines = Array.from({ length: 6_000 }, (_, index) => `${numberAt(index % 350)},Row${index}`);
+  world.writeCampaign({ lines });
+  const main = fileURLToPath(new URL('../../dist/src/interfaces/cli/main.js', import.meta.url));
+  const failed = execute('sh', ['-c', 'ulimit -f 1400 && exec "$@"', 'start', process.execPath, main, 'start', world.campaignPath], {
+    env: { PATH: process.env['PATH'], ...world.env },
+  });
+  await expect(failed).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The database cannot be used: (SQLite file \S+: )?the disk is full.*Make room and run/),
   });
 });

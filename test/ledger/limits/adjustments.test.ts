@@ -6,6 +6,7 @@ import { countOutstanding } from '../../../src/ledger/limits/counters.ts';
 import { findRound } from '../../../src/ledger/campaign/rounds.ts';
 import { noteCallers } from '../../../src/ledger/limits/callers.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
+import type { Disposition } from '../../../src/rules/disposition.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
@@ -142,11 +143,11 @@ async function outcomes(scenario: Scenario) {
   return new Set(rows.map(({ outcome, reason }) => `${outcome} ${reason}`));
 }
 
-/** As many first calls as an unproven caller number may make, all of them failed, and two people left. */
-async function callUnproven(dialect: TestDialect, end: number | null): Promise<Scenario> {
+/** As many first calls as an unproven caller number may make, none of them answered, and two people left. */
+async function callUnproven(dialect: TestDialect, end: number | null, as: Disposition = 'failed'): Promise<Scenario> {
   const rules = { endsAt: end, retry: { maxAttempts: 1 } };
   const scenario = await beginCampaign(await openLedger(dialect), { rows: rowsFor(22), rules });
-  await scenario.settle(await scenario.dial(1), 'failed', noon + minuteMs);
+  await scenario.settle(await scenario.dial(1), as, noon + minuteMs);
   return scenario;
 }
 
@@ -158,7 +159,11 @@ test.from(callUnproven, endsAt)('a campaign that paused itself because no call g
   expect(await outcomes(scenario)).toEqual(new Set(['exhausted attempts_used_up', 'expired campaign_end']));
 });
 
-test.from(callUnproven, null)('without an end only a person ends that pause', async (scenario) => {
+test.from(
+  callUnproven,
+  null,
+  'unknown',
+)('without an end only a person ends that pause, also where no record tells of a call', async (scenario) => {
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ reason: 'paused', until: null });
 });
 
