@@ -74,12 +74,12 @@ export async function openStore(
   try {
     // To open a file changes its journal, so it is looked at before.
     if (dialect === 'sqlite' && !isLedgerFile(location.sqlitePath) && schema === 'as-is') throw notReadable('empty');
-    if (location.databaseUrl !== undefined) refuseInTheClear(location.databaseUrl);
+    if (location.databaseUrl !== undefined) await refuseInTheClear(location.databaseUrl);
   } catch (cause) {
     throw explainFault(location, cause);
   }
   const db = new Kysely<Database>({
-    dialect: location.databaseUrl === undefined ? sqlite(location.sqlitePath) : createPostgresDialect(location.databaseUrl, location),
+    dialect: location.databaseUrl === undefined ? sqlite(location.sqlitePath) : await createPostgresDialect(location.databaseUrl, location),
   });
   try {
     const provider = createMigrations(dialect);

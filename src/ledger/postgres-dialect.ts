@@ -8,14 +8,11 @@ import {
   type PostgresDialectConfig,
   type TransactionSettings,
 } from 'kysely';
-import { Client, types, type ClientBase } from 'pg';
+import type { ClientBase } from 'pg';
 import { readPostgresAddress } from '../shared/input/postgres-address.ts';
 import { requireWriter, WriterPool } from './postgres/writer-pool.ts';
 import type { Tx } from './tx.ts';
 import { StoreError } from './ledger-error.ts';
-
-// Counts and epoch milliseconds stay far below 2^53.
-types.setTypeParser(types.builtins.INT8, Number);
 
 const limits = {
   /** Longer than anybody holds a lock, but for the publication of a very long do-not-call list. */
@@ -96,12 +93,16 @@ export interface ConnectionLimits {
 }
 
 /** Throws StoreError when the connection string cannot be read. Connects to nobody yet. */
-export function createPostgresDialect(connectionString: string, limits: ConnectionLimits = {}): PostgresDialect {
+export async function createPostgresDialect(connectionString: string, limits: ConnectionLimits = {}): Promise<PostgresDialect> {
   const { connectionAgeMs = 300_000, longestSilenceMs } = limits;
   const onConnect = (client: ClientBase): void => {
     if (longestSilenceMs !== undefined) endWhenSilent(client, longestSilenceMs);
   };
-  return new PinnedPostgresDialect({ pool: new WriterPool({ urls: addressesOf(connectionString), connectionAgeMs, onConnect }) });
+  // A SQLite file does without it.
+  const pg = await import('pg');
+  // Counts and epoch milliseconds stay far below 2^53.
+  pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+  return new PinnedPostgresDialect({ pool: new WriterPool({ pg, urls: addressesOf(connectionString), connectionAgeMs, onConnect }) });
 }
 
 /** Throws StoreError. */
@@ -129,7 +130,8 @@ function isLocal(host: string): boolean {
  * Throws StoreError when the connection would go to another machine without TLS, and the connection string does not say `sslmode=disable`
  * itself. Also when it cannot be read. Connects to nobody.
  */
-export function refuseInTheClear(connectionString: string): void {
+export async function refuseInTheClear(connectionString: string): Promise<void> {
+  const { Client } = await import('pg');
   for (const url of addressesOf(connectionString)) {
     // Read by the client itself, with what PGHOST and PGSSLMODE add.
     const { host, ssl } = new Client({ connectionString: url });

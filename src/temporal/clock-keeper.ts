@@ -1,5 +1,4 @@
 import { readProxies, type Config } from '../shared/config.ts';
-import { readServiceClock } from '../service/registry.ts';
 import type { ServiceClock } from '../service/port/service-clock.ts';
 
 /** How long a clock is believed: a sandbox that was started anew keeps another, and one that is hurried is moved on by hand, too. */
@@ -16,6 +15,7 @@ export function keepServiceClock(
   let reading: Promise<ServiceClock> | undefined;
   const read = async (): Promise<ServiceClock> => {
     try {
+      const { readServiceClock } = await import('../service/registry.ts');
       known = await readServiceClock(config.SVC_BASE_URL, options.timeoutMs ?? 5_000, nowReal, readProxies(config));
     } catch (error) {
       if (known === undefined) throw error;
@@ -28,7 +28,6 @@ export function keepServiceClock(
     reading ??= read().finally(() => {
       reading = undefined;
     });
-    // Whoever has a clock goes on with it while it is read anew.
     if (known === undefined) return reading;
     reading.catch(() => {});
     return known;

@@ -1,5 +1,5 @@
-import { isGrpcServiceError, ServiceError, Client, Connection } from '@temporalio/client';
-import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
+import type { Client, Connection } from '@temporalio/client';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnection, NativeConnectionOptions } from '@temporalio/worker';
 import { proxyFor, ProxyError, type Proxy } from '../shared/network/proxies.ts';
 import { ConfigError, readProxies, type Config } from '../shared/config.ts';
@@ -21,6 +21,9 @@ export interface ConnectOptions {
 
 type ConnectConfig = Partial<Config>;
 
+/** Loads Temporal's client: it takes longer than a command that needs the database alone. */
+export const loadClient = () => import('@temporalio/client');
+
 /** Thrown when the server cannot be reached, or cannot be used, within the limit; its message says what, where and what to do. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError' as const;
@@ -39,19 +42,20 @@ export async function connectTemporal(
   config: ConnectConfig,
   options: ConnectOptions = {},
 ): Promise<TemporalTarget & { connection: Connection; client: Client }> {
-  const { connectionOptions, ...target } = readTarget(config, options);
+  const { connectionOptions, ...target } = await readTarget(config, options);
   const timeoutMs = options.timeoutMs ?? 10_000;
   const deadline = Date.now() + timeoutMs;
   const proxy = await proxyOfTemporal(config, options);
-  const connection = Connection.lazy({ ...connectionOptions, ...grpcThrough(proxy, target.address), connectTimeout: timeoutMs });
+  const sdk = await loadClient();
+  const connection = sdk.Connection.lazy({ ...connectionOptions, ...grpcThrough(proxy, target.address), connectTimeout: timeoutMs });
   try {
     await connection.ensureConnected();
     await requireNamespace(connection, target, deadline);
   } catch (error) {
     await connection.close();
-    throw explain(error, target, timeoutMs, proxy);
+    throw await explain(error, target, timeoutMs, proxy);
   }
-  return { ...target, connection, client: new Client({ connection, namespace: target.namespace }) };
+  return { ...target, connection, client: new sdk.Client({ connection, namespace: target.namespace }) };
 }
 
 /** A connection for workers, which run on the native core. Close it after the worker has drained. */
@@ -59,7 +63,7 @@ export async function connectTemporalNative(
   config: ConnectConfig,
   options: ConnectOptions = {},
 ): Promise<TemporalTarget & { connection: NativeConnection }> {
-  const { connectionOptions, ...target } = readTarget(config, options);
+  const { connectionOptions, ...target } = await readTarget(config, options);
   const timeoutMs = options.timeoutMs ?? 10_000;
   const deadline = Date.now() + timeoutMs;
   // Commands that only ask need no native core: loading it takes longer than they do.
@@ -73,15 +77,16 @@ export async function connectTemporalNative(
   } catch (error) {
     // The native connect cannot be called off: one that still succeeds after the limit is closed again.
     connecting.then((late) => late.close()).catch(() => {});
-    throw explain(error, target, timeoutMs, proxy);
+    throw await explain(error, target, timeoutMs, proxy);
   }
 }
 
 /** What the `TEMPORAL_*` variables and the toml profile say, with the namespace passed on. Throws ConfigError. */
-function readTarget(
+async function readTarget(
   config: ConnectConfig,
   { target, env }: ConnectOptions,
-): TemporalTarget & { connectionOptions: ClientConnectConfig['connectionOptions'] } {
+): Promise<TemporalTarget & { connectionOptions: ClientConnectConfig['connectionOptions'] }> {
+  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   let loaded: ClientConnectConfig;
   try {
     loaded = target === undefined ? loadClientConnectConfig(env === undefined ? {} : { overrideEnvVars: env }) : { connectionOptions: {} };
@@ -104,7 +109,7 @@ export const withoutProxy = { 'grpc.enable_http_proxy': 0 };
 
 /** The proxy of the connections that these settings make; null: they are direct. Throws ConfigError. */
 export async function proxyOfTemporal(config: ConnectConfig, options: ConnectOptions = {}): Promise<Proxy | null> {
-  const { address, connectionOptions } = readTarget(config, options);
+  const { address, connectionOptions } = await readTarget(config, options);
   const [, hostname = address, port = '7233'] = /^(.*?):(\d+)$/.exec(address) ?? [];
   const { tls, apiKey } = connectionOptions;
   // As the SDK has it: a key alone asks for TLS.
@@ -150,7 +155,13 @@ async function requireNamespace(connection: Connection | NativeConnection, targe
   await connection.withDeadline(deadline, () => connection.workflowService.describeNamespace({ namespace: target.namespace }));
 }
 
-function explain(error: unknown, { address, namespace }: TemporalTarget, timeoutMs: number, proxy: Proxy | null): TemporalUnreachableError {
+async function explain(
+  error: unknown,
+  { address, namespace }: TemporalTarget,
+  timeoutMs: number,
+  proxy: Proxy | null,
+): Promise<TemporalUnreachableError> {
+  const { isGrpcServiceError, ServiceError } = await loadClient();
   const source = error instanceof ServiceError && error.cause !== undefined ? error.cause : error;
   const code: number | null = isGrpcServiceError(source) ? source.code : null;
   const unusable = (reason: string) => new TemporalUnreachableError(address, reason, error, proxy);
@@ -167,7 +178,7 @@ function explain(error: unknown, { address, namespace }: TemporalTarget, timeout
   return unusable(`${reason}, waited at most ${timeoutMs / 1000} s. ${advice}`);
 }
 
-async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
+export async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('The time is over.')), limitMs);

@@ -1,10 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve as resolvePath } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
 import type { Config } from '../shared/config.ts';
 import { tryProcessLock, type ProcessLock } from '../ledger/worker-lock.ts';
-import { withoutProxy } from './connection.ts';
+import { loadClient, withoutProxy } from './connection.ts';
 import { resolveTemporalBinary } from './server-binary.ts';
 import { pickFreePorts, spawnServer, type ServerProcess } from './server-process.ts';
 
@@ -34,7 +33,6 @@ export interface DevServerInput {
   namespace?: string;
   /** How long the server may take until it serves; default 60 s. */
   startTimeoutMs?: number;
-  /** Each line that the server itself writes: warnings and errors. */
   log?: (line: string) => void;
   onProgress?: (line: string) => void;
   /** Called once when the server ends although nobody asked it to. */
@@ -159,7 +157,7 @@ function serverArguments(input: SettledInput): string[] {
 async function waitUntilServing(server: ServerProcess, address: string, input: SettledInput): Promise<void> {
   const limitMs = input.startTimeoutMs ?? 60_000;
   const deadline = Date.now() + limitMs;
-  const connection = Connection.lazy({
+  const connection = (await loadClient()).Connection.lazy({
     address,
     interceptors: [],
     // By default a refused connection is tried again only after a second.

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { NativeConnection } from '@temporalio/worker';
 import type { ListenAddress } from '../shared/config.ts';
 import { StandbyError, standbyText } from '../ledger/postgres/writer-pool.ts';
+import { withinLimit } from './connection.ts';
 import type { Store } from '../ledger/tx.ts';
 
 interface Watched {
@@ -77,16 +78,9 @@ async function readReadiness({ connection, store, isRunning }: Watched): Promise
   return { temporal, database, worker: isRunning() ? 'running' : 'not running' };
 }
 
-/** Whether `ask` succeeds within the limit. */
 async function answers(ask: () => Promise<unknown>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The time is over.')), limitMs);
-  });
-  return Promise.race([ask(), late])
-    .then(
-      () => 'reachable',
-      (error: unknown) => (error instanceof StandbyError ? standbyText : 'not reachable'),
-    )
-    .finally(() => clearTimeout(timer));
+  return withinLimit(ask(), limitMs).then(
+    () => 'reachable',
+    (error: unknown) => (error instanceof StandbyError ? standbyText : 'not reachable'),
+  );
 }

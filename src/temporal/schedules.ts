@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DateTime } from 'luxon';
-import {
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  ScheduleOverlapPolicy,
-  type Client,
-  type ScheduleDescription,
-  type ScheduleHandle,
-  type ScheduleSpec,
-} from '@temporalio/client';
+import type { Client, ScheduleDescription, ScheduleHandle, ScheduleSpec } from '@temporalio/client';
 import { campaignQueues } from '../rules/ids.ts';
 import type { ScheduledCampaignInput } from '../../workflows/messages.ts';
-import { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
+import type { scheduledCampaign } from '../../workflows/scheduled-campaign.ts';
 import type { Config } from '../shared/config.ts';
+import { loadClient } from './connection.ts';
 import { campaignTimeouts } from './timeouts.ts';
 import { timeZone as tableZone } from '../rules/hours/time-zone.ts';
 import { touchedRuns } from './clock-changes.ts';
@@ -123,19 +116,19 @@ async function makeSchedule(
       spec: specOf(recurrence, now),
       action: {
         type: 'startWorkflow',
-        workflowType: scheduledCampaign,
+        workflowType: 'scheduledCampaign',
         // The server puts the time of the firing behind it.
         workflowId: scheduleId,
         taskQueue: queues.campaign,
-        args: [input],
+        args: [input] satisfies Parameters<typeof scheduledCampaign>,
         staticSummary: `a run of ${campaignId}`.slice(0, 200),
       },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchUpMs },
+      policies: { overlap: 'SKIP', catchupWindow: catchUpMs },
       memo: { when, ...(keepSkipped ? { keepSkipped } : {}) },
       state: { ...(note === null ? {} : { note }), paused: preview !== null },
     })
-    .catch((error: unknown) => {
-      throw error instanceof ScheduleAlreadyRunning ? new ScheduleExistsError(scheduleId) : error;
+    .catch(async (error: unknown) => {
+      throw error instanceof (await loadClient()).ScheduleAlreadyRunning ? new ScheduleExistsError(scheduleId) : error;
     });
 }
 
@@ -166,7 +159,7 @@ export async function describeSchedule(client: Client, scheduleId: string): Prom
   try {
     return readState(await client.schedule.getHandle(scheduleId).describe());
   } catch (error) {
-    if (error instanceof ScheduleNotFoundError) return null;
+    if (error instanceof (await loadClient()).ScheduleNotFoundError) return null;
     throw error;
   }
 }

@@ -14,7 +14,6 @@ export interface ServerProcess {
   hasCrashed(): boolean;
   /** Asks it to stop and kills it after ten seconds. */
   stop(): Promise<void>;
-  /** SIGKILL, at once. */
   kill(): void;
 }
 

@@ -1,13 +1,6 @@
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowFailedError,
-  WorkflowNotFoundError,
-  type Client,
-  type WorkflowExecutionDescription,
-} from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { batchIdOf, campaignQueues, campaignWorkflowId } from '../rules/ids.ts';
-import { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
+import type { campaign as campaignWorkflow } from '../../workflows/campaign.ts';
 import type { CampaignInput } from '../../workflows/messages.ts';
 import { type Config, ConfigError } from '../shared/config.ts';
 import { serviceOf } from '../service/port/address.ts';
@@ -19,6 +12,7 @@ import { nextRound, openRound, type Round } from '../ledger/campaign/rounds.ts';
 import type { Remedy } from '../ledger/ledger-error.ts';
 import type { LedgerOlderError } from '../ledger/ledger-older.ts';
 import { findBatch } from '../ledger/reads.ts';
+import { loadClient } from './connection.ts';
 import { campaignTimeouts } from './timeouts.ts';
 import type { Store } from '../ledger/tx.ts';
 
@@ -93,7 +87,7 @@ export async function startCampaign(deps: StartDependencies, campaignId: string)
   };
   await reviveCampaign(store, { campaignId, now: deps.now });
   try {
-    await client.workflow.start(campaignWorkflow, {
+    await client.workflow.start<typeof campaignWorkflow>('campaign', {
       taskQueue: queues.campaign,
       workflowId: round.workflowId,
       // A round that has ended stays ended; one whose workflow was terminated by hand may go on: the ledger knows what was sent.
@@ -105,7 +99,7 @@ export async function startCampaign(deps: StartDependencies, campaignId: string)
     });
     return { round, attached: false };
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (!(error instanceof (await loadClient()).WorkflowExecutionAlreadyStartedError)) throw error;
     requireOwnRun(await client.workflow.getHandle(round.workflowId).describe(), round, queues.campaign);
     return { round, attached: true };
   }
@@ -124,7 +118,7 @@ export async function requireStartable(
   if (round === undefined) return;
   const next = { campaignId, round, workflowId: campaignWorkflowId(campaignId, round) };
   const last = await describeRun(client, next.workflowId);
-  if (last === undefined) {
+  if (last === null) {
     if (recovers || (await lastBatchNumber(store.db, { campaign_id: campaignId, round })) === 0) return;
     throw new LostWorkflowError(campaignId, next.workflowId);
   }
@@ -146,14 +140,14 @@ export async function isRunning(client: Client, { campaignId, round }: Campaign)
 
 /** Whether Temporal has, or lately had, a workflow under this id, of whichever database. */
 export async function hasWorkflow(client: Client, campaignId: string): Promise<boolean> {
-  return (await describeRun(client, campaignWorkflowId(campaignId, 1))) !== undefined;
+  return (await describeRun(client, campaignWorkflowId(campaignId, 1))) !== null;
 }
 
-async function describeRun(client: Client, workflowId: string): Promise<LastRun | undefined> {
+export async function describeRun(client: Client, workflowId: string): Promise<WorkflowExecutionDescription | null> {
   try {
     return await client.workflow.getHandle(workflowId).describe();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (error instanceof (await loadClient()).WorkflowNotFoundError) return null;
     throw error;
   }
 }
@@ -190,6 +184,7 @@ async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatc
   try {
     await client.workflow.getHandle(workflowId).result();
   } catch (error) {
+    const { ApplicationFailure, WorkflowFailedError } = await loadClient();
     if (!(error instanceof WorkflowFailedError)) throw error;
     for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
       if (!(cause instanceof ApplicationFailure) || cause.type !== failureTypes.ledgerOlder) continue;

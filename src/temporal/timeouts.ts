@@ -23,7 +23,6 @@ export function campaignTimeouts(config: Config): CampaignTimeouts {
   };
 }
 
-/** Pause between two heartbeats of an activity with this heartbeat timeout. */
 export function beatEveryMs(timeoutMs: number): number {
   return Math.max(200, Math.floor(timeoutMs / 4));
 }

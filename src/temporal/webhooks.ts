@@ -3,8 +3,8 @@ import type { Config } from '../shared/config.ts';
 import { campaignQueues, webhookWorkflowId } from '../rules/ids.ts';
 import type { Logger } from '../shared/logger.ts';
 import { deliveringStates, listWebhooks } from '../ledger/webhooks/registry.ts';
-import { deliverNowSignal, type WebhookInput } from '../../workflows/messages.ts';
-import { webhook as webhookWorkflow } from '../../workflows/webhook.ts';
+import type { WebhookInput } from '../../workflows/messages.ts';
+import type { webhook as webhookWorkflow } from '../../workflows/webhook.ts';
 import { campaignTimeouts } from './timeouts.ts';
 import type { Store } from '../ledger/tx.ts';
 
@@ -27,8 +27,11 @@ function optionsOf({ config, store }: Omit<WebhookStart, 'client'>, webhookId: s
 
 /** Has a webhook deliver at once, whether it was at work, waited after a failure, or was held back. Throws what the client throws. */
 export async function deliverNow(start: WebhookStart, webhookId: string): Promise<void> {
-  const { client } = start;
-  await client.workflow.signalWithStart(webhookWorkflow, { ...optionsOf(start, webhookId), signal: deliverNowSignal });
+  const { deliverNowSignal } = await import('../../workflows/messages.ts');
+  await start.client.workflow.signalWithStart<typeof webhookWorkflow>('webhook', {
+    ...optionsOf(start, webhookId),
+    signal: deliverNowSignal,
+  });
 }
 
 const lookEveryMs = 15_000;
@@ -49,7 +52,7 @@ export function keepWebhooksRunning(start: WebhookStart & { store: Store; logger
       const key = `${webhookId} ${sinceReal}`;
       if (started.has(key) || !deliveringStates.some((delivering) => delivering === state)) continue;
       const options = optionsOf(start, webhookId);
-      await client.workflow.start(webhookWorkflow, { ...options, workflowIdConflictPolicy: 'USE_EXISTING' });
+      await client.workflow.start<typeof webhookWorkflow>('webhook', { ...options, workflowIdConflictPolicy: 'USE_EXISTING' });
       started.add(key);
     }
   };

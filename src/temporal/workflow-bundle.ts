@@ -11,7 +11,6 @@ export class WorkflowBundleError extends Error {
   readonly isBadInput = false;
 }
 
-/** What a worker takes as its `workflowBundle`. */
 export type WorkflowBundle = { codePath: string } | { code: string };
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';

@@ -203,13 +203,11 @@ test.sqlite.from(openLedger)('a full disk is called full, whatever becomes of th
 test('PostgreSQL on another host without TLS is refused, unless the address says so', async () => {
   for (const host of ['db.example.com', '192.0.2.7', '[2001:db8::7]']) {
     const address = `postgres://carillon:planted@${host}/carillon`;
-    expect(() => refuseInTheClear(address)).toThrow(StoreError);
-    expect(() => refuseInTheClear(`${address}?ssl=0`)).toThrow(/without TLS/);
-    for (const mode of ['verify-full', 'no-verify', 'disable']) refuseInTheClear(`${address}?sslmode=${mode}`);
-    refuseInTheClear(`${address}?application_name=x&sslmode=disable`);
+    for (const query of ['', '?ssl=0']) await expect(refuseInTheClear(address + query)).rejects.toThrow(/without TLS/);
+    for (const mode of ['verify-full', 'no-verify', 'disable']) await refuseInTheClear(`${address}?x=y&sslmode=${mode}`);
   }
   for (const host of ['localhost', '127.0.0.1', '[::1]', '%2Fvar%2Frun%2Fpostgresql'])
-    refuseInTheClear(`postgres://carillon:planted@${host}/carillon`);
+    await refuseInTheClear(`postgres://carillon:planted@${host}/carillon`);
   const opening = openStore({ sqlitePath: '', databaseUrl: 'postgres://carillon:planted@192.0.2.7/carillon' });
   await expect(opening).rejects.toThrow(
     /PostgreSQL at 192\.0\.2\.7\/carillon: without TLS, .* on the way to 192\.0\.2\.7\. Add sslmode=verify-full .* or sslmode=disable/,

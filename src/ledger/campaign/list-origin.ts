@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Queries } from '../tx.ts';
 
-/** One of the first rows of a list that was uploaded. */
 export interface ListSample {
   row: number;
   cells: readonly string[];

@@ -84,7 +84,6 @@ export async function giveCaller(
 /** Whether the service is to be asked about the numbers: the time has come, or none of them may call and a person said to go on. */
 export type CallerLook = 'not_yet' | 'due' | 'needed';
 
-/** Failed calls since the last look that are reason enough for the next one. */
 const failuresToLook = 5;
 
 async function hasManyFailures(db: Queries, campaignId: string, since: number): Promise<boolean> {

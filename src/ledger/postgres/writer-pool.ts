@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
-import { Client, Pool, type ClientBase, type PoolClient, type QueryConfig, type QueryResult } from 'pg';
+import type { ClientBase, Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 
 export const standbyText = 'the database answers as a read-only standby';
 export const standbyAdvice = 'Let DATABASE_URL lead to the primary server; work goes on by itself when it does.';
@@ -39,6 +39,7 @@ const mostWaitMs = 10_000;
 const full = 'timeout exceeded when trying to connect';
 
 export interface WriterPoolOptions {
+  pg: typeof import('pg');
   /** Addresses of servers, of which one may write. */
   urls: readonly string[];
   /** Real milliseconds after which a connection is replaced, a fifth more or less, so that not all go at once. */
@@ -61,14 +62,14 @@ export class WriterPool implements PostgresPool {
 
   constructor(options: WriterPoolOptions) {
     this.#options = options;
-    const { urls } = options;
+    const { pg, urls } = options;
     const next = () => urls[this.#turn % urls.length] ?? '';
-    const Connecting = class extends Client {
+    const Connecting = class extends pg.Client {
       constructor() {
         super({ connectionString: next(), keepAlive: true, keepAliveInitialDelayMillis: 10_000 });
       }
     };
-    this.#pool = new Pool({
+    this.#pool = new pg.Pool({
       Client: Connecting,
       max: 10,
       connectionTimeoutMillis: mostWaitMs,

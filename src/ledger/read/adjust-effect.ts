@@ -5,7 +5,6 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { readHourKinds, type HourKind } from './clock-strip.ts';
 
-/** What a change of hours and retries does to the rows that wait; in rows. */
 export interface AdjustEffect {
   waiting: number;
   /** May be called at this minute as far as hours are concerned: as it is, and after the change. */

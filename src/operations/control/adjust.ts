@@ -171,7 +171,6 @@ export async function readHouseView({ store }: Pick<Control, 'store'>): Promise<
 
 export interface HouseChange {
   changed: boolean;
-  /** The version that holds then. */
   version: number;
   /** Campaigns under way that lack what is required, and pause. */
   lacking: { campaignId: string; lacks: HouseRequirement[] }[];

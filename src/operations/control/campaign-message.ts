@@ -1,22 +1,8 @@
 import { foreseen } from '../../shared/input/errors.ts';
-import {
-  isGrpcServiceError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
 import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
-import {
-  cancelUpdate,
-  drainUpdate,
-  knownResumeUpdate,
-  lookAgainUpdate,
-  pauseUpdate,
-  resumeUpdate,
-  rowsAddedSignal,
-} from '../../../workflows/messages.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
+import { loadClient } from '../../temporal/connection.ts';
 import { connected, type Control, WrongStateError, type Session } from './control.ts';
 import { noWorkerLines } from './supervision.ts';
 
@@ -25,13 +11,7 @@ export type SteeringCommand = 'pause' | 'resume' | 'drain' | 'cancel';
 /** Thrown when a campaign could not be told what to do; says what is known. */
 export class CampaignMessageError extends foreseen('CampaignMessageError', false) {}
 
-const updates = {
-  pause: pauseUpdate,
-  resume: resumeUpdate,
-  drain: drainUpdate,
-  cancel: cancelUpdate,
-  look: lookAgainUpdate,
-};
+const loadMessages = () => import('../../../workflows/messages.ts');
 const answerLimitMs = 20_000;
 const connectLimitMs = 5_000;
 const grpcDeadlineExceeded = 4;
@@ -74,6 +54,7 @@ export async function tellOfRows(control: Control, campaignId: string): Promise<
   return noticeOf(campaignId, async () => {
     const { client, connection } = (await connected(control, connectLimitMs)).temporal;
     const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, campaign.round));
+    const { rowsAddedSignal } = await loadMessages();
     await connection.withDeadline(Date.now() + connectLimitMs, () => handle.signal(rowsAddedSignal));
   });
 }
@@ -104,6 +85,9 @@ export async function sendUpdate(
   { campaign, wish, pausesSeen, sample = false, limitMs = answerLimitMs }: UpdateInput,
 ): Promise<boolean> {
   const { campaignId: id } = campaign;
+  const { pauseUpdate: pause, resumeUpdate: resume, drainUpdate: drain, cancelUpdate: cancel, ...messages } = await loadMessages();
+  const updates = { pause, resume, drain, cancel, look: messages.lookAgainUpdate };
+  const { WorkflowNotFoundError, WorkflowUpdateFailedError, ...sdk } = await loadClient();
   const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));
   try {
     return await connection.withDeadline(Date.now() + limitMs, async () => {
@@ -113,7 +97,7 @@ export async function sendUpdate(
         throw new CampaignMessageError(`Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`);
       }
       if (wish !== 'resume' || pausesSeen === undefined) return handle.executeUpdate(updates[wish]);
-      return handle.executeUpdate(knownResumeUpdate, { args: [{ pausesSeen, ...(sample && { sample }) }] });
+      return handle.executeUpdate(messages.knownResumeUpdate, { args: [{ pausesSeen, ...(sample && { sample }) }] });
     });
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
@@ -127,7 +111,10 @@ export async function sendUpdate(
         cause: error,
       });
     }
-    if (isTimeout(error)) {
+    // The SDK may have made an error of its own of it, or not.
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const isLate = sdk.isGrpcServiceError(cause) && (cause.code as number) === grpcDeadlineExceeded;
+    if (isLate || error instanceof sdk.WorkflowUpdateRPCTimeoutOrCancelledError) {
       throw new CampaignMessageError(
         [
           `No worker answered for campaign ${id} within ${limitMs / 1000} s. Without a worker no call is placed; it is not known whether the campaign will ${wish} when one starts.`,
@@ -139,10 +126,4 @@ export async function sendUpdate(
     }
     throw error;
   }
-}
-
-function isTimeout(error: unknown): boolean {
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
-  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-  return isGrpcServiceError(cause) && (cause.code as number) === grpcDeadlineExceeded;
 }

@@ -2,7 +2,7 @@ import { readSecrets } from '../../shared/config.ts';
 import type { Logger } from '../../shared/logger.ts';
 import { hastenRead, takeSentRecord, type Taken } from '../../ledger/collect/sent-records.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
-import { readServiceRecord } from '../../service/registry.ts';
+import type { readServiceRecord } from '../../service/registry.ts';
 import { judgeSignature, readSentEvent } from '../../service/sent-events.ts';
 import type { Control } from './control.ts';
 
@@ -42,8 +42,9 @@ export async function takeSentRequest(
   }
   const { kind, agentId, conversationId, at } = event;
   const sent = { accountId: config.SVC_BASE_URL, agentId, conversationId, at, now };
+  const registry = await import('../../service/registry.ts');
   const read = (pointers: Parameters<typeof readServiceRecord>[2]) => ({
-    ...readServiceRecord(kind === 'record' ? event.document : {}, agentId, pointers).facts,
+    ...registry.readServiceRecord(kind === 'record' ? event.document : {}, agentId, pointers).facts,
     conversationId,
   });
   const taken = await (kind === 'record' ? takeSentRecord(store, { ...sent, read }) : hastenRead(store, sent));

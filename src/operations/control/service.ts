@@ -2,7 +2,7 @@ import { foreseen } from '../../shared/input/errors.ts';
 import { ConfigError, readProxies, serviceSettings, type Config } from '../../shared/config.ts';
 import { parseBaseUrl, serviceAddress } from '../../service/port/address.ts';
 import type { CallService } from '../../service/port/call-service.ts';
-import { connectService, readServiceClock, type ConnectOptions } from '../../service/registry.ts';
+import type { ConnectOptions } from '../../service/registry.ts';
 import { ServiceError, ServiceOptionsError, NotSentError, RefusedError } from '../../service/port/errors.ts';
 import { realClock, type ServiceClock } from '../../service/port/service-clock.ts';
 import type { Control } from './control.ts';
@@ -18,8 +18,12 @@ export function accountIdOf(config: Config): string {
   return asSetting(() => serviceAddress(config.SVC_BASE_URL));
 }
 
+/** Loads the ways to the service, for what asks it: most reads need the database alone. */
+const loadRegistry = () => import('../../service/registry.ts');
+
 /** The way to the service with the settings' key and limits; close it. Throws ConfigError. */
-export function openService(config: Config): CallService {
+export async function openService(config: Config): Promise<CallService> {
+  const { connectService } = await loadRegistry();
   return openWith(config, connectService);
 }
 
@@ -37,12 +41,12 @@ export function openWith<Opened>(config: Config, open: (options: ConnectOptions)
 }
 
 /** Opens the service for one piece of work, and closes it. Throws ConfigError, and for a fault of it what `explain` makes of that. */
-export function withService<Result>(
+export async function withService<Result>(
   config: Config,
   work: (service: CallService) => Promise<Result>,
   explain?: (error: unknown) => unknown,
 ): Promise<Result> {
-  return whileOpen(openService(config), work, explain ?? ((error) => explainServiceFault(config, error)));
+  return whileOpen(await openService(config), work, explain ?? ((error) => explainServiceFault(config, error)));
 }
 
 /** Does one piece of work with what is open, and closes it. Throws what `explain` makes of a fault. */
@@ -60,7 +64,6 @@ export async function whileOpen<Opened extends Pick<CallService, 'close'>, Resul
   }
 }
 
-/** Throws ConfigError when the key is not set. */
 export function requireApiKey(config: Config): string {
   if (config.SVC_API_KEY !== undefined) return config.SVC_API_KEY;
   throw new ConfigError(
@@ -72,7 +75,7 @@ export function requireApiKey(config: Config): string {
 export async function readClock(config: Config, limitMs = clockLimitMs): Promise<ServiceClock> {
   asSetting(() => parseBaseUrl(config.SVC_BASE_URL, false));
   try {
-    return await readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
+    return await (await loadRegistry()).readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
   } catch (error) {
     throw explainServiceFault(config, error);
   }
@@ -81,7 +84,7 @@ export async function readClock(config: Config, limitMs = clockLimitMs): Promise
 /** The service's clock, or real time when it does not answer: for showing instants, never for deciding by them. */
 export async function readClockOrReal(config: Config, limitMs: number, now: () => number): Promise<ServiceClock> {
   try {
-    return await readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
+    return await (await loadRegistry()).readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
   } catch {
     return realClock(now);
   }

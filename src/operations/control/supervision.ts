@@ -1,12 +1,13 @@
 import { foreseen } from '../../shared/input/errors.ts';
-import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
+import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { resolve } from 'node:path';
-import { statusQuery, type CampaignCounters } from '../../../workflows/messages.ts';
+import type { CampaignCounters } from '../../../workflows/messages.ts';
 import type { Config } from '../../shared/config.ts';
 import { campaignQueues, campaignWorkflowId } from '../../rules/ids.ts';
 import { hasClosed, hasEnded } from '../../rules/lifecycle.ts';
 import { findCampaign, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { countWorkers } from '../../temporal/connection.ts';
+import { describeRun } from '../../temporal/start-campaign.ts';
 import type { FailingStep, WorkflowLook } from '../../presentation/words/why.ts';
 import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
 import { connected, type Control, type OpenCampaign, type Session } from './control.ts';
@@ -46,19 +47,9 @@ async function requireRunning(session: Session, campaignId: string): Promise<voi
   );
 }
 
-/** What Temporal says of the workflow of a campaign's round; null when it has none. */
-async function describeWorkflow(
-  { temporal: { client, connection } }: Session,
-  { campaignId, round }: Campaign,
-  withinMs: number,
-): Promise<WorkflowExecutionDescription | null> {
-  const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
-  try {
-    return await connection.withDeadline(Date.now() + withinMs, () => handle.describe());
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  }
+/** Null when the round has no workflow. */
+function describeWorkflow({ temporal: { client, connection } }: Session, { campaignId, round }: Campaign, withinMs: number) {
+  return connection.withDeadline(Date.now() + withinMs, () => describeRun(client, campaignWorkflowId(campaignId, round)));
 }
 
 function isRunning(workflow: WorkflowExecutionDescription | null): boolean {
@@ -154,6 +145,7 @@ export async function askWorkflow(open: OpenCampaign, look: WorkflowLook | null)
   const { campaignId, round } = open.campaign;
   try {
     const { client, connection } = await open.temporal(askMs);
+    const { statusQuery } = await import('../../../workflows/messages.ts');
     const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, round));
     return await connection.withAbortSignal(AbortSignal.timeout(askMs), () => handle.query(statusQuery));
   } catch {

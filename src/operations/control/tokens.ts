@@ -12,7 +12,6 @@ export function tokenAsJson({ tokenId, name, role, createdReal, expiresReal, rev
   return withInstants({ tokenId, name, role, createdAt: createdReal, expiresAt: expiresReal, revokedAt: revokedReal, usedAt: usedReal });
 }
 
-/** All tokens, newest first. */
 export async function readTokens({ store }: Own) {
   return { tokens: (await listTokens(store)).map(tokenAsJson) };
 }

@@ -18,7 +18,6 @@ import { updateRows, type UpdatedRow } from './update-rows.ts';
 import { findOtherOwner, idsBeyondAscii, knowsAnyId, type ListSample } from '../../ledger/campaign/list-origin.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-/** A corrected or extended list for a campaign that has not ended. */
 export interface ListUpdate {
   campaign: Campaign;
   upload: UploadFile;

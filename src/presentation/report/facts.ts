@@ -224,7 +224,6 @@ function peopleTable({ campaignId, rows, more }: People, columns: readonly strin
   return [table(`People of ${campaignId}`, columns, lines, 'words'), rest];
 }
 
-/** What the words of the tables mean. */
 export function countingSection(): Html {
   return html`<section>
     <h2>How it is counted</h2>

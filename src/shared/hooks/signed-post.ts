@@ -1,15 +1,13 @@
 import type { BlockList } from 'node:net';
-import { Client, type buildConnector, type Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { codeOf } from '../input/errors.ts';
 import { isKeptUrl, KeptUrlError, parseHookUrl, revealUrl } from '../input/kept-url.ts';
-import { connectorThrough } from '../network/connector.ts';
 import { noProxies, ProxyError, type Proxies } from '../network/proxies.ts';
 import { unpackBody, UnpackError } from '../network/unpack.ts';
 import { HookError } from './errors.ts';
 import { judgedAddress, lookupWithin, refuseWritten, type Resolve } from './networks.ts';
 import { readSigningKeys, signedHeaders } from './signature.ts';
 
-/** What decides where a request to a hook may go. */
 export type HookWay = Pick<SignedPost, 'networks' | 'resolve' | 'proxies' | 'timeoutMs'>;
 
 export interface SignedPost {
@@ -71,8 +69,10 @@ async function exchangeSigned<Result>(
   refuseWritten(url, post.networks);
   const body = JSON.stringify(post.body);
   const timeout = AbortSignal.timeout(timeoutMs);
+  // Few who know how to send ever do.
+  const { Client } = await import('undici');
   const client = new Client(url.origin, {
-    connect: hookConnector(post),
+    connect: await hookConnector(post),
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: maxResponseSize ?? -1,
@@ -105,7 +105,8 @@ async function exchangeSigned<Result>(
 }
 
 /** How connections to a hook are opened: directly or by a proxy, to an address that was judged here and to no other. */
-export function hookConnector({ networks, resolve, proxies, timeoutMs }: HookWay): buildConnector.connector {
+export async function hookConnector({ networks, resolve, proxies, timeoutMs }: HookWay): Promise<buildConnector.connector> {
+  const { connectorThrough } = await import('../network/connector.ts');
   return connectorThrough(proxies ?? noProxies, {
     timeoutMs,
     lookup: lookupWithin(networks, resolve),

@@ -1,4 +1,3 @@
-/** A whole number with thousands apart. */
 export function count(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -30,10 +30,8 @@ export interface FormField {
   isList?: boolean;
 }
 
-/** Settings of a mapping, by their keys in the campaign file. */
 export type SettingGroup = Readonly<Record<string, Setting>>;
 
-/** What a mapping of these settings may hold, each described. */
 export function shapeOf<Group extends SettingGroup>(group: Group): { [Key in keyof Group]: Group[Key]['schema'] } {
   const shape = Object.entries(group).map(([key, { schema, help }]) => [
     key,

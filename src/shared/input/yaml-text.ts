@@ -4,7 +4,6 @@ import { CampaignFileError, describeFileError, type CampaignProblem } from './er
 import type { LineOf } from './problems.ts';
 import { textFault } from '../../rules/text.ts';
 
-/** A campaign file as written: plain values, and where each stands. */
 export interface CampaignText {
   content: unknown;
   lineOf: LineOf;

@@ -78,7 +78,7 @@ test.for(bothDialects)('a database from before there were sessions goes on, and 
   const location = await emptyDatabase(dialect);
   const { databaseUrl, sqlitePath } = location;
   const db = new Kysely<Database>({
-    dialect: databaseUrl === undefined ? createSqliteDialect(sqlitePath) : createPostgresDialect(databaseUrl),
+    dialect: databaseUrl === undefined ? createSqliteDialect(sqlitePath) : await createPostgresDialect(databaseUrl),
   });
   const migrations = Object.entries(await createMigrations(dialect).getMigrations()).slice(0, 4);
   const provider = { getMigrations: async () => Object.fromEntries(migrations) };

@@ -108,7 +108,7 @@ const faraway = { networks: readNetworks('203.0.113.0/24') ?? undefined, resolve
 test('through a proxy the address is judged here, and the tunnel is asked for it; the name stays in the request', async () => {
   const hook = await startHookServer();
   const proxy = await startConnectProxy(() => ({ port: Number(new URL(hook.url).port) }));
-  const dispatcher = new Agent({ connect: hookConnector({ ...faraway, proxies: proxy.proxies, timeoutMs: 10_000 }) });
+  const dispatcher = new Agent({ connect: await hookConnector({ ...faraway, proxies: proxy.proxies, timeoutMs: 10_000 }) });
   await request('http://hook.example:8080/path', { dispatcher, method: 'POST', body: '{}' });
   await dispatcher.destroy();
   const url = 'https://hook.example/';

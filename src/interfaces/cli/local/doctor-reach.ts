@@ -155,7 +155,7 @@ async function checkPostgres(address: string): Promise<Finding> {
   if ('fault' in read) return fault(name, `DATABASE_URL ${read.fault}`, 'Give postgres://user:password@host:5432/database.');
   const { urls, place } = read;
   try {
-    refuseInTheClear(address);
+    await refuseInTheClear(address);
   } catch {
     const advice = 'Add sslmode=verify-full to DATABASE_URL, or sslmode=disable where the network between is yours alone.';
     return fault(name, `PostgreSQL at ${place} is on another host and would be reached without TLS`, advice);

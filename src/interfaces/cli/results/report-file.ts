@@ -39,7 +39,7 @@ export async function writeReportFile(
 
 async function readData(io: Io, control: Control, campaigns: readonly Campaign[], people: boolean): Promise<ReportData> {
   const { config, store } = control;
-  const service = config.SVC_API_KEY === undefined ? null : openService(config);
+  const service = config.SVC_API_KEY === undefined ? null : await openService(config);
   const progress = new RowProgress(io, 'of the log read');
   const onProgress = (events: number): void => progress.update(events);
   const verify = service === null ? { onProgress } : { onProgress, service: serviceList(config, service) };

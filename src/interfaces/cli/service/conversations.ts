@@ -45,7 +45,6 @@ function secondsOf(ms: number | null): string {
   return ms === null ? '' : String(Math.round(ms / 1000));
 }
 
-/** `carillon conversations`: operations 6 to 10. */
 export function conversationsCommand(io: Io): Command {
   const command = new Command('conversations')
     .description('List, read and delete conversations, and open new ones for a browser or device')

@@ -29,11 +29,9 @@ interface CommandText<Flags, Argument> {
   flags?: readonly FlagText[];
   /** It asks before it begins: adds `--yes`. */
   asks?: true | string;
-  /** What `--json` prints. */
   json?: string;
   /** Text below the flags. */
   help?: string;
-  /** Command lines below that text. */
   examples?: readonly string[];
   /** Null: nothing is left to say. */
   run: (io: Io, flags: Flags & CommonFlags, argument: Argument) => Promise<Said | null>;

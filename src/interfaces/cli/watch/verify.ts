@@ -28,7 +28,7 @@ export const verifyCommand = commandOf<{ offline: boolean }, string | undefined>
     withControl(io, async ({ config, store }) => {
       const campaignId = campaign ?? null;
       if (campaignId !== null) await requireCampaign(store, campaignId);
-      const service = offline || config.SVC_API_KEY === undefined ? null : openService(config);
+      const service = offline || config.SVC_API_KEY === undefined ? null : await openService(config);
       const progress = new RowProgress(io, 'of the log read');
       try {
         const report = await verifyLog(store.db, campaignId, {

@@ -7,7 +7,7 @@ import { openCampaign, inCampaign } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { renderChart } from '../../../presentation/charts/chart.ts';
 import { cutCampaign, details } from '../../../presentation/report/report-data.ts';
-import { chartGroups, type ChartGroup } from '../../../presentation/report/html-report.ts';
+import type { ChartGroup } from '../../../presentation/report/html-report.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 
 /** More would be a file that nobody reads. */
@@ -48,9 +48,10 @@ const againMs = 1_000;
 export async function campaignFiguresView(request: ViewRequest): Promise<View> {
   const { context, now, cache } = request;
   const { campaign, campaignId } = await openCampaign(request);
-  const groups = await cache.readWithin(waitFor(campaign.rowsTotal, readWithinMs), `figures ${campaignId}`, async () =>
-    chartGroups(cutCampaign(await context.aside.read('report', campaign, now), details[1])).map(groupPanel),
-  );
+  const groups = await cache.readWithin(waitFor(campaign.rowsTotal, readWithinMs), `figures ${campaignId}`, async () => {
+    const { chartGroups } = await import('../../../presentation/report/html-report.ts');
+    return chartGroups(cutCampaign(await context.aside.read('report', campaign, now), details[1])).map(groupPanel);
+  });
   const shown = groups === null ? null : html`<div class="charts">${groups}</div>`;
   return {
     title: 'Figures',

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ScheduleNotFoundError, ScheduleOverlapPolicy, type ScheduleHandle } from '@temporalio/client';
+import type { ScheduleHandle } from '@temporalio/client';
 import { firingCampaignId } from '../../../rules/hours/firing-time.ts';
 import {
   findCallingFiring,
@@ -10,12 +10,12 @@ import {
   type Schedule,
 } from '../../../ledger/campaign/schedules.ts';
 import { describeSchedule as describeInTemporal, type ScheduleState } from '../../../temporal/schedules.ts';
+import { loadClient } from '../../../temporal/connection.ts';
 import { startCampaign } from '../../../temporal/start-campaign.ts';
 import { connected, type Control, type Session } from '../control.ts';
 import { askTemporal, requireSchedule, requireState, ScheduleMessageError, readScheduleView, type ScheduleView } from './view.ts';
 import { readClock } from '../service.ts';
 
-/** All schedules of the database. Throws as `temporal`. */
 export async function listSchedules(control: Control): Promise<ScheduleView[]> {
   const session = await connected(control);
   const views: ScheduleView[] = [];
@@ -90,7 +90,7 @@ export async function fireSchedule(
     );
   }
   await refuseBeside(session, schedule);
-  await handleOf(session, schedule).trigger(ScheduleOverlapPolicy.SKIP);
+  await handleOf(session, schedule).trigger('SKIP');
   const { scheduledAt, workflowId } = await awaitFiring(session, schedule, before);
   return { campaignId: firingCampaignId(campaignId, scheduledAt, before.timeZone), workflowId, scheduledAt };
 }
@@ -142,8 +142,8 @@ export async function deleteSchedule(control: Control, campaignId: string): Prom
   if ((await askTemporal(session, schedule)) !== null) {
     await handleOf(session, schedule)
       .delete()
-      .catch((error: unknown) => {
-        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      .catch(async (error: unknown) => {
+        if (!(error instanceof (await loadClient()).ScheduleNotFoundError)) throw error;
       });
   }
   await removeSchedule(session.store, scheduleId);
