@@ -16,7 +16,6 @@ async function begin(world: ReportedWorld) {
     check: () => createActivities(deps).checkCallers({ campaignId: 'spring' }),
     standing: () => store.db.selectFrom('campaigns').select(['state', 'state_reason as reason']).executeTakeFirstOrThrow(),
     resume: () => resumeCampaign(store, { campaignId: 'spring', now: now() }),
-    isDone: async () => (await campaign.rows()).every(({ state }) => state === 'done'),
     outcomes: async () => (await campaign.rows()).map(({ outcome }) => outcome),
   };
 }

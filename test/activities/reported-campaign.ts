@@ -66,10 +66,10 @@ export async function beginReported({
   const { plan, submit } = createActivities(deps);
   const rules = buildRules({ firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes });
   const input = { campaignId: 'spring', name: null, fileHash: 'hash', rules, ...account };
-  const rows = (async function* () {
+  const chunks = (async function* () {
     yield buildRows(numbers, (index) => names[index % names.length] ?? '');
   })();
-  await importCampaign(store, input, { chunks: rows, now: now() });
+  await importCampaign(store, input, { chunks, now: now() });
   await openRound(store, 'spring', now());
   await store.db.updateTable('campaigns').set({ caller_proven: 1, record_shown: 1 }).execute();
 
@@ -80,6 +80,7 @@ export async function beginReported({
     // What is blocked, or was not sent, is asked for again.
     if ((await submit({ batchId: planned.batchId }).catch(() => undefined)) !== undefined) n += 1;
   };
+  const rows = () => store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
   const sweep = async () => sweepAgent(deps, await deps.serviceClock(), { agentId: rules.agentId, timing: rules.timing, onProgress() {} });
   return {
     sandbox,
@@ -110,9 +111,8 @@ export async function beginReported({
         const calls = sandbox.calls().filter(({ to, dialedAt }) => to === number && dialedAt !== null && dialedAt <= now());
         return { times: calls.length, last: Math.max(0, ...calls.map(({ dialedAt }) => dialedAt ?? 0)) };
       }),
-    async rows() {
-      return store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
-    },
+    rows,
+    isDone: async () => (await rows()).every(({ state }) => state === 'done'),
     /** The rules that the judge of the log names once a statement has changed it, which is taken back. */
     async forged(statement: string): Promise<string[]> {
       const named: string[] = [];

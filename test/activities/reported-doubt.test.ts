@@ -44,7 +44,7 @@ test.each(keyed)("another's call to somebody of a denied request keeps nobody in
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect });
   await campaign.dial();
   await callByAnother(campaign, campaign.numbers[0] ?? '');
-  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(3 * hourMs, campaign.isDone);
   expect(await outcomesOf(campaign)).toEqual(campaign.numbers.map(() => 'completed'));
   expect(ownCalls(campaign)).toEqual(once(6));
   expect(await campaign.proof()).toEqual([]);
@@ -57,7 +57,7 @@ test.each(keyed)("another's call is not taken for one of a lost request before t
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: lost });
   await campaign.dial();
   await callByAnother(campaign, campaign.numbers[0] ?? '');
-  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(2 * hourMs, campaign.isDone);
   expect(await outcomesOf(campaign)).toEqual(campaign.numbers.map(() => 'completed'));
   expect(ownCalls(campaign)).toEqual(once(6));
   expect(await campaign.proof()).toEqual([]);
@@ -98,7 +98,7 @@ test.each([
   await campaign.dial();
   const late = campaign.numbers.slice(20);
   await callByAnother(campaign, late[0] ?? '');
-  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(3 * hourMs, campaign.isDone);
   const outcomes = await outcomesOf(campaign);
   expect(outcomes.slice(0, 20)).toEqual(once(20).map(() => 'completed'));
   // Whose number the record shows may have had this talk.
@@ -118,7 +118,7 @@ test.each(everyCase)(
     const campaign = await beginReported({ ...world, between, sandbox: { world: { records } } });
     const to = campaign.numbers[1] ?? '';
     await campaign.sandbox.request('POST', '/_sandbox/numbers/next-course', { to, result: 'no_answer' });
-    await campaign.run(6 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    await campaign.run(6 * hourMs, campaign.isDone);
     expect(timesOf(campaign.rang())).toEqual(once(6));
     expect(await outcomesOf(campaign)).toEqual(['unresolved', 'unresolved', ...once(4).map(() => 'completed')]);
     expect(await campaign.proof()).toEqual([]);
@@ -140,7 +140,7 @@ test.each(everyCase)(
     const campaign = await beginReported({ ...world, between, names, rules: { retry, firstMessage }, sandbox: { world: { records } } });
     const to = campaign.numbers[1] ?? '';
     await campaign.sandbox.request('POST', '/_sandbox/numbers/next-course', { to, result: 'voicemail' });
-    await campaign.run(8 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    await campaign.run(8 * hourMs, campaign.isDone);
     expect(timesOf(campaign.rang())).toEqual(once(6));
     expect(await outcomesOf(campaign)).toEqual(['unresolved', 'unresolved', ...once(4).map(() => 'completed')]);
     expect(await campaign.proof()).toEqual([]);
@@ -151,7 +151,7 @@ test.each(everyCase)('a record that a report names is its call’s though the cl
   const campaign = await beginReported(world);
   await campaign.dial();
   await campaign.sandbox.request('POST', '/_sandbox/clock/step', { ms: -18 * minuteMs });
-  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(2 * hourMs, campaign.isDone);
   expect(await outcomesOf(campaign)).toEqual(campaign.numbers.map(() => 'completed'));
   expect(timesOf(campaign.rang())).toEqual(once(6));
 });
@@ -180,7 +180,7 @@ test('a batch that the service silently makes twice is noticed by the records; n
   expect(await stateOf()).toEqual({ state: 'paused', state_reason: expect.stringMatching(/batch 1 more than once/) });
   const before = timesOf(campaign.rang());
   await resumeCampaign(store, { campaignId: 'spring', now: sandbox.clock.now() });
-  await campaign.run(12 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(12 * hourMs, campaign.isDone);
   expect(timesOf(campaign.rang())).toEqual(before);
   expect(await outcomesOf(campaign)).toEqual(numbers.map(() => 'unresolved'));
   const details = await store.db.selectFrom('attempts').select('detail').distinct().execute();
@@ -213,7 +213,7 @@ test.each([429, 422, 500, 408])(
     expect(await stateOf()).toBe('paused');
     await campaign.run(10 * minuteMs);
     await resumeCampaign(store, { campaignId: 'spring', now: sandbox.clock.now() });
-    await campaign.run(6 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+    await campaign.run(6 * hourMs, campaign.isDone);
     for (const { times } of campaign.rang()) expect(times).toBeLessThanOrEqual(2);
     expect(await campaign.proof()).toEqual([]);
   },

@@ -66,7 +66,7 @@ test('a batch that somebody else has the service call again pauses its campaign,
   await resume(campaign);
   await campaign.run(minuteMs);
   expect(await stateOf(campaign)).toMatchObject({ state: 'running' });
-  await campaign.run(8 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(8 * hourMs, campaign.isDone);
   const answered = campaign.sandbox.calls().filter(({ result }) => result === 'answered');
   expect(new Set(answered.map(({ to }) => to)).size).toBe(answered.length);
   expect(await campaign.proof()).toEqual([]);
@@ -103,7 +103,7 @@ test.each(everyCase)('a withdrawal whose answer is lost was asked for all the sa
   expect(before.filter((times) => times === 0).length).toBeGreaterThan(2);
   expect((await campaign.rows()).map(({ counted }) => counted)).toEqual(before);
   await resume(campaign);
-  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(3 * hourMs, campaign.isDone);
   expect(timesOf(campaign.rang())).toEqual(once(6));
   expect((await campaign.rows()).map(({ counted }) => counted)).toEqual(once(6));
   expect(await campaign.proof()).toEqual([]);
@@ -149,7 +149,7 @@ test('a request is looked for as long as lists lag, before its people are called
   });
   await prove(campaign, lagMs);
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } });
-  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(3 * hourMs, campaign.isDone);
   expect(timesOf(campaign.rang())).toEqual(once(6));
   expect((await campaign.rows()).map(({ outcome }) => outcome)).toEqual(once(6).map(() => 'completed'));
   expect(await campaign.proof()).toEqual([]);
@@ -176,7 +176,7 @@ test('of a request that no list of batches shows nothing is concluded while the 
     { operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } },
     { operation: 'list_conversations', period: { from: 0, until: 3_600 }, effect: { type: 'error', status: 503 } },
   ]);
-  await campaign.run(3 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(3 * hourMs, campaign.isDone);
   expect(timesOf(campaign.rang())).toEqual(once(6));
   expect(await campaign.proof()).toEqual([]);
 });
@@ -186,7 +186,7 @@ test('of a request that no list of batches shows, the list of conversations is a
   const campaign = await beginReported({ api: 'batch-calling', between: unlisted, sandbox: bare, rules });
   await prove(campaign, 0);
   campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'after' } });
-  await campaign.run(2 * hourMs, async () => (await campaign.rows()).every(({ state }) => state === 'done'));
+  await campaign.run(2 * hourMs, campaign.isDone);
   expect(timesOf(campaign.rang())).toEqual(once(6));
   expect(await campaign.proof()).toEqual([]);
 });
