@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest';
 import { until } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
 
@@ -13,9 +12,10 @@ export interface KilledCommand {
   begin(): Promise<void>;
   /** SIGKILL, wherever it is, and at once another one. */
   killAndBegin(): Promise<void>;
+  end(): Promise<void>;
 }
 
-/** `ready` is what it writes as soon as it works. It ends with the test. */
+/** `ready` is what it writes as soon as it works. */
 export function killedCommand(settings: Record<string, string>, args: readonly string[], ready: string): KilledCommand {
   let running: WorkerProcess | null = null;
   const begin = async () => {
@@ -26,12 +26,8 @@ export function killedCommand(settings: Record<string, string>, args: readonly s
       return one.output().includes(ready);
     });
   };
-  onTestFinished(async () => running?.kill());
-  return {
-    begin,
-    killAndBegin: async () => {
-      await running?.kill();
-      await begin();
-    },
-  };
+  // Whoever asks while it is begun again has it killed once more.
+  let turn = Promise.resolve();
+  const end = async () => running?.kill();
+  return { begin, end, killAndBegin: () => (turn = turn.then(end).then(begin)) };
 }

@@ -11,6 +11,7 @@ import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { until as untilTold } from '../../support/until.ts';
+import { spawnWorker } from '../../support/worker-process.ts';
 import { createTerminal, type FakeTerminal } from './terminal.ts';
 
 /** A folder with a campaign, a sandbox that runs 600 times as fast as time, and the settings for both. */
@@ -27,10 +28,15 @@ export interface CampaignWorld {
   writeCampaign(settings: { id?: string; rows?: number; lines?: string[]; yaml?: string[] }): string;
   /** Runs one command line to its end. */
   run(...args: string[]): Promise<CommandEnd>;
+  /** Does what writes to the database of a shared world from this process, when no command of another test does. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Runs one that goes on until it is interrupted. */
   begin(...args: string[]): RunningCommand;
   /** A worker that is ready, in a process of its own as workers are; it ends with the test. */
   work(): Promise<WorkerProcess>;
+  /** API and page over its database, in a process of their own, at the address answered. They end with the test, as they should. */
+  serve(): Promise<string>;
+  token(name: string, role: string): Promise<string>;
   /** What a command is given that is called as a function. */
   terminal(): FakeTerminal;
 }
@@ -64,13 +70,27 @@ export function createWorld(sandboxOptions: SandboxOptions = {}, settings: Recor
   return openWorld(sandboxOptions, settings, onTestFinished);
 }
 
-/** One service, database and worker for all tests of a file. Answers what gives each test a campaign and a folder of its own over them. */
-export function useSharedWorld(settings: Record<string, string> = {}): () => CampaignWorld {
+/**
+ * One service and database for all tests of a file, and a worker unless `begin` has something else run over them. Answers what gives each
+ * test a campaign and a folder of its own over them.
+ */
+export function useSharedWorld(
+  settings: Record<string, string> = {},
+  sandboxOptions: SandboxOptions = {},
+  begin: (world: CampaignWorld) => Promise<unknown> = (world) => world.work(),
+): () => CampaignWorld {
   const ends: (() => unknown)[] = [];
   let shared: CampaignWorld;
+  let turn: Promise<unknown> = Promise.resolve();
+  // Two writers of one SQLite file in one process would block each other.
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const done = turn.then(work);
+    turn = done.catch(() => {});
+    return done;
+  };
   beforeAll(async () => {
-    shared = await openWorld({}, settings, (end) => void ends.unshift(end));
-    await shared.work();
+    shared = await openWorld(sandboxOptions, settings, (end) => void ends.unshift(end));
+    await begin(shared);
   });
   afterAll(async () => {
     for (const end of ends) await end();
@@ -79,7 +99,9 @@ export function useSharedWorld(settings: Record<string, string> = {}): () => Cam
     const id = `autumn-${++worlds}`;
     const folder = join(shared.folder, id);
     mkdirSync(folder);
-    return { ...shared, ...ownFiles(id, folder) };
+    const run: CampaignWorld['run'] = (...args) => inTurn(() => shared.run(...args));
+    const token: CampaignWorld['token'] = (...args) => inTurn(() => shared.token(...args));
+    return { ...shared, run, token, inTurn, ...ownFiles(id, folder) };
   };
 }
 
@@ -118,12 +140,27 @@ async function openWorld(
     const ended = runCli(args, io).then((code) => ({ code, ...io.written() }));
     return { io, ended, interrupt: () => interrupt() };
   };
+  const run = (...args: string[]) => begin(...args).ended;
   return {
     ...ownFiles(`autumn-${++worlds}`, folder),
     sandbox,
     env,
-    run: (...args) => begin(...args).ended,
+    run,
+    inTurn: (work) => work(),
     begin,
+    serve: async () => {
+      const server = spawnWorker(env, ['serve', '--port', '0', '--json']);
+      atEnd(async () => expect(await server.terminate()).toMatchObject({ code: 0 }));
+      const ready = await untilTold('the server listens', () => {
+        if (server.hasEnded()) throw new Error(server.output());
+        return /\{.*"ready".*\}/.exec(server.output())?.[0];
+      });
+      return (JSON.parse(ready) as { url: string }).url;
+    },
+    token: async (name, role) => {
+      const { stdout } = await run('token', 'create', name, '--role', role, '--json');
+      return (JSON.parse(stdout) as { token: string }).token;
+    },
     work: () => startWorkerProcess(env, atEnd),
     terminal: () => createTerminal({ env, now: Date.now }),
   };
