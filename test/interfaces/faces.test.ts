@@ -57,32 +57,28 @@ test('a caller number that is not ready is refused beside a good one, by its id,
   holds(text, [says], ['ready at the service']);
 });
 
+const unused = (column: string) => new RegExp(`column "${column}" looks like consent and is not used`);
+
 test.each([
   [
     'states consent and maps no column',
-    ['basis: consent'],
+    'basis: consent',
     'phone,name',
     'Ann',
     /states consent, and no column of the list says who gave it/,
   ],
-  ['leaves a column of yes and no unused', [], 'phone,name,Opt-in', 'Ann,no', /column "Opt-in" looks like consent and is not used/],
+  ['leaves a column of yes and no unused', '', 'phone,name,Opt-in', 'Ann,no', unused('Opt-in')],
+  ['rests on something else', 'basis: legitimate_interest', 'phone,name,Consent date', 'Ann,2026-05-01', unused('Consent date')],
   [
-    'rests on something else and leaves a column of consent unused',
-    ['basis: legitimate_interest'],
-    'phone,name,Consent date',
-    'Ann,2026-05-01',
-    /column "Consent date" looks like consent and is not used/,
-  ],
-  [
-    'maps one consent and leaves another of yes and no unused',
-    ['consent: { at: when, source: name, text: name }'],
+    'maps one consent and leaves another',
+    'consent: { at: when, source: name, text: name }',
     'phone,name,when,Permission',
     'Ann,2026-05-01,no',
-    /column "Permission" looks like consent and is not used/,
+    unused('Permission'),
   ],
 ])('a campaign that %s is refused on every face', async (_, yaml, header, cells, says) => {
   const world = await createWorld();
-  world.writeCampaign({ yaml });
+  world.writeCampaign({ yaml: [yaml] });
   writeFileSync(world.path('list.csv'), `${header}\n${numberAt(0)},${cells}\n`);
   await refusals(world, says);
 });
@@ -91,31 +87,25 @@ test('on the page a column that looks like consent has to be answered: as a yes,
   const { page } = await openFaces(await createWorld());
   const list = ['id,phone,Agreed on,Consent', `1,${numberAt(0)},2026-05-01,yes`, `2,${numberAt(1)},2026-05-01,no`, `3,${numberAt(2)},,yes`];
   const path = await page.begin(list.join('\n'));
-  const { first_message: _line, ...words } = goodWords;
-  const plain = { agent_id: words.agent_id, from_phone_number_id: words.from_phone_number_id };
+  const { agent_id, from_phone_number_id } = goodWords;
+  const plain = { agent_id, from_phone_number_id };
   for (const [part, fields] of Object.entries({ columns: { 'column.0': 'list.id' }, words: plain, calls: goodCalls, name: goodName }))
-    expect((await page.console.post(`${path}/${part}`, fields)).status).toBe(303);
+    expect((await page.save(path, part, fields)).status).toBe(303);
   const open = await page.page(path);
   holds(open, [/This looks like consent\. Choose what it is\./, /It cannot start[\s\S]*looks like consent/]);
 
-  const consent = {
-    'column.2': 'consent.at',
-    'column.3': 'consent.yes',
-    'consent.source_of_list': 'web form',
-    'consent.text_of_list': 'I agree to be called',
-  };
-  expect((await page.console.post(`${path}/columns`, consent)).status).toBe(303);
+  const ofList = { 'consent.source_of_list': 'web form', 'consent.text_of_list': 'I agree to be called' };
+  const consent = { 'column.2': 'consent.at', 'column.3': 'consent.yes', ...ofList };
+  expect((await page.save(path, 'columns', consent)).status).toBe(303);
   const mapped = await page.page(path);
   holds(mapped, [/<span class="big num">1<\/span>\s*<span class="soft">of 3 can be called/], ['looks like consent']);
-  const { text: yaml } = await page.console.get(`${path}/campaign.yaml`);
-  expect(yaml).toMatch(
-    /consent:\n {2}yes: Consent\n {2}at: Agreed on\n {2}source_of_list: web form\n {2}text_of_list: I agree to be called\n/,
-  );
+  const written = /consent:\n {2}yes: Consent\n {2}at: Agreed on\n {2}source_of_list: web form\n {2}text_of_list: I agree to be called\n/;
+  expect(await page.yaml(path)).toMatch(written);
 
-  expect((await page.console.post(`${path}/columns`, { 'column.2': 'list.not_consent', 'column.3': 'list.not_consent' })).status).toBe(303);
+  expect((await page.save(path, 'columns', { 'column.2': 'list.not_consent', 'column.3': 'list.not_consent' })).status).toBe(303);
   const other = await page.page(path);
-  expect(await page.console.text(`${path}/campaign.yaml`)).toMatch(/not_consent:\n {4}- Agreed on\n {4}- Consent\n/);
+  expect(await page.yaml(path)).toMatch(/not_consent:\n {4}- Agreed on\n {4}- Consent\n/);
   expect(other).not.toContain('looks like consent');
-  expect((await page.console.post(`${path}/calls`, { ...goodCalls, basis: 'consent' })).status).toBe(303);
+  expect((await page.save(path, 'calls', { ...goodCalls, basis: 'consent' })).status).toBe(303);
   expect(await page.page(path)).toMatch(/It cannot start[\s\S]*no column of the list says who gave it/);
 });

@@ -43,40 +43,42 @@ async function openOver(world: Awaited<ReturnType<typeof createWorld>>) {
   return { id: world.id, api: console.api, console, store };
 }
 
-test('a schedule is read, paused, resumed and deleted, each change once and in the log', async () => {
-  const { id, api, store } = await openWorld();
-  const path = `/api/v1/schedules/${id}`;
-  const { body } = await api.ask('GET /schedules', { role: 'read' });
-  expect(body.schedules).toMatchObject([
-    { campaignId: id, state: 'active', when: '0 9 1 1 *', timeZone: 'America/New_York', list: 'list.csv', note: null, last: null },
-  ]);
-  expect(body.schedules[0].nextAt[0]).toMatch(/-01-01T14:00:00\.000Z$/);
-  const pause = { role: 'operate', key: 'p1', body: { note: 'no list this week' } } as const;
-  const paused = { status: 200, body: { state: 'paused', note: 'no list this week', nextAt: [], wasPaused: false } };
+test('a schedule is read, paused, resumed and deleted by the API and on the page, each change once and in the log', async () => {
+  const { id, api, console, store } = await openWorld();
+  const [path, own] = [`/api/v1/schedules/${id}`, `/schedules/${id}`] as const;
+  const { schedules } = await api.body('GET /schedules', { role: 'read' });
+  const made = {
+    campaignId: id,
+    state: 'active',
+    when: '0 9 1 1 *',
+    timeZone: 'America/New_York',
+    list: 'list.csv',
+    note: null,
+    last: null,
+  };
+  expect(schedules).toMatchObject([made]);
+  expect(schedules[0].nextAt[0]).toMatch(/-01-01T14:00:00\.000Z$/);
+  const first = await console.text('/schedules');
+  expect(first).toContain('0 9 1 1 *');
+  expect(first.match(/-01-01 14:00 UTC/g)).toHaveLength(3);
+  const pause = { role: 'operate', key: 'p1', body: { note: '<b>no list' } } as const;
+  const paused = { status: 200, body: { state: 'paused', note: '<b>no list', nextAt: [], wasPaused: false } };
   expect(await api.ask(`POST ${path}/pause`, pause)).toMatchObject(paused);
-  // The key answers again, also after the schedule has moved on.
-  expect(await api.ask(`POST ${path}/resume`)).toMatchObject({ body: { state: 'active', wasPaused: true } });
-  expect(await api.ask(`POST ${path}/pause`, pause)).toMatchObject(paused);
-  expect(await api.ask(`GET ${path}`)).toMatchObject({ body: { state: 'active' } });
-  expect(await api.ask(`DELETE ${path}`, { role: 'operate' })).toMatchObject({ status: 200, body: { campaignId: id } });
-  expect(await api.ask(`GET ${path}`)).toMatchObject(problem(404, 'unknown_schedule'));
-  expect(await api.ask(`DELETE ${path}`)).toMatchObject({ status: 404 });
-  expect(await actsIn(store, id)).toEqual(['schedule_paused', 'schedule_resumed', 'schedule_deleted']);
-});
-
-test('the page pauses, resumes and deletes a schedule, and shows each at once', async () => {
-  const { id, console } = await openWorld();
-  const own = `/schedules/${id}`;
-  const { text } = await console.get('/schedules');
-  expect(text).toContain('0 9 1 1 *');
-  expect(text.match(/-01-01 14:00 UTC/g)).toHaveLength(3);
-  expect(await console.submit(`${own}/pause`, { note: '<b>no list' })).toMatchObject({ status: 303 });
   expect(await console.text('/schedules')).toContain('&lt;b&gt;no list');
   expect(await console.get(`${own}/pause`)).toMatchObject(told(409, 'it is paused'));
+  // The key answers again, also after the schedule has moved on.
   expect(await console.submit(`${own}/resume`)).toMatchObject({ status: 303 });
+  expect(await api.ask(`POST ${path}/pause`, pause)).toMatchObject(paused);
+  expect(await api.body(`GET ${path}`)).toMatchObject({ state: 'active' });
+  expect(await console.submit(`${own}/pause`, { note: 'no list' })).toMatchObject({ status: 303 });
+  expect(await api.body(`POST ${path}/resume`)).toMatchObject({ state: 'active', wasPaused: true });
   expect(await console.text('/schedules')).toContain(`${own}/pause`);
   expect(locationOf(await console.submit(`${own}/delete`))).toBe('/schedules');
   expect(await console.text('/schedules')).toContain('No campaign recurs');
+  expect(await api.ask(`GET ${path}`)).toMatchObject(problem(404, 'unknown_schedule'));
+  expect(await api.ask(`DELETE ${path}`)).toMatchObject({ status: 404 });
+  const acts = ['paused', 'resumed', 'paused', 'resumed', 'deleted'].map((act) => `schedule_${act}`);
+  expect(await actsIn(store, id)).toEqual(acts);
 });
 
 test('a schedule is shown before it is made, made once, and starts a run at once that no other is started beside', async () => {

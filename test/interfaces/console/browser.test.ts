@@ -56,14 +56,8 @@ browserTest('a pause that somebody else makes shows on an open page, with who ma
   // Beside the clock of a sandbox, what has passed is told by that clock; one that was started again may be behind.
   const showAt = async (now: number, speed: number) => {
     const atReal = (instant: number) => noon + (instant - now) / speed;
-    console.api.context.clock = async () => ({
-      ...realClock(),
-      speed,
-      sandbox: true,
-      now: () => now,
-      toRealMs: (ms) => ms / speed,
-      atReal,
-    });
+    const clock = { ...realClock(), speed, sandbox: true, now: () => now, toRealMs: (ms: number) => ms / speed, atReal };
+    console.api.context.clock = async () => clock;
     await page.reload();
     return page.locator('.note', { hasText: 'paused it' }).innerText();
   };
@@ -89,7 +83,7 @@ browserTest(
     const { attempt_id: id } = await store.db.selectFrom('attempts').select('attempt_id').limit(1).executeTakeFirstOrThrow();
     await store.db
       .updateTable('attempts')
-      .set({ over_at: noon - 1 })
+      .set('over_at', noon - 1)
       .where('attempt_id', '=', id)
       .execute();
     await page.reload();
@@ -136,6 +130,12 @@ browserTest('limits are changed in the form, and the page says what holds from t
   await notice.waitFor({ state: 'detached' });
 });
 
+/** Writes into a field, and goes on to the next. */
+async function write(page: Page, label: string, text: string): Promise<void> {
+  await page.getByLabel(label).fill(text);
+  await page.keyboard.press('Tab');
+}
+
 async function lookAtDraft() {
   const world = await DraftWorld.empty();
   const { store } = world;
@@ -177,8 +177,7 @@ browserTest('a list is dropped, the example follows what is written, and what is
   await page.getByLabel('Name', { exact: true }).fill('Autumn');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Autumn', level: 1 }).waitFor();
-  await page.getByLabel('Try each person up to').fill('2');
-  await page.keyboard.press('Tab');
+  await write(page, 'Try each person up to', '2');
   await page.getByText('Weekdays 9:00 to 17:00, up to 2 calls each').waitFor();
   await page.reload();
   await page.getByText('Hello {{ First_name }}, until {{ Day }}.').waitFor();
@@ -188,26 +187,19 @@ browserTest('a list is dropped, the example follows what is written, and what is
 
 browserTest('what would happen is told at most once in two seconds, and a column for one use takes it from another', async () => {
   const { page } = await lookAtDraft();
-  await page.getByLabel(/Your list/).setInputFiles({ name: 'autumn.csv', mimeType: 'text/csv', buffer: Buffer.from(goodList) });
-  await page.waitForURL(/\/new\/./);
+  await uploadGoodList(page);
   await page.getByLabel('First name is').selectOption('list.id');
   await page.locator('[id="column.0"]').and(page.locator(':has(option[value=""]:checked)')).waitFor();
   await page.evaluate(`(() => {
     window.shownAt = [];
-    new MutationObserver(() => window.shownAt.push(performance.now())).observe(document.querySelector('.meta'), { subtree: true, childList: true, attributes: true, characterData: true });
-    new MutationObserver(() => window.shownAt.push(performance.now())).observe(document.getElementById('sum'), { subtree: true, childList: true, attributes: true, characterData: true });
+    for (const part of document.querySelectorAll('.meta, #sum'))
+      new MutationObserver(() => window.shownAt.push(performance.now())).observe(part, { subtree: true, childList: true, attributes: true, characterData: true });
   })()`);
-  for (const at of ['2', '3', '4', '5', '6']) {
-    await page.getByLabel('Try each person up to').fill(at);
-    await page.keyboard.press('Tab');
-  }
+  for (const at of ['2', '3', '4', '5', '6']) await write(page, 'Try each person up to', at);
   await page.getByText('Weekdays 9:00 to 17:00, up to 6 calls each').waitFor();
   const shownAt = await page.evaluate<number[]>('window.shownAt');
-  const apart = shownAt
-    .slice(1)
-    .map((at, index) => at - (shownAt[index] ?? 0))
-    .filter((ms) => ms > 50);
-  expect(Math.min(...apart, Infinity)).toBeGreaterThan(1_900);
+  const apart = shownAt.slice(1).map((at, index) => at - (shownAt[index] ?? 0));
+  expect(Math.min(...apart.filter((ms) => ms > 50), Infinity)).toBeGreaterThan(1_900);
 });
 
 async function uploadGoodList(page: Page): Promise<void> {
@@ -222,17 +214,13 @@ browserTest('of two windows on one draft, the later says what the other has chan
   const other = await page.context().newPage();
   await other.goto(page.url());
   const saved = page.waitForResponse((answer) => answer.url().endsWith('/calls'));
-  await page.getByLabel('Call at most').fill('20');
-  await page.keyboard.press('Tab');
+  await write(page, 'Call at most', '20');
   await saved;
-  await other.getByLabel('Try each person up to').fill('2');
-  await other.keyboard.press('Tab');
+  await write(other, 'Try each person up to', '2');
   const note = other.locator('.note', { hasText: 'Changed in another window' });
   await note.getByText('Concurrent calls: 20').waitFor();
-  const shown = async (window: Page) => [
-    await window.getByLabel('Call at most').inputValue(),
-    await window.getByLabel('Try each person up to').inputValue(),
-  ];
+  const shown = (window: Page) =>
+    Promise.all(['Call at most', 'Try each person up to'].map((label) => window.getByLabel(label).inputValue()));
   expect(await shown(other)).toEqual(['20', '2']);
   const { pathname } = new URL(page.url());
   const attempts = async () => /max_attempts: (\d+)/.exec(await world.yaml(pathname))?.[1];
@@ -243,10 +231,7 @@ browserTest('of two windows on one draft, the later says what the other has chan
   await page.reload();
   expect(await shown(page)).toEqual(['20', '2']);
   // The same window does not wait for its own.
-  for (const at of ['3', '4', '5']) {
-    await page.getByLabel('Try each person up to').fill(at);
-    await page.keyboard.press('Tab');
-  }
+  for (const at of ['3', '4', '5']) await write(page, 'Try each person up to', at);
   await page.getByText('Weekdays 9:00 to 17:00, up to 5 calls each').waitFor();
 });
 
@@ -260,8 +245,7 @@ browserTest('what is written when the session has ended is there after signing i
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
   await store.db.deleteFrom('sessions').execute();
-  await page.getByLabel('Opening line').fill('Hello {{ First_name }}.');
-  await page.keyboard.press('Tab');
+  await write(page, 'Opening line', 'Hello {{ First_name }}.');
   const saved = page.waitForResponse((answer) => answer.url().endsWith('/words') && answer.ok());
   await signInAgain();
   await saved;

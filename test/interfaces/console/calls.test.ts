@@ -84,8 +84,8 @@ test('a call without a record says why and what to do, and nobody is said to hav
   expect(await console.get(call)).toMatchObject(told(404, 'has deleted the record'));
   expect(await console.get(`${row}/calls/2`)).toMatchObject(told(404, 'There is no'));
   expect(await console.get(`${row}/calls/1e3`)).toMatchObject({ status: 404 });
-  expect(await console.get('/campaigns/spring/rows/99/calls/1')).toMatchObject({ status: 404 });
-  const open = await console.get('/campaigns/spring/rows/2/calls/1');
+  expect(await console.get('rows/99/calls/1')).toMatchObject({ status: 404 });
+  const open = await console.get('rows/2/calls/1');
   expect(open).toMatchObject(told(409, 'is not complete yet'));
   // It is there without another click once the call is over.
   expect(open.text).toContain('data-follows="spring"');

@@ -20,12 +20,12 @@ async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
 
 test('a button that is pressed twice acts once, and one of yesterday is refused with how the campaign is now, and who acted last and when', async () => {
   const { store, console } = await openWorld();
-  const press = (wish: string, form: Record<string, string>, role?: 'admin') => console.post(`/campaigns/spring/${wish}`, form, role);
+  const press = (wish: string, form: Record<string, string>, role?: 'admin') => console.post(wish, form, role);
   const [pause, cancel] = [await formOf(console, 'pause'), await formOf(console, 'cancel')];
   for (let times = 0; times < 2; times += 1) expect(locationOf(await press('pause', pause, 'admin'))).toBe('/campaigns/spring');
   expect(await actsIn(store)).toEqual(['pause']);
   // The other one has the page of a running campaign before them.
-  const again = await console.get('/campaigns/spring/pause');
+  const again = await console.get('pause');
   expect(again.status).toBe(409);
   expect(alertOf(again.text)).toMatch(/There is nothing to pause now\..*Last changed by admin console: pause, 2030-01-15 12:00:00/);
   expect(again.text).not.toContain('<form class="act"');
@@ -48,7 +48,7 @@ test.for(dialects)('a campaign says why nobody is called, and who waits by the r
   await scenario.settle(id, 'busy', noon + 1000);
   console.api.at = noon + 2000;
   const text = await until('it is looked up', async () => {
-    const answer = await console.get('/campaigns/spring');
+    const answer = await console.get('');
     return answer.text.includes('class="why"') && answer.text;
   });
   holds(text, [
@@ -58,15 +58,15 @@ test.for(dialects)('a campaign says why nobody is called, and who waits by the r
     /class="why">[^<]*Temporal/,
     '0 of 6 people done, 1 being called, 5 waiting, 0 cannot be called',
   ]);
-  await console.submit('/campaigns/spring/pause');
-  expect(await console.text('/campaigns/spring')).toMatch(
+  await console.submit('pause');
+  expect(await console.text('')).toMatch(
     /class="why">Paused by a person, since <time[^>]*>[^<]*<.time> [^<]*, until a person resumes or cancels it\./,
   );
 });
 
 test('the calls on the line are linked to their people, without whole numbers; what only you can set right is there with what to do', async () => {
   const { store, console, scenario } = await openWorld();
-  expect(await console.text('/campaigns/spring')).not.toContain('Calls right now');
+  expect(await console.text('')).not.toContain('Calls right now');
   await scenario.dial(1);
   await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'the key is refused' });
   const has = [
@@ -75,7 +75,7 @@ test('the calls on the line are linked to their people, without whole numbers; w
     /id="note-1"[\s\S]*It has paused by itself<[\s\S]*Paused: the key is refused[\s\S]*To fix it:[\s\S]*then resume it/,
     /class="btn primary" href="\/campaigns\/spring\/resume"/,
   ];
-  holds(await console.text('/campaigns/spring'), has, [/\+1\d{10}/]);
+  holds(await console.text(''), has, [/\+1\d{10}/]);
 });
 
 test('people who cannot be called are no progress', async () => {
@@ -88,10 +88,7 @@ test('people who cannot be called are no progress', async () => {
       { recipientId: 'spring/5', outcome: 'suppressed', reason: 'suppressed' },
     ]),
   );
-  holds(await console.text('/campaigns/spring'), [
-    /<b>75%<\/b>\s*<span class="soft">3 of 4 people done</,
-    /class="cannot"[\s\S]{0,120}url\(#hatch\)/,
-  ]);
+  holds(await console.text(''), [/<b>75%<\/b>\s*<span class="soft">3 of 4 people done</, /class="cannot"[\s\S]{0,120}url\(#hatch\)/]);
 });
 
 test('reasons and names of people stay text on every page of a campaign', async () => {
@@ -115,21 +112,21 @@ test.for(dialects)('the log is shown newest first, by kind and page by page, wit
   const { console, scenario } = await openWorld(dialect);
   for (let n = 1; n <= 3; n += 1) await scenario.dial(n, noon + n);
   // What goes together is one line, and no batch has a number.
-  holds(await console.text('/campaigns/spring/events'), [/6 calls placed[\s\S]*The list has 6 people/], [/batch \d/]);
-  const all = await console.get('/campaigns/spring/events?kind=all');
+  holds(await console.text('events'), [/6 calls placed[\s\S]*The list has 6 people/], [/batch \d/]);
+  const all = await console.get('events?kind=all');
   const seqs = [...all.text.matchAll(/id="event-(\d+)"/g)].map(([, seq]) => Number(seq));
   expect(seqs).toEqual(seqs.toSorted((a, b) => b - a));
   holds(all.text, ['href="/campaigns/spring/rows/6"'], [/\+1\d{10}/]);
-  const planned = await console.get('/campaigns/spring/events?kind=attempt.planned');
+  const planned = await console.get('events?kind=attempt.planned');
   holds(planned.text, [
     /kind=calls"\s*aria-current="true"\s*>Calls <span class="n">12</,
     /kind=attempt.planned"\s*aria-current="page"\s*>attempt: planned <span class="n">6</,
   ]);
   expect(planned.text.match(/call 1 planned/g)).toHaveLength(6);
   expect(planned.text).not.toContain('requested');
-  holds(await console.text('/campaigns/spring/events?kind=calls'), ['call 1 planned', 'call 1 requested'], ['batch 1']);
-  holds(await console.text(`/campaigns/spring/events?kind=all&before=${seqs[3]}`), [`id="event-${seqs[4]}"`], [`id="event-${seqs[3]}"`]);
-  expect(await console.text('/campaigns/spring/events?kind=nothing')).toContain('Nothing of this kind');
+  holds(await console.text('events?kind=calls'), ['call 1 planned', 'call 1 requested'], ['batch 1']);
+  holds(await console.text(`events?kind=all&before=${seqs[3]}`), [`id="event-${seqs[4]}"`], [`id="event-${seqs[3]}"`]);
+  expect(await console.text('events?kind=nothing')).toContain('Nothing of this kind');
 });
 
 test.for(dialects)('the end of a campaign is told by its forecast, with who is next in line: %s', async (dialect) => {
@@ -160,18 +157,18 @@ test('of many rows the costly figures are read after the answer, and are there f
     await until('it has been read', async () => (await console.text(path)).includes(wanted));
   }
   const titles = ['Funnel', 'Course', 'Attempts', 'Caller numbers', 'How calls and rows ended'].map((title) => `<h2>${title}</h2>`);
-  holds(await console.text('/campaigns/spring/figures'), [...titles, '<svg'], ['style=']);
+  holds(await console.text('figures'), [...titles, '<svg'], ['style=']);
 });
 
 async function formOf(console: ConsoleWorld, wish: string): Promise<Record<string, string>> {
-  return hiddenFields(await console.text(`/campaigns/spring/${wish}`));
+  return hiddenFields(await console.text(wish));
 }
 
 function alertOf(text: string): string {
   return (/<p class="refused" role="alert">([\s\S]*?)<\/p>/.exec(text)?.[1] ?? '').replaceAll(/<[^>]*>/g, '');
 }
 
-const limitsPath = '/campaigns/spring/limits';
+const limitsPath = 'limits';
 
 async function openLimits() {
   const store = await openCleanStore('sqlite');

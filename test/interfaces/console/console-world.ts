@@ -61,10 +61,14 @@ export class ConsoleWorld {
     return this.ask({ method: 'POST', url: path, payload }, role);
   }
 
-  /** Any request at all, of a browser that is signed in and on a page of this server unless its headers say something else. */
-  async ask({ headers, ...request }: Asked, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
+  /**
+   * Any request at all, of a browser that is signed in and on a page of this server unless its headers say something else. An address that
+   * does not begin with `/` is one of campaign `spring`.
+   */
+  async ask({ headers, url, ...request }: Asked, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
     const own = { 'sec-fetch-site': 'same-origin', cookie: await this.api.cookie(role) };
-    const answer = await this.api.app.inject({ ...request, headers: { ...own, ...headers } });
+    const whole = url.startsWith('/') ? url : `/campaigns/spring/${url}`.replace(/\/$/, '');
+    const answer = await this.api.app.inject({ ...request, url: whole, headers: { ...own, ...headers } });
     return { status: answer.statusCode, headers: answer.headers, text: answer.body };
   }
 }

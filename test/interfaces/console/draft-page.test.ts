@@ -361,7 +361,7 @@ test('a copy says what the file of its campaign says, also what the page does no
     breaker: { min_calls: 30 },
   };
   const world = await openWritten(written);
-  expect(await world.console.text('/campaigns/spring')).toContain('/new?copy=spring');
+  expect(await world.console.text('')).toContain('/new?copy=spring');
   expect(await world.console.text('/new?copy=spring')).toContain('action="/new?copy=spring"');
   const path = await world.begin(goodList, { path: '/new?copy=spring' });
   const copied = async () => parse(await world.yaml(path)) as Record<string, unknown>;

@@ -38,42 +38,38 @@ function fieldsOf(text: string, { row, decision, record }: { row: number; decisi
 
 test('rows that cannot be told apart stand with their records side by side, and one press assigns one', async () => {
   const { console, outcomes, store } = await openWorld();
-  const { text } = await console.get('/campaigns/spring/unresolved');
+  const { text } = await console.get('unresolved');
   holds(text, ['3 people need a decision', 'a record may belong to their call, or to another one']);
   for (const record of ['conv_a', 'conv_b']) expect(text.split(`title="${record}"`)).toHaveLength(4);
   for (const number of three) expect(text).not.toContain(number.slice(1));
   expect(text).not.toContain('<script>alert');
   expect(text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
   const fields = fieldsOf(text, { row: 2, decision: 'theirs', record: 'conv_b' });
-  expect(locationOf(await console.post('/campaigns/spring/rows/2/resolve', fields))).toBe('/campaigns/spring/unresolved');
+  expect(locationOf(await console.post('rows/2/resolve', fields))).toBe('/campaigns/spring/unresolved');
   expect(await outcomes()).toEqual([unresolved, ['completed', 'answered'], unresolved]);
   expect(await actsIn(store)).toEqual(['resolve_row_theirs']);
   // The page of somebody else is older: the record has its owner, and the row its result.
-  const stale = await console.post('/campaigns/spring/rows/1/resolve', { ...fields, key: 'another' });
+  const stale = await console.post('rows/1/resolve', { ...fields, key: 'another' });
   expect(stale.status).toBe(422);
   expect(stale.text).toContain('conv_b');
-  const again = await console.post('/campaigns/spring/rows/2/resolve', { ...fields, key: 'a third' });
+  const again = await console.post('rows/2/resolve', { ...fields, key: 'a third' });
   expect(again).toMatchObject(told(409, 'is not in doubt'));
 });
 
 test('whoever may only look sees the causes, and not what was said', async () => {
   const { console } = await openWorld();
-  holds(
-    await console.text('/campaigns/spring/unresolved', 'read'),
-    ['a record may belong to their call'],
-    ['Hello Guest', /\/resolve[?"]/],
-  );
+  holds(await console.text('unresolved', 'read'), ['a record may belong to their call'], ['Hello Guest', /\/resolve[?"]/]);
 });
 
 test('dialling again says how many may be called twice, and without Temporal nothing is decided', async () => {
   const { console, outcomes, scenario } = await openWorld();
-  holds(await console.text('/campaigns/spring/rows/1/resolve?decision=redial'), [
+  holds(await console.text('rows/1/resolve?decision=redial'), [
     'this person is called twice',
     /Records that may be their call<\/dt>\s*<dd><span class="num">2</,
   ]);
   // All of them are told apart by a person alone.
-  expect(await console.text('/campaigns/spring/unresolved')).not.toContain('/campaigns/spring/resolve?decision=redial');
-  expect(await console.text('/campaigns/spring/resolve?decision=redial')).toContain('Nobody can be decided about together');
+  expect(await console.text('unresolved')).not.toContain('/campaigns/spring/resolve?decision=redial');
+  expect(await console.text('resolve?decision=redial')).toContain('Nobody can be decided about together');
   const { db } = scenario.store;
   await db.updateTable('recipients').set({ reason: 'held' }).where('row_number', '=', 3).execute();
   await db
@@ -81,9 +77,9 @@ test('dialling again says how many may be called twice, and without Temporal not
     .set('detail', 'held')
     .where('e164', '=', three[2] ?? '')
     .execute();
-  const together = await console.text('/campaigns/spring/resolve?decision=redial');
+  const together = await console.text('resolve?decision=redial');
   holds(together, ['up to 1 person is called twice', /left to a decision of their own<\/dt>\s*<dd><span class="num">2</]);
-  const refused = await console.submit('/campaigns/spring/rows/1/resolve?decision=redial');
+  const refused = await console.submit('rows/1/resolve?decision=redial');
   expect(refused.status).toBeGreaterThanOrEqual(400);
   expect(refused.text).toContain('class="refused"');
   expect(await outcomes()).toEqual([unresolved, unresolved, ['unresolved', 'held']]);
@@ -91,14 +87,14 @@ test('dialling again says how many may be called twice, and without Temporal not
 
 test('a row is left as it is, then all others, and the page then asks for nothing', async () => {
   const { console, outcomes } = await openWorld();
-  expect(await console.submit('/campaigns/spring/rows/3/resolve?decision=give_up')).toMatchObject({ status: 303 });
+  expect(await console.submit('rows/3/resolve?decision=give_up')).toMatchObject({ status: 303 });
   const givenUp = ['unresolved', 'given_up'];
   expect(await outcomes()).toEqual([unresolved, unresolved, givenUp]);
-  expect(await console.text('/campaigns/spring/resolve?decision=give_up')).toContain('Leave 2 people open');
-  const done = await console.submit('/campaigns/spring/resolve?decision=give_up');
+  expect(await console.text('resolve?decision=give_up')).toContain('Leave 2 people open');
+  const done = await console.submit('resolve?decision=give_up');
   expect(decodeURIComponent(String(done.headers['set-cookie']))).toContain('2 people left open');
   expect(await outcomes()).toEqual([givenUp, givenUp, givenUp]);
-  const { text } = await console.get('/campaigns/spring/unresolved');
+  const { text } = await console.get('unresolved');
   holds(text, ['Nobody needs a decision', /Left open<\/span><span class="num">3</]);
   expect(await console.text('/decisions')).toContain('Nobody needs a decision');
   expect(text).not.toContain('/resolve?');
@@ -123,7 +119,7 @@ test.for(bothDialects)(
     expect(found(second.text)).toEqual([26, 27, 28, 29, 30].map((row) => `autumn-${row}`).concat(['spring-1', 'spring-2', 'spring-3']));
     expect(second.text).not.toContain('Next people');
     const fields = fieldsOf(second.text, { row: 2, decision: 'theirs', record: 'conv_b' });
-    expect(await console.post('/campaigns/spring/rows/2/resolve', fields)).toMatchObject({ headers: { location: '/decisions' } });
+    expect(await console.post('rows/2/resolve', fields)).toMatchObject({ headers: { location: '/decisions' } });
     const left = await console.submit('/campaigns/autumn/rows/1/resolve?decision=give_up&from=all');
     expect(locationOf(left)).toBe('/decisions');
     // Who was left open waits for nobody.
@@ -132,7 +128,7 @@ test.for(bothDialects)(
   },
 );
 
-const updatePath = '/campaigns/spring/update';
+const updatePath = 'update';
 
 async function openList() {
   const store = await openCleanStore('sqlite');

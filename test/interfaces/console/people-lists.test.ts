@@ -35,11 +35,15 @@ test('a number is checked without standing in an address, and is masked in the a
   expect(locationOf(await console.post('/do-not-call/add', add))).toBe('/do-not-call');
   const checked = await console.post('/do-not-call', { numbers: `${one}\n(202) 555-0142`, region: 'US' }, 'read');
   holds(checked.text, ['1 of 2 numbers is not called', 'Added by: operate console.']);
-  for (const number of [one, two, '555-0142']) expect(checked.text).not.toContain(number);
+  holds(checked.text, [], [one, two, '555-0142']);
   expect(checked.text).not.toContain('<script>alert');
   expect(checked.text.replaceAll(/\n/g, '')).not.toMatch(obeyed);
   const bad = await console.post('/do-not-call', { numbers: '12', region: '' });
   expect(bad.text).toContain('Number 1 of 1 cannot be used');
+  // What was written stays.
+  const unread = await console.submit('/do-not-call/add', { numbers: '555', region: 'US', reason: attack });
+  expect(unread.status).toBe(422);
+  holds(unread.text, ['Number 1 of 1 cannot be used', '555</textarea>'], ['<script>alert']);
   expect(await console.text('/do-not-call', 'read')).not.toContain('/do-not-call/add');
 });
 
@@ -64,14 +68,6 @@ test('numbers are counted before they are added, and before they are taken off',
   expect((await listed()).map(({ e164 }) => e164)).toEqual([two]);
 });
 
-test('what cannot be read is refused with what was written kept', async () => {
-  const { console, listed } = await openWorld();
-  const refused = await console.submit('/do-not-call/add', { numbers: '555', region: 'US', reason: attack });
-  expect(refused.status).toBe(422);
-  holds(refused.text, ['Number 1 of 1 cannot be used', '555</textarea>'], ['<script>alert']);
-  expect(await listed()).toEqual([]);
-});
-
 test('a file of numbers is imported with the lines counted that are no number', async () => {
   const { console, listed, actions } = await openWorld();
   const form = await console.get('/do-not-call/import');
@@ -92,59 +88,30 @@ test('a file of numbers is imported with the lines counted that are no number', 
   expect(await console.send('/do-not-call/import', { fields: { ...fields, key: 'third' }, files: {} })).toMatchObject(told(400, 'numbers'));
 });
 
-test('results are counted for everybody, and downloaded by whoever may see numbers, which the log tells', async () => {
-  const { scenario, console, actions } = await openWorld();
-  await scenario.dial(1);
-  await scenario.sweep(noon + minuteMs, [{ ...answered('conv_1', one, noon + 5_000), collected: { [attack]: 'yes' } }]);
-  holds(await console.text('/campaigns/spring/results', 'read'), ['Reached'], ['results.csv', '<script>alert']);
-  expect((await console.get('/campaigns/spring/results.csv', 'read')).status).toBe(403);
-  expect(await actions('spring')).toEqual([]);
-  expect(await console.text('/campaigns/spring/results')).toContain('formaction="/campaigns/spring/results.xlsx"');
-  const csv = await console.get('/campaigns/spring/results.csv?outcome=completed');
-  expect(csv.headers).toMatchObject({
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': 'attachment; filename="spring-results.csv"',
-    'cache-control': 'no-store',
-  });
-  expect(csv.text.trim().split('\n')).toHaveLength(2);
-  expect(csv.text).toContain(one);
-  expect(await actions('spring')).toEqual(['numbers_shown']);
-  expect(await console.get('/campaigns/sprung/results.jsonl')).toMatchObject({ status: 404 });
-});
-
 test('a retry says how many rows each outcome has; without Temporal, and while the campaign goes on, nothing moves', async () => {
   const { store, scenario, console } = await openWorld();
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000)]);
-  expect(await console.text('/campaigns/spring/retry')).toContain('retry it when it has ended');
-  await store.db
-    .updateTable('recipients')
-    .set({
-      state: 'done',
-      outcome: 'exhausted',
-      reason: sql`case row_number when 2 then 'attempts_used_up' else 'no_retry_after_voicemail' end`,
-    })
-    .where('row_number', 'in', [2, 3])
-    .execute();
-  await store.db
-    .insertInto('aggregates')
-    .values({ campaign_id: 'spring', kind: 'outcome', key: '', value: 'exhausted', count: 2 })
-    .execute();
+  expect(await console.text('retry')).toContain('retry it when it has ended');
+  const reason = sql<string>`case row_number when 2 then 'attempts_used_up' else 'no_retry_after_voicemail' end`;
+  const done = { state: 'done', outcome: 'exhausted', reason } as const;
+  await store.db.updateTable('recipients').set(done).where('row_number', 'in', [2, 3]).execute();
+  const counted = { campaign_id: 'spring', kind: 'outcome', key: '', value: 'exhausted', count: 2 };
+  await store.db.insertInto('aggregates').values(counted).execute();
   await store.db.updateTable('campaigns').set({ state: 'completed' }).execute();
-  holds(await console.text('/campaigns/spring/retry'), [/Not reached, 2 (?:rows|people)/], ['Reached,']);
-  const { text } = await console.get('/campaigns/spring');
+  holds(await console.text('retry'), [/Not reached, 2 (?:rows|people)/], ['Reached,']);
+  const { text } = await console.get('');
   expect(text).toContain('/campaigns/spring/retry');
-  for (const words of ['Not reached: all attempts used', 'Not reached: no retry after voicemail', '1 person: no retry after voicemail.'])
-    expect(text).toContain(words);
+  holds(text, ['Not reached: all attempts used', 'Not reached: no retry after voicemail', '1 person: no retry after voicemail.']);
   expect(text).not.toMatch(/attempts are used|Not reached, attempts used/);
   const report = await readReport(store, await requireCampaign(store.db, 'spring'), ['outcome']);
   expect(report.unreached).toEqual([
     { value: 'attempts_used_up', count: 1, share: 0.5 },
     { value: 'no_retry_after_voicemail', count: 1, share: 0.5 },
   ]);
-  expect(await console.text('/campaigns/spring', 'read')).not.toContain('/campaigns/spring/retry');
-  expect(await console.submit('/campaigns/spring/retry', {})).toMatchObject({ status: 400 });
-  const refused = await console.submit('/campaigns/spring/retry', { outcome: 'exhausted' });
+  expect(await console.text('', 'read')).not.toContain('/campaigns/spring/retry');
+  expect(await console.submit('retry', {})).toMatchObject({ status: 400 });
+  const refused = await console.submit('retry', { outcome: 'exhausted' });
   expect(refused.status).toBeGreaterThanOrEqual(400);
   expect(refused.text).toMatch(/value="exhausted"\s+checked/);
   expect((await scenario.recipients()).filter(({ state }) => state === 'waiting')).toHaveLength(0);
@@ -155,14 +122,14 @@ test('a report is one file that opens without this server; with people in it the
   await beginProven(store, { campaignId: 'autumn' });
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [answered('conv_1', one, noon + 5_000)]);
-  holds(await console.text('/campaigns/spring/results', 'read'), ['value="autumn"'], ['name="people"']);
-  const report = await console.get('/campaigns/spring/report.html?with=autumn', 'read');
+  holds(await console.text('results', 'read'), ['value="autumn"', 'Reached'], ['name="people"', 'results.csv']);
+  const report = await console.get('report.html?with=autumn', 'read');
   expect(report).toMatchObject({ status: 200, headers: { 'content-disposition': 'attachment; filename="campaigns-report.html"' } });
-  for (const id of ['spring', 'autumn']) expect(report.text).toContain(id);
+  holds(report.text, ['spring', 'autumn']);
   for (const number of numbers(3)) expect(report.text).not.toContain(number);
-  expect((await console.get('/campaigns/spring/report.html?people=true', 'read')).status).toBe(403);
+  expect((await console.get('report.html?people=true', 'read')).status).toBe(403);
   expect(await actions('spring')).toEqual([]);
-  holds(await console.text('/campaigns/spring/report.html?people=true'), [one], ['<script>alert']);
+  holds(await console.text('report.html?people=true'), [one], ['<script>alert']);
   expect(await actions('spring')).toEqual(['numbers_shown']);
 });
 
@@ -227,6 +194,6 @@ test('who took back consent for a purpose stands on the list with it, and is not
   await console.post('/campaigns/account/numbers', { show: 'yes', to: '/do-not-call' }, 'admin');
   const { text } = await console.get('/do-not-call', 'admin');
   holds(text, [one, 'Calls for recall (consent taken back)']);
-  for (const wrong of ['purpose:', 'Allow again…']) expect(text).not.toContain(wrong);
+  holds(text, [], ['purpose:', 'Allow again…']);
   expect(await console.text('/do-not-call?kind=single', 'admin')).not.toContain(one);
 });

@@ -4,6 +4,8 @@ import { callLine, sample } from '../charts/sample-data.ts';
 
 const noon = Date.UTC(2030, 0, 15, 12);
 
+const slower = { from: { batchSize: 20 }, to: { batchSize: 5 }, by: 'person' } as const;
+
 export function sampleCampaign(campaignId: string, more: Partial<CampaignReport> = {}): CampaignReport {
   return {
     campaignId,
@@ -38,13 +40,7 @@ export function sampleCampaign(campaignId: string, more: Partial<CampaignReport>
       unconfirmed: [{ id: 'us-la', what: 'which legal holidays', rows: 12, source: 'R.S. 1:55' }],
     },
     changes: [
-      {
-        seq: 7,
-        at: noon,
-        campaignId: 'spring',
-        type: 'campaign.adjusted',
-        data: { from: { batchSize: 20 }, to: { batchSize: 5 }, by: 'person' },
-      },
+      { seq: 7, at: noon, campaignId: 'spring', type: 'campaign.adjusted', data: slower },
       { seq: 9, at: noon + 60_000, campaignId: 'spring', type: 'pilot.voided', data: { sample: 1 } },
     ],
     cost: null,
@@ -71,6 +67,8 @@ export function sampleReport(more: Partial<ReportData> = {}): ReportData {
   };
 }
 
+const noTimes = { notBefore: null, expiresAt: null, consentedAt: null };
+
 export function samplePeople(campaignId: string, count: number): People {
   const rows = Array.from({ length: count }, (_, n) => ({
     row: n + 1,
@@ -85,17 +83,7 @@ export function samplePeople(campaignId: string, count: number): People {
     lastDialedAt: noon,
     dueAt: null,
     changedAt: noon,
-    terms: {
-      zones: ['America/New_York'],
-      country: 'US',
-      regions: ['NY'],
-      notBefore: null,
-      expiresAt: null,
-      priority: null,
-      hours: null,
-      personKey: null,
-      consentedAt: null,
-    },
+    terms: { zones: ['America/New_York'], country: 'US', regions: ['NY'], priority: null, hours: null, personKey: null, ...noTimes },
   }));
   return { campaignId, rows, more: 7 };
 }

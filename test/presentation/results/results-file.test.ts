@@ -11,7 +11,7 @@ import type { WriteResultsInput } from '../../../src/presentation/results/file.t
 import { refuseToOverwrite } from '../../../src/presentation/results/whole-file.ts';
 import { importList, messageOf, minimalCampaign, temporaryFolder } from '../../list/campaign-folder.ts';
 import { blankResult as blank } from '../../list/result-row.ts';
-import { write as writeFileOf } from './write.ts';
+import { called, write as writeFileOf } from './write.ts';
 
 /** Writes them as CSV, and reads them again. */
 async function write({ results = [], ...more }: Partial<WriteResultsInput> & { results?: ResultRow[] }): Promise<string[][]> {
@@ -19,48 +19,27 @@ async function write({ results = [], ...more }: Partial<WriteResultsInput> & { r
   return parse(await readFile(path), { relax_column_count: false });
 }
 
-const added =
-  'outcome reason attempts disposition detail conversation_id first_dialed_at last_dialed_at ended_at duration_seconds audio candidates row'.split(
-    ' ',
-  );
+const endings = 'outcome reason attempts disposition detail conversation_id'.split(' ');
+const times = 'first_dialed_at last_dialed_at ended_at duration_seconds'.split(' ');
+const added = [...endings, ...times, 'audio', 'candidates', 'row'];
 
 test('a row becomes one line: the original cells, then what became of it', async () => {
+  const more = { endedAt: Date.UTC(2026, 0, 3, 0, 1), audio: 'http://127.0.0.1/a.wav', candidates: ['conv_2', 'conv_3'] };
   const lines = await write({
     columns: ['phone', 'name'],
     collectedKeys: ['confirmed', 'slots'],
     evaluationKeys: ['polite'],
     results: [
-      {
-        ...blank,
-        cells: ['+12125550101', 'Ana "A", B\nC'],
-        outcome: 'completed',
-        reason: 'answered',
-        attempts: 2,
-        disposition: 'answered',
-        conversationId: 'conv_1',
-        firstDialedAt: Date.UTC(2026, 0, 2, 3, 4, 5, 6),
-        lastDialedAt: Date.UTC(2026, 0, 3),
-        endedAt: Date.UTC(2026, 0, 3, 0, 1),
-        durationMs: 61_500,
-        audio: 'http://127.0.0.1/a.wav',
-        candidates: ['conv_2', 'conv_3'],
-        collected: { confirmed: true, slots: ['a', 1] },
-        evaluation: { polite: { result: 'success' } },
-      },
+      { ...called, ...more, evaluation: { polite: { result: 'success' } } },
       { ...blank, cells: ['', ''], reason: 'missing_phone' },
     ],
   });
+  const whatCame = ['completed', 'answered', '2', 'answered', '', 'conv_1'];
+  const when = ['2026-01-02T03:04:05.006Z', '2026-01-03T00:00:00.000Z', '2026-01-03T00:01:00.000Z', '61.5'];
+  const rest = ['http://127.0.0.1/a.wav', 'conv_2 conv_3', '7', 'true', '["a",1]', '{"result":"success"}'];
   expect(lines).toEqual([
     ['phone', 'name', ...added, 'collected.confirmed', 'collected.slots', 'evaluation.polite'],
-    [
-      '+12125550101',
-      'Ana "A", B\nC',
-      ...'completed answered 2 answered'.split(' '),
-      '',
-      ...'conv_1 2026-01-02T03:04:05.006Z 2026-01-03T00:00:00.000Z 2026-01-03T00:01:00.000Z 61.5 http://127.0.0.1/a.wav'.split(' '),
-      'conv_2 conv_3',
-      ...'1 true ["a",1] {"result":"success"}'.split(' '),
-    ],
+    [...called.cells, ...whatCame, ...when, ...rest],
     ['', '', 'rejected', 'missing_phone', '0', ...Array.from({ length: 9 }, () => ''), '1', '', '', ''],
   ]);
 });
@@ -110,15 +89,8 @@ test('the list leaves with its formulas, unless its cells are to be safe: then o
   expect(asTheyCame.map(([cell]) => cell)).toEqual(own);
   const [header, ...safe] = await write({ columns: ['=phone'], results, csv: { safeCells: true } });
   expect(header?.[0]).toBe("'=phone");
-  expect(safe.map(([cell]) => cell)).toEqual([
-    `'=HYPERLINK("http://example.com")`,
-    '+12125550101',
-    '-5',
-    "'+1-212-555-0101",
-    "x;'=1",
-    "'@me",
-    'Ana',
-  ]);
+  const made = [`'=HYPERLINK("http://example.com")`, '+12125550101', '-5', "'+1-212-555-0101", "x;'=1", "'@me", 'Ana'];
+  expect(safe.map(([cell]) => cell)).toEqual(made);
 });
 
 test('a byte order mark stands before the header where it is asked for', async () => {
