@@ -20,6 +20,8 @@ interface Daily {
   accountId?: string;
   list?: string | Uint8Array;
   unnamedEncoding?: 'western';
+  /** What stands in `list` besides. */
+  columns?: string;
   /** Hours and law of the campaign file, and what follows. */
   yaml?: readonly string[];
   onLog?: (line: string) => void;
@@ -27,7 +29,7 @@ interface Daily {
 
 /** A schedule with a list of two rows, and what fires it on the nth day. */
 export async function daily(store: Store, setting: Daily = {}) {
-  const { accountId = service, list = 'phone\n+12125550142\n+12125550143\n', yaml = ['hours: any', 'law: off'] } = setting;
+  const { accountId = service, list = 'phone\n+12125550142\n+12125550143\n', yaml = ['hours: any', 'law: off'], columns = '' } = setting;
   const folder = mkdtempSync(join(tmpdir(), 'carillon-fire-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'list.csv'), list);
@@ -35,7 +37,7 @@ export async function daily(store: Store, setting: Daily = {}) {
     'id: daily',
     'agent_id: agent_reminders',
     'from_phone_number_id: pn_main',
-    'list: { file: list.csv, phone: phone, default_region: US }',
+    `list: { file: list.csv, phone: phone, default_region: US${columns} }`,
     ...yaml,
   ].join('\n');
   const filePath = join(folder, 'campaign.yaml');

@@ -74,6 +74,23 @@ test('a firing whose hours the law rules out for everybody is refused with the r
   expect(await listCampaigns(store.db)).toEqual([]);
 });
 
+test.each([
+  [
+    { list: '+12125550142,Ann\n+12125550143,Ben\n' },
+    /^for good: The list list\.csv cannot be used with this campaign file: a check with this list/,
+  ],
+  [
+    { list: 'phone,until\n+12125550142,2020-01-01\n+12125550143,2020-01-02\n', columns: ', expires_at: until' },
+    /^for good: list: none of the rows of list\.csv would be called \(row_expired 2\)/,
+  ],
+])('a firing that nobody could be called of fails for good and tells no number: %o', async (setting, says) => {
+  const store = await openCleanStore('sqlite');
+  const reason = await (await daily(store, setting))(0);
+  expect(reason).toMatch(says);
+  expect(reason).not.toMatch(/Ann|212555/);
+  expect(await listCampaigns(store.db)).toEqual([]);
+});
+
 test('a firing writes what a start would warn of into the log of the worker, and no number', async () => {
   const store = await openCleanStore('sqlite');
   const lines: string[] = [];

@@ -19,6 +19,10 @@ test.each([
     says: /has no phone number pn_none: import the number, or write another from_phone_number_id/,
   },
   { yaml: ['from_phone_number_id: pn_unverified'], says: /pn_unverified is not verified.*verify it with the service/ },
+  {
+    yaml: ['from_phone_number_id: [pn_unverified, pn_nowhere]'],
+    says: /None of the 2 caller numbers may call \(pn_unverified is not verified, pn_nowhere is not known to the service\): fix one of them/,
+  },
 ])('a campaign that the service would not call for is not imported: $yaml', async ({ yaml, says }) => {
   const world = await createWorld();
   const path = world.writeCampaign({ yaml });
@@ -113,26 +117,6 @@ test('hours in which the law lets nobody of the list be called start no campaign
   expect(await world.run('start', path)).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/^Warning: 1 row of US AL in America\/Chicago \(the first is row 1\) can never be called/m),
-  });
-});
-
-test('a start names the countries without a rule by law, and when people there are called', async () => {
-  const world = await createWorld();
-  const path = world.writeCampaign({ lines: ['+14045550102,Ben', '+5511912345678,Ana'] });
-  writeFileSync(path, readFileSync(path, 'utf8').replace('law: off\n', ''));
-  expect(await world.run('start', path)).toMatchObject({
-    code: 0,
-    stderr: expect.stringMatching(
-      /^Warning: no rule by law is known for BR \(1 row\): nobody there is called outside of mon-fri 09:00-20:00 of their own time/m,
-    ),
-  });
-});
-
-test('a campaign whose end has passed is not started', async () => {
-  const world = await createWorld();
-  expect(await world.run('start', world.writeCampaign({ yaml: ['ends_at: 2020-01-01T00:00:00Z'] }))).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/ends_at: .*has passed/),
   });
 });
 
@@ -271,7 +255,7 @@ test('a start that Temporal refuses leaves no campaign behind that is called run
   expect(await one.run('start', one.writeCampaign({ id: 'taken' }))).toMatchObject({ code: 0 });
   expect(await other.run('start', other.writeCampaign({ id: 'taken' }))).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/campaign taken in another database/),
+    stderr: expect.stringMatching(/campaign taken in another database.*another id/s),
   });
   expect(await other.run('status')).toMatchObject({ code: 0, stdout: '' });
 });

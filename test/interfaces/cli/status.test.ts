@@ -39,17 +39,6 @@ test('status tells what became of each number, of one that may not call as well'
   );
 });
 
-test('a campaign of which no number may call is refused with the reason of each, and nothing is imported', async () => {
-  const world = await createWorld();
-  const path = world.writeCampaign({ yaml: ['from_phone_number_id: [pn_unverified, pn_nowhere]'] });
-  expect(await world.run('start', path)).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(
-      /None of the 2 caller numbers may call \(pn_unverified is not verified, pn_nowhere is not known to the service\): fix one of them with the service\. Nothing was imported/,
-    ),
-  });
-});
-
 test('status says when nobody is dialled because clocks are too far apart', async () => {
   const ledger = await createLedger();
   const setApart = (clocksApartMs: number) =>

@@ -47,6 +47,7 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
     stdout: expect.stringMatching(/No recipient .* is unresolved yet.*\n1 batch cannot be decided about yet.*Try again after 20/),
   });
 
+  await world.sandbox.advance(3 * 3_600_000);
   await until(async () => (await statusOf(world))['state'] === 'completed');
   expect(await statusOf(world)).toMatchObject({ unresolved: 3, outcomes: { unresolved: 3 } });
   expect(callsTo(world, numbers)).toEqual([]);
@@ -136,7 +137,7 @@ test('calls of an agent whose list the service refuses for good can be given up,
 });
 
 test('it must be said which', async () => {
-  const world = await createWorld();
+  const world = workingWorld();
   expect(await world.run('resolve', 'any')).toMatchObject({ code: 2, stderr: expect.stringContaining('--give-up') });
   expect(await world.run('resolve', 'any', '--redial', '--give-up')).toMatchObject({ code: 2 });
   expect(await world.run('resolve', 'any', '--redial', '--open')).toMatchObject({

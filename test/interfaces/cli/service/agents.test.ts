@@ -118,26 +118,21 @@ test.each([
   expect({ code, shown: JSON.parse(stdout) as unknown }).toEqual({ code: 0, shown: JSON.parse(shown) });
 });
 
-test('a deletion is asked for by name, and a no changes nothing', async () => {
+test('a deletion is asked for by name, a no changes nothing, and where nobody can be asked it needs --yes', async () => {
   const world = await createServiceWorld();
   const no = await world.run(['agents', 'delete', 'agent_survey'], { says: [false] });
   expect(no).toMatchObject({ code: 1, stdout: '', stderr: 'Nothing was changed.\n' });
   expect(no.questions).toEqual(['Delete agent agent_survey for good? Numbers assigned to it will no longer be answered.']);
   expect((await world.get('/v1/convai/agents/agent_survey')).status).toBe(200);
+  const refused = await world.run(['agents', 'delete', 'agent_survey']);
+  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/Nothing was changed; run again with --yes\.\n$/) });
+  expect((await world.get('/v1/convai/agents/agent_survey')).status).toBe(200);
   const yes = await world.run(['agents', 'delete', 'agent_survey'], { says: [true] });
   expect(yes).toMatchObject({ code: 0, stdout: 'Agent agent_survey was deleted.\n' });
   expect((await world.get('/v1/convai/agents/agent_survey')).status).toBe(404);
-});
-
-test('where nobody can be asked, a deletion needs --yes', async () => {
-  const world = await createServiceWorld();
-  const refused = await world.run(['agents', 'delete', 'agent_survey']);
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toMatch(/Nothing was changed; run again with --yes\.\n$/);
-  expect((await world.get('/v1/convai/agents/agent_survey')).status).toBe(200);
-  const done = await world.run(['agents', 'delete', 'agent_survey', '--yes', '--json']);
+  const done = await world.run(['agents', 'delete', 'agent_reminders', '--yes', '--json']);
   expect(done.code).toBe(0);
-  expect(JSON.parse(done.stdout)).toEqual({ agent_id: 'agent_survey', deleted: true });
+  expect(JSON.parse(done.stdout)).toEqual({ agent_id: 'agent_reminders', deleted: true });
 });
 
 test('an unknown agent is told in the words of the service, with code 1', async () => {

@@ -139,26 +139,20 @@ test('two campaigns that share one line both come to their ends', async () => {
   for (const [index, call] of calls.slice(1).entries()) expect(call.queuedAt).toBeGreaterThanOrEqual(calls[index]?.endedAt ?? Infinity);
 });
 
-async function setState(world: CampaignWorld, state: 'completed' | 'failed'): Promise<void> {
-  const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  await store.db.updateTable('campaigns').set({ state }).execute();
-  await store.close();
-}
-
-test('an ended campaign is refused, with the way to go on', async () => {
+test('an ended campaign, and a failed one, is refused by whatever would change it, with the way to go on, and without Temporal', async () => {
   const world = await createWorld();
   await world.run('start', world.writeCampaign({ rows: 2 }));
-  await setState(world, 'completed');
+  const setState = async (state: 'completed' | 'failed') => {
+    const store = await openStore({ sqlitePath: world.path('carillon.db') });
+    await store.db.updateTable('campaigns').set({ state }).execute();
+    await store.close();
+  };
+  await setState('completed');
   expect(await world.run('adjust', world.id, '--priority', '5')).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/is completed, so there is no pace to change\. carillon retry/),
   });
-});
-
-test('a failed campaign is refused by whatever would change it, with the way to go on, and without Temporal', async () => {
-  const world = await createWorld();
-  await world.run('start', world.writeCampaign({ rows: 2 }));
-  await setState(world, 'failed');
+  await setState('failed');
   Object.assign(world.env, { TEMPORAL_ADDRESS: '127.0.0.1:9' });
   const commands = [
     ['adjust', world.id, '--priority', '5'],

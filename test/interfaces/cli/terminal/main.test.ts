@@ -69,53 +69,6 @@ test('help has its commands in groups', async () => {
   expect(found).not.toContain(-1);
 });
 
-test('the commands are those that the documentation names', () => {
-  expect(commands.map(({ name }) => name).sort()).toEqual([
-    'add',
-    'adjust',
-    'agents',
-    'backup',
-    'callback',
-    'cancel',
-    'check',
-    'completion',
-    'consent',
-    'conversations',
-    'demo',
-    'dev',
-    'doctor',
-    'drain',
-    'events',
-    'evidence',
-    'init',
-    'numbers',
-    'pause',
-    'recover',
-    'rehearse',
-    'report',
-    'resolve',
-    'results',
-    'resume',
-    'retry',
-    'rules',
-    'run',
-    'sandbox',
-    'schedule',
-    'schema',
-    'serve',
-    'start',
-    'status',
-    'suppress',
-    'test-call',
-    'token',
-    'update',
-    'verify',
-    'webhook',
-    'withdraw',
-    'worker',
-  ]);
-});
-
 test('help for a command is the same as its --help', async () => {
   const [asked, flagged] = [createTerminal(), createTerminal()];
   expect(await runCli(['help', 'doctor'], asked)).toBe(0);
