@@ -94,28 +94,20 @@ test.each([{}, { id: null }, { id: '' }, { id: 7 }, [], null, 'ok'])('a success 
 
 const fields = (...paths: string[]) => ({ detail: paths.map((path) => ({ loc: path.split('.'), msg: 'no', type: 'x' })) });
 
-test.each([
-  { status: 404, body: { detail: 'Not Found' }, whole: true, says: /no POST \/v1\/convai\/batch-calling\/submit \(404\): check SVC_API/ },
-  { status: 405, body: { detail: 'Method Not Allowed' }, whole: true, says: /no POST .* \(405\): check SVC_API/ },
-  { status: 404, body: { detail: { status: 'agent_not_found', message: 'No such agent.' } }, whole: true, says: /No such agent/ },
-  {
-    status: 401,
-    body: { detail: { code: 'unauthorized', status: 'invalid_api_key' } },
-    whole: true,
-    says: /the key \(401\): set SVC_API_KEY/,
-  },
-  { status: 403, body: {}, whole: true, says: /\(403\): check what the key may do.*terms/ },
-  { status: 422, body: fields('body.agent_phone_number_id'), whole: true, says: /no/ },
-  { status: 422, body: fields('body.recipients.3.phone_number'), whole: false, says: /no/ },
-  { status: 422, body: fields('body.agent_id', 'body.recipients.3.phone_number'), whole: false, says: /no/ },
-  { status: 422, body: fields('body.recipients'), whole: false, says: /no/ },
-  {
-    status: 422,
-    body: fields('body.recipients.0.conversation_initiation_client_data.conversation_config_override.agent.first_message'),
-    whole: true,
-    says: /no/,
-  },
-])('a refusal $status $body: about the whole request $whole', async ({ status, body, whole, says }) => {
+const override = 'body.recipients.0.conversation_initiation_client_data.conversation_config_override.agent.first_message';
+
+test.each<[status: number, body: unknown, whole: boolean, says: RegExp]>([
+  [404, { detail: 'Not Found' }, true, /no POST \/v1\/convai\/batch-calling\/submit \(404\): check SVC_API/],
+  [405, { detail: 'Method Not Allowed' }, true, /no POST .* \(405\): check SVC_API/],
+  [404, { detail: { status: 'agent_not_found', message: 'No such agent.' } }, true, /No such agent/],
+  [401, { detail: { code: 'unauthorized', status: 'invalid_api_key' } }, true, /the key \(401\): set SVC_API_KEY/],
+  [403, {}, true, /\(403\): check what the key may do.*terms/],
+  [422, fields('body.agent_phone_number_id'), true, /no/],
+  [422, fields('body.recipients.3.phone_number'), false, /no/],
+  [422, fields('body.agent_id', 'body.recipients.3.phone_number'), false, /no/],
+  [422, fields('body.recipients'), false, /no/],
+  [422, fields(override), true, /no/],
+])('a refusal %i %j: about the whole request: %j', async (status, body, whole, says) => {
   const world = await serve((response) => answerJson(response, status, body));
   const placing = await placeAt(world);
   expect(placing).toMatchObject({ kind: 'refused', status, wholeRequest: whole });

@@ -83,70 +83,47 @@ test('a request has its mark as key and in its name, and is called once for each
   });
 });
 
-test.each([
-  { what: 'its own campaign, made before', submit: { campaign: original, created: false }, placing: accepted },
-  { what: 'the fence around it', submit: { campaign: fence, created: false }, placing: { kind: 'unknown' } },
-  {
-    what: 'a campaign that says nothing of itself',
-    submit: { campaign: { campaign_id: 'c' }, created: false },
-    placing: { kind: 'unknown' },
-  },
-  { what: 'no word whether it was made', submit: { campaign: original }, placing: accepted },
-  { what: 'a new campaign without an id', submit: { campaign: { call_name: name }, created: true }, placing: { kind: 'unknown' } },
-  { what: 'nothing', submit: {}, placing: { kind: 'unknown' } },
-  { what: 'a key that is taken', submit: { detail: {} }, status: 409, placing: { kind: 'unknown', status: 409 } },
-])('a request that is answered with $what: $placing.kind', async ({ placing, what: _what, ...answers }) => {
+const unknown = { kind: 'unknown' };
+
+test.each<[what: string, answers: Answers, placing: { kind: string; status?: number }]>([
+  ['its own campaign, made before', { submit: { campaign: original, created: false } }, accepted],
+  ['the fence around it', { submit: { campaign: fence, created: false } }, unknown],
+  ['a campaign that says nothing of itself', { submit: { campaign: { campaign_id: 'c' }, created: false } }, unknown],
+  ['no word whether it was made', { submit: { campaign: original } }, accepted],
+  ['a new campaign without an id', { submit: { campaign: { call_name: name }, created: true } }, unknown],
+  ['nothing', { submit: {} }, unknown],
+  ['a key that is taken', { submit: { detail: {} }, status: 409 }, { ...unknown, status: 409 }],
+])('a request that is answered with %s: %o', async (_what, answers, placing) => {
   const world = await serve(answers);
   expect(await placeAt(world)).toMatchObject(placing);
   expect(world.seen).toHaveLength(1);
 });
 
 const listOf = (...campaigns: unknown[]) => ({ campaigns, has_more: false });
-const conflict = { status: 409, submit: { detail: { code: 'idempotency_key_reused' } } };
 const stopped = { stop: { ...fence, status: 'stopped' } };
 
-test.each([
-  { what: 'the list shows it', answers: { list: listOf(original) }, found: accepted },
-  { what: 'its key made it', answers: { submit: { campaign: original, created: false }, get: original }, found: accepted },
-  {
-    what: 'its key was free',
-    answers: { submit: { campaign: fence, created: true }, get: fence, ...stopped },
-    found: { kind: 'absent', certain: true },
-  },
-  {
-    what: 'a fence has its key',
-    answers: { list: listOf(fence), submit: { campaign: fence, created: false }, get: fence, ...stopped },
-    found: { kind: 'absent', certain: true },
-  },
-  {
-    what: 'the key is free so late that it may have been forgotten',
-    answers: {
-      submit: { campaign: fence, created: true },
-      get: { ...fence, created_at_unix: at + day, scheduled_time_unix: at + 31 * day },
-      ...stopped,
-    },
-    found: { kind: 'absent', certain: false },
-  },
-  { what: 'the list shows two', answers: { list: listOf(original, { ...original, campaign_id: 'c_9' }) }, found: { kind: 'several' } },
-  { what: 'the list shows one without a name', answers: { list: listOf({ campaign_id: 'c_9' }) }, found: unclear },
-  { what: 'the list shows one in its name, far ahead', answers: { list: listOf({ ...fence, call_name: name }) }, found: unclear },
-  { what: 'the list cannot be read on', answers: { list: { campaigns: [], has_more: true } }, found: unclear },
-  {
-    what: 'the fence cannot be stopped',
-    answers: { submit: { campaign: fence, created: true }, get: fence, stop: { status: 'stopping' } },
-    found: unclear,
-  },
-  {
-    what: 'the fence is not kept for later',
-    answers: { submit: { campaign: fence, created: true }, get: { ...fence, scheduled_time_unix: null } },
-    found: unclear,
-  },
-  { what: 'the fence is refused', answers: { status: 422, submit: {} }, found: unclear },
-  { what: 'the fence meets a limit of rate', answers: { status: 429, submit: {} }, found: unclear },
-  { what: 'the key is refused, and the list shows nothing', answers: conflict, found: unclear },
-  { what: 'the number to call from is not there', answers: { numbers: [] }, found: unclear },
-  { what: 'the number to call from is none', answers: { numbers: [{ phone_number_id: 'pn_1', phone_number: null }] }, found: unclear },
-])('a request is looked up, and $what: $found.kind', async ({ answers, found }) => {
+const made = { submit: { campaign: fence, created: true }, get: fence };
+const late = { ...fence, created_at_unix: at + day, scheduled_time_unix: at + 31 * day };
+const absent = (certain: boolean) => ({ kind: 'absent', certain });
+
+test.each<[what: string, answers: Answers, found: { kind: string }]>([
+  ['the list shows it', { list: listOf(original) }, accepted],
+  ['its key made it', { submit: { campaign: original, created: false }, get: original }, accepted],
+  ['its key was free', { ...made, ...stopped }, absent(true)],
+  ['a fence has its key', { ...made, list: listOf(fence), submit: { campaign: fence, created: false }, ...stopped }, absent(true)],
+  ['the key is free so late that it may have been forgotten', { ...made, get: late, ...stopped }, absent(false)],
+  ['the list shows two', { list: listOf(original, { ...original, campaign_id: 'c_9' }) }, { kind: 'several' }],
+  ['the list shows one without a name', { list: listOf({ campaign_id: 'c_9' }) }, unclear],
+  ['the list shows one in its name, far ahead', { list: listOf({ ...fence, call_name: name }) }, unclear],
+  ['the list cannot be read on', { list: { campaigns: [], has_more: true } }, unclear],
+  ['the fence cannot be stopped', { ...made, stop: { status: 'stopping' } }, unclear],
+  ['the fence is not kept for later', { ...made, get: { ...fence, scheduled_time_unix: null } }, unclear],
+  ['the fence is refused', { status: 422, submit: {} }, unclear],
+  ['the fence meets a limit of rate', { status: 429, submit: {} }, unclear],
+  ['the key is refused, and the list shows nothing', { status: 409, submit: { detail: { code: 'idempotency_key_reused' } } }, unclear],
+  ['the number to call from is not there', { numbers: [] }, unclear],
+  ['the number to call from is none', { numbers: [{ phone_number_id: 'pn_1', phone_number: null }] }, unclear],
+])('a request is looked up, and %s: %o', async (_what, answers, found) => {
   const { service } = await serve(answers);
   expect(await service.find?.(post)).toMatchObject(found);
 });

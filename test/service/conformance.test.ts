@@ -1,11 +1,11 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test as plainTest } from 'vitest';
 import { createActivities } from '../../activities/index.ts';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { readRecord } from '../../src/rules/correlation/record.ts';
-import type { CallRequest, CallService } from '../../src/service/port/call-service.ts';
+import type { CallRequest, CallService, Placing } from '../../src/service/port/call-service.ts';
 import { NotSentError, RefusedError } from '../../src/service/port/errors.ts';
 import { connectService } from '../../src/service/registry.ts';
 import { verifyLog } from '../../src/verify/log.ts';
@@ -22,50 +22,19 @@ const faults = {
   'lost after': { type: 'reset', when: 'after' },
 } as const;
 
-async function contract(dialect: 'spec' | 'extended'): Promise<Subject> {
+type Api = 'batch-calling' | 'campaigns';
+
+/** The sandbox behind one of its interfaces. */
+async function sandboxed(dialect: 'spec' | 'extended' | 'published', api?: Api): Promise<Subject> {
   const outcomeMix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
   const sandbox = await startTestSandbox({ dialect, outcomeMix });
-  const connect = (baseUrl: string) => {
-    const service = connectService({ baseUrl, apiKey: 'sk_sandbox_ok', retriesAfter429: { reads: 0 } });
-    onTestFinished(() => service.close());
-    return service;
-  };
+  const given = api === undefined ? {} : { api };
+  const connect = (baseUrl: string) => connectService({ baseUrl, apiKey: 'sk_sandbox_ok', retriesAfter429: { reads: 0 }, ...given });
   return {
-    service: connect(sandbox.url),
-    unreachable: connect(`http://127.0.0.1:${await freePort()}`),
+    ...(await reached(connect, sandbox.url)),
     agentId: 'agent_reminders',
     callerId: 'pn_main',
-    numbers: plainNumbers(10),
     variablesKey: dialect === 'extended' ? 'variables' : null,
-    meet: (fault) => void sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: faults[fault] }),
-    async play() {
-      sandbox.clock.advance(30 * 60_000);
-      await sandbox.get('/v1/convai/agents');
-    },
-    called: () => sandbox.calls().map(({ to }) => to),
-    now: () => sandbox.clock.now(),
-  };
-}
-
-conform('the contract, with the fields that it promises', () => contract('spec'));
-conform('the contract, with the fields that it may have', () => contract('extended'));
-
-/** The published interface, through one of its two ways of placing calls. */
-async function published(api: 'batch-calling' | 'campaigns'): Promise<Subject> {
-  const outcomeMix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
-  const sandbox = await startTestSandbox({ dialect: 'published', outcomeMix });
-  const connect = (baseUrl: string) => {
-    const service = connectService({ baseUrl, apiKey: 'sk_sandbox_ok', api, retriesAfter429: { reads: 0 } });
-    onTestFinished(() => service.close());
-    return service;
-  };
-  return {
-    service: connect(sandbox.url),
-    unreachable: connect(`http://127.0.0.1:${await freePort()}`),
-    agentId: 'agent_reminders',
-    callerId: 'pn_main',
-    numbers: plainNumbers(10),
-    variablesKey: null,
     meet: (fault) => void sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: faults[fault] }),
     async play() {
       sandbox.clock.advance(30 * 60_000);
@@ -76,22 +45,22 @@ async function published(api: 'batch-calling' | 'campaigns'): Promise<Subject> {
   };
 }
 
-conform('batch calling of the published interface', () => published('batch-calling'));
-conform('outbound campaigns of the published interface', () => published('campaigns'));
+async function reached(connect: (baseUrl: string) => CallService, url: string) {
+  const [service, unreachable] = [connect(url), connect(`http://127.0.0.1:${await freePort()}`)];
+  onTestFinished(async () => void (await Promise.all([service.close(), unreachable.close()])));
+  return { service, unreachable, numbers: plainNumbers(10) };
+}
 
+conform('the contract, with the fields that it promises', () => sandboxed('spec'));
+conform('the contract, with the fields that it may have', () => sandboxed('extended'));
+conform('batch calling of the published interface', () => sandboxed('published', 'batch-calling'));
+conform('outbound campaigns of the published interface', () => sandboxed('published', 'campaigns'));
 conform('a second service: state of each recipient, withdrawal, a mark to look up', async () => {
   const second = await startSecondService();
-  const connect = (baseUrl: string) => {
-    const service = secondService(baseUrl);
-    onTestFinished(() => service.close());
-    return service;
-  };
   return {
-    service: connect(second.url),
-    unreachable: connect(`http://127.0.0.1:${await freePort()}`),
+    ...(await reached(secondService, second.url)),
     agentId: 'second_agent',
     callerId: 'line_1',
-    numbers: plainNumbers(10),
     variablesKey: null,
     meet: (fault) => void second.faults.push(fault),
     play: async () => second.play(),
@@ -101,7 +70,7 @@ conform('a second service: state of each recipient, withdrawal, a mark to look u
 });
 
 /** A way to a service, and the service behind it as its own log shows it. */
-export interface Subject {
+interface Subject {
   service: CallService;
   /** The same at an address where nothing listens. */
   unreachable: CallService;
@@ -124,8 +93,9 @@ const lineOf = (ref: string) => `Hello, this is about ${ref}.`;
 let requests = 0;
 
 /** What every way to a service keeps, whatever the service can do. */
-export function conform(name: string, start: () => Promise<Subject>): void {
+function conform(name: string, start: () => Promise<Subject>): void {
   describe(name, () => {
+    const test = plainTest.extend('subject', () => start());
     const requestOf = (subject: Subject, count = 2): CallRequest => {
       requests += 1;
       const named = (index: number) => `ledger:campaign/${requests * 100 + index}/1`;
@@ -149,33 +119,34 @@ export function conform(name: string, start: () => Promise<Subject>): void {
     const numbersOf = ({ calls }: CallRequest) => calls.map(({ to }) => to);
     const isOf = (facts: ConversationFacts, { ref, to }: CallRequest['calls'][number]) =>
       facts.calleeNumber === to || facts.references.includes(ref) || facts.openingLine === lineOf(ref);
+    const accepted = (placing: Placing) => {
+      if (placing.kind !== 'accepted') throw new Error(placing.kind);
+      return placing;
+    };
     const all = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
       const found: Item[] = [];
       for await (const item of items) found.push(item);
       return found;
     };
 
-    test('a request is carried out once, for whom it names, and answered with an id', async () => {
-      const subject = await start();
+    test('a request is carried out once, for whom it names, and answered with an id', async ({ subject }) => {
       const request = requestOf(subject);
       const placing = await subject.service.place(request, once());
-      if (placing.kind !== 'accepted') throw new Error(placing.kind);
-      expect(placing.serviceBatchId).not.toBe('');
-      expect([null, 2]).toContain(placing.accepted);
-      expect(Math.abs((placing.serviceMs ?? 0) - subject.now())).toBeLessThan(5_000);
+      const { serviceBatchId, accepted: count, serviceMs } = accepted(placing);
+      expect(serviceBatchId).not.toBe('');
+      expect([null, 2]).toContain(count);
+      expect(Math.abs((serviceMs ?? 0) - subject.now())).toBeLessThan(5_000);
       await subject.play();
       expect([...subject.called()].sort()).toEqual(numbersOf(request).sort());
     });
 
-    test('a request that may not begin is not sent', async () => {
-      const subject = await start();
+    test('a request that may not begin is not sent', async ({ subject }) => {
       const placing = await subject.service.place(requestOf(subject), once(false));
       expect(placing).toMatchObject({ kind: 'not_sent', retryAfterMs: null, status: null });
       expect(subject.called()).toEqual([]);
     });
 
-    test('a request to nobody there, or over a way that is closed, is not sent', async () => {
-      const subject = await start();
+    test('a request to nobody there, or over a way that is closed, is not sent', async ({ subject }) => {
       const { service, unreachable, agentId } = subject;
       expect(await unreachable.place(requestOf(subject), once())).toMatchObject({ kind: 'not_sent' });
       await expect(unreachable.records({ agentId })).rejects.toBeInstanceOf(NotSentError);
@@ -185,16 +156,14 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       expect(subject.called()).toEqual([]);
     });
 
-    test('a limit of rate is told with how long to wait, and calls nobody', async () => {
-      const subject = await start();
+    test('a limit of rate is told with how long to wait, and calls nobody', async ({ subject }) => {
       subject.meet('limited');
       const placing = await subject.service.place(requestOf(subject), once());
       expect(placing).toMatchObject({ kind: 'not_sent', status: 429, retryAfterMs: 30_000 });
       expect(subject.called()).toEqual([]);
     });
 
-    test('an agent that is not there is refused, and calls nobody', async () => {
-      const subject = await start();
+    test('an agent that is not there is refused, and calls nobody', async ({ subject }) => {
       const request = { ...requestOf(subject), agentId: 'nobody' };
       const placing = await subject.service.place(request, once());
       expect(placing).toMatchObject({ kind: 'refused', status: expect.any(Number) as number });
@@ -202,8 +171,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       expect(subject.called()).toEqual([]);
     });
 
-    test('a request whose answer is lost is unknown, is not repeated, and is looked up as the service allows', async () => {
-      const subject = await start();
+    test('a request whose answer is lost is unknown, is not repeated, and is looked up as the service allows', async ({ subject }) => {
       const { service } = subject;
       const request = requestOf(subject);
       subject.meet('lost after');
@@ -225,8 +193,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       }
     });
 
-    test('a request that was lost on its way is unknown, and never found', async () => {
-      const subject = await start();
+    test('a request that was lost on its way is unknown, and never found', async ({ subject }) => {
       const { service } = subject;
       const request = requestOf(subject);
       subject.meet('lost before');
@@ -239,8 +206,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       expect(await all(service.allRecords({ agentId }))).toEqual([]);
     });
 
-    test('every call that is over has one record, which reads to its end and says whose it is', async () => {
-      const subject = await start();
+    test('every call that is over has one record, which reads to its end and says whose it is', async ({ subject }) => {
       const { service, agentId } = subject;
       const request = requestOf(subject, 5);
       await service.place(request, once());
@@ -265,8 +231,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       await expect(service.record('nothing')).rejects.toMatchObject({ status: 404 });
     });
 
-    test('pages lead from the first record to the last, each once', async () => {
-      const subject = await start();
+    test('pages lead from the first record to the last, each once', async ({ subject }) => {
       const { service, agentId } = subject;
       await service.place(requestOf(subject, 5), once());
       await subject.play();
@@ -285,8 +250,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       expect(new Set(seen).size).toBe(5);
     });
 
-    test('what a service can do beyond that is there where it says so, and does it', async () => {
-      const subject = await start();
+    test('what a service can do beyond that is there where it says so, and does it', async ({ subject }) => {
       const { service } = subject;
       const { lookUp, namesRecipients, withdraw } = service.abilities;
       expect((['find', 'report', 'withdraw'] as const).map((method) => method in service)).toEqual([
@@ -296,8 +260,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       ]);
       const request = { ...requestOf(subject, 3), concurrency: 1 };
       const placing = await service.place(request, once());
-      if (placing.kind !== 'accepted') throw new Error(placing.kind);
-      const { serviceBatchId } = placing;
+      const { serviceBatchId } = accepted(placing);
       const last = request.calls.at(-1);
       if (withdraw === 'recipient') await service.withdraw?.(serviceBatchId, [last?.ref ?? '']);
       await subject.play();
@@ -313,14 +276,12 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       }
     });
 
-    test('what waits is told as waiting, and is called no more once it is taken back', async () => {
-      const subject = await start();
+    test('what waits is told as waiting, and is called no more once it is taken back', async ({ subject }) => {
       const { service } = subject;
       if (service.abilities.withdraw === 'nothing') return;
       const request = { ...requestOf(subject, 4), concurrency: 1 };
       const placing = await service.place(request, once());
-      if (placing.kind !== 'accepted') throw new Error(placing.kind);
-      const { serviceBatchId } = placing;
+      const { serviceBatchId } = accepted(placing);
       const before = (await service.report?.(serviceBatchId)) ?? [];
       const waiting = before.filter(({ state }) => state === 'waiting').flatMap(({ ref }) => ref ?? []);
       expect(waiting.length).toBeGreaterThan(2);
@@ -336,8 +297,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       expect(subject.called()).toEqual(left.map(({ to }) => to));
     });
 
-    test('a request that is sent twice is one request where it has a key, and told as two where it has a mark', async () => {
-      const subject = await start();
+    test('a request that is sent twice is one request where it has a key, and told as two where it has a mark', async ({ subject }) => {
       const { service } = subject;
       const { lookUp } = service.abilities;
       if (lookUp === 'records') return;
@@ -358,8 +318,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       }
     });
 
-    test('a request that is absent for certain is carried out no more, also where it comes late', async () => {
-      const subject = await start();
+    test('a request that is absent for certain is carried out no more, also where it comes late', async ({ subject }) => {
       const { service } = subject;
       if (service.abilities.lookUp !== 'key') return;
       const request = requestOf(subject);
@@ -376,13 +335,11 @@ export function conform(name: string, start: () => Promise<Subject>): void {
       expect(subject.called()).toEqual([]);
     });
 
-    test('a batch that is not there has no report', async () => {
-      const { service } = await start();
+    test('a batch that is not there has no report', async ({ subject: { service } }) => {
       if (service.report !== undefined) await expect(service.report('nothing')).rejects.toMatchObject({ status: 404 });
     });
 
-    test('agents, numbers to call from and the clock are read', async () => {
-      const subject = await start();
+    test('agents, numbers to call from and the clock are read', async ({ subject }) => {
       const { service, agentId, callerId } = subject;
       expect(await service.agent(agentId)).toMatchObject({ id: agentId });
       expect((await all(service.agents())).map(({ id }) => id)).toContain(agentId);
@@ -394,7 +351,7 @@ export function conform(name: string, start: () => Promise<Subject>): void {
   });
 }
 
-test('the activities of a campaign call each person once over a second service, also where an answer is lost', async () => {
+plainTest('the activities of a campaign call each person once over a second service, also where an answer is lost', async () => {
   const second = await startSecondService();
   const service = secondService(second.url);
   onTestFinished(() => service.close());

@@ -64,48 +64,31 @@ test('closing wakes those who wait, with an error', async () => {
 const date = 'Sun, 06 Nov 1994 08:49:37 GMT';
 const dateMs = Date.UTC(1994, 10, 6, 8, 49, 37);
 
-test.each([
-  ['0', 0],
-  ['1', 1000],
-  [' 120 ', 120_000],
-  ['1.5', 1500],
-])('%j is a number of seconds', (value, expected) => {
-  expect(parseRetryAfter(value, null, 0)).toBe(expected);
-});
+const later = 'Sun, 06 Nov 1994 08:50:07 GMT';
 
-test.each([
-  ['86400', 86_400_000],
-  ['86401', 86_400_000],
+test.each<[value: string | null, date: string | null, now: number, wait: number | null]>([
+  ['0', null, 0, 0],
+  ['1', null, 0, 1000],
+  [' 120 ', null, 0, 120_000],
+  ['1.5', null, 0, 1500],
+  // A day at most.
+  ['86400', date, 0, 86_400_000],
+  ['86401', date, 0, 86_400_000],
   // Not three centuries: an instant in epoch seconds.
-  ['1900000000', 86_400_000],
-  ['Mon, 07 Nov 1994 08:49:37 GMT', 86_400_000],
-  ['Wed, 01 Jan 2031 00:00:00 GMT', 86_400_000],
-])('%j is a wait of a day at most', (value, expected) => {
-  expect(parseRetryAfter(value, date, 0)).toBe(expected);
+  ['1900000000', date, 0, 86_400_000],
+  ['Mon, 07 Nov 1994 08:49:37 GMT', date, 0, 86_400_000],
+  ['Wed, 01 Jan 2031 00:00:00 GMT', date, 0, 86_400_000],
+  // A date counts from the Date header of the same answer; from our clock where there is none that can be read.
+  [later, date, Date.UTC(2030, 0, 1), 30_000],
+  [later, null, dateMs, 30_000],
+  [later, 'now', dateMs + 10_000, 20_000],
+  [date, 'Sun, 06 Nov 1994 09:00:00 GMT', 0, 0],
+  ...[null, '', 'soon', '-1', '1e3', '2 minutes', '12 s', 'NaN', '9'.repeat(11), 'Sun, 99 Nov 1994 08:49:37 GMT'].map(
+    (value): [string | null, string, number, null] => [value, date, 0, null],
+  ),
+])('Retry-After %j in an answer of %j, read at %i, is a wait of %j ms', (value, answered, now, wait) => {
+  expect(parseRetryAfter(value, answered, now)).toBe(wait);
 });
-
-test('a date counts from the Date header of the same answer, not from our clock', () => {
-  expect(parseRetryAfter('Sun, 06 Nov 1994 08:50:07 GMT', date, Date.UTC(2030, 0, 1))).toBe(30_000);
-});
-
-test('a date without a Date header counts from our clock', () => {
-  expect(parseRetryAfter('Sun, 06 Nov 1994 08:50:07 GMT', null, dateMs)).toBe(30_000);
-});
-
-test('a date with a Date header that cannot be read counts from our clock', () => {
-  expect(parseRetryAfter('Sun, 06 Nov 1994 08:50:07 GMT', 'now', dateMs + 10_000)).toBe(20_000);
-});
-
-test('a date that has passed is no wait', () => {
-  expect(parseRetryAfter(date, 'Sun, 06 Nov 1994 09:00:00 GMT', 0)).toBe(0);
-});
-
-test.each([null, '', 'soon', '-1', '1e3', '2 minutes', '12 s', 'NaN', '9'.repeat(11), 'Sun, 99 Nov 1994 08:49:37 GMT'])(
-  '%j says nothing',
-  (value) => {
-    expect(parseRetryAfter(value, date, 0)).toBeNull();
-  },
-);
 
 test.each([date, 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994'])('all three forms of an HTTP date are read: %s', (value) => {
   expect(parseHttpDate(value)).toBe(dateMs);
@@ -126,20 +109,12 @@ test.each(
     ['an error object', { error: { code: 'nope', message: 'No.' } }, { code: 'nope', message: 'No.', fields: [] }],
     ['an object without detail', { message: 'No.' }, { code: null, message: 'No.', fields: [] }],
     ['a bare string', 'No.', { code: null, message: 'No.', fields: [] }],
+    ['nothing', undefined, { code: null, message: null, fields: [] }],
     ['null', null, { code: null, message: null, fields: [] }],
     ['a null detail', { detail: null }, { code: null, message: null, fields: [] }],
   ],
 )('reads %s', (_name, body, expected) => {
-  expect(parseRefusalDetail(JSON.stringify(body), asIs)).toEqual(expected);
-});
-
-test('an HTML page is reduced to its words', () => {
-  const html = '<html><head><style>p{}</style></head><body><h1>403</h1>\n<p>Forbidden</p></body></html>';
-  expect(parseRefusalDetail(html, asIs)).toEqual({ code: null, message: '403 Forbidden', fields: [] });
-});
-
-test('an empty body says nothing', () => {
-  expect(parseRefusalDetail('', asIs)).toEqual({ code: null, message: null, fields: [] });
+  expect(parseRefusalDetail(JSON.stringify(body) ?? '', asIs)).toEqual(expected);
 });
 
 test('a secret is removed from every part', () => {
@@ -148,7 +123,9 @@ test('a secret is removed from every part', () => {
   expect(JSON.stringify(parseRefusalDetail(JSON.stringify(body), redact))).not.toContain('hush');
 });
 
-test('a long message is cut', () => {
+test('a long message is cut, and a page reduced to its words', () => {
+  const html = '<html><head><style>p{}</style></head><body><h1>403</h1>\n<p>Forbidden</p></body></html>';
+  expect(parseRefusalDetail(html, asIs)).toEqual({ code: null, message: '403 Forbidden', fields: [] });
   expect(parseRefusalDetail(JSON.stringify({ detail: 'x'.repeat(9_000) }), asIs).message).toHaveLength(500);
 });
 

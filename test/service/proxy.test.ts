@@ -8,11 +8,10 @@ import { connectorThrough, type Connected } from '../../src/shared/network/conne
 import { proxyFor, readProxy } from '../../src/shared/network/proxies.ts';
 import { environmentProxies } from '../../src/shared/config.ts';
 import { makeCertificate, startConnectProxy, tunnelTo, type ConnectProxy, type Way } from '../support/connect-proxy.ts';
-import { answerJson, clientOf, deadBaseUrl, rejectionOf, startHttpService } from './convai/loopback-servers.ts';
+import { answerJson, clientOf, deadBaseUrl, dial, placeOne, rejectionOf, startHttpService } from './convai/loopback-servers.ts';
 
 /** An address that leads nowhere: what arrives at the service came by the proxy. */
 const far = 'http://203.0.113.7:8080';
-const dial = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
 const date = 'Sun, 06 Nov 1994 08:49:37 GMT';
 
 function placeThrough({ proxies }: Pick<ConnectProxy, 'proxies'>, timeouts: { connectMs?: number; headersMs?: number } = {}) {
@@ -174,6 +173,6 @@ test('without a proxy a refusal is one', async () => {
   const service = await startHttpService((response) => answerJson(response, 403, {}));
   const proxy = await startConnectProxy(() => ({ status: 500 }));
   const client = clientOf(service.baseUrl, { proxies: proxy.proxies });
-  await rejectionOf(client.placeBatchCalls(dial, { requestId: 'b/1', mayBegin: () => true }), RefusedError);
+  await rejectionOf(placeOne(client), RefusedError);
   expect([...proxy.asked, ...proxy.plain]).toEqual([]);
 });

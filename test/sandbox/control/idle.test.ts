@@ -72,6 +72,7 @@ test('a batch for later is waited for', async ({ sandbox }) => {
   const body = await untilIdle(sandbox);
   expect(body).toMatchObject({ idle: true, bound: '2030-02-14T12:00:00.000Z' });
   expect(body.advanced_ms).toBeGreaterThan(86_400_000);
+  expect(sandbox.calls()[0]?.dialedAt).toBe(noon + 86_400_000);
 });
 
 test('what is due after thirty days is not gone for, and the bound is told', async ({ sandbox }) => {

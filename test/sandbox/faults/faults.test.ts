@@ -23,6 +23,9 @@ test.each<[string, FaultRuleInput['effect'], string, number]>([
   ['500 before the work', { type: 'error', when: 'before' }, '500', 0],
   ['500 after the work', { type: 'error', when: 'after' }, '500', 1],
   ['503 before the work', { type: 'error', status: 503 }, '503', 0],
+  ['400 after the work', { type: 'error', status: 400, when: 'after' }, '400', 1],
+  ['422 after the work', { type: 'error', status: 422, when: 'after' }, '422', 1],
+  ['429 after the work', { type: 'rate_limited', when: 'after' }, '429', 1],
   ['a gateway page before the work', { type: 'html', when: 'before' }, '502', 0],
   ['a gateway page after the work', { type: 'html', when: 'after' }, '502', 1],
   ['a connection reset before the work', { type: 'reset', when: 'before' }, 'cut off', 0],
@@ -41,19 +44,21 @@ test.each<[string, FaultRuleInput['effect'], string, number]>([
   expect(sandbox.violations('double_dial')).toHaveLength(accepted);
 });
 
-test('a caller that is killed between acceptance and its own record: the calls can be found by its request id', async ({ sandbox }) => {
-  await sandbox.post('/_sandbox/gates', { point: 'batch_work_done' });
-  const killed = new AbortController();
-  const pending = sandbox.batch(plainNumbers(3), {}, 'batch-7/1', { signal: killed.signal });
-  await sandbox.get('/_sandbox/gates/wait?point=batch_work_done');
-  killed.abort();
-  await expect(pending).rejects.toThrow(/abort/i);
-  await sandbox.post('/_sandbox/gates/release', {});
-  await expect.poll(() => sandbox.journal()[0]?.ending).toBe('aborted');
-  expect(sandbox.calls().map(({ to, requestId }) => [to, requestId])).toEqual(plainNumbers(3).map((to) => [to, 'batch-7/1']));
-  sandbox.clock.advance(3_600_000);
-  expect((await sandbox.read('/v1/convai/conversations')).conversations).toHaveLength(3);
-});
+test.for(['batch_received', 'batch_work_done'] as const)(
+  'a caller that is killed while its request is at %s: the calls are placed, and found by its request id',
+  async (point, { sandbox }) => {
+    await sandbox.post('/_sandbox/gates', { point });
+    const killed = new AbortController();
+    const pending = sandbox.batch(plainNumbers(3), {}, 'batch-7/1', { signal: killed.signal });
+    await sandbox.get(`/_sandbox/gates/wait?point=${point}`);
+    killed.abort();
+    await expect(pending).rejects.toThrow(/abort/i);
+    await expect.poll(() => sandbox.journal()[0]?.ending).toBe('aborted');
+    await sandbox.post('/_sandbox/gates/release', {});
+    await expect.poll(() => sandbox.calls().length).toBe(3);
+    expect(sandbox.calls().map(({ to, requestId }) => [to, requestId])).toEqual(plainNumbers(3).map((to) => [to, 'batch-7/1']));
+  },
+);
 
 test.each([
   ['seconds', '3'],

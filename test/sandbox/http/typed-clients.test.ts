@@ -79,13 +79,7 @@ test('answers of the extended dialect have what clients with generated types req
   expect((await read(bare.body.agent_id)).workflow).toBeUndefined();
   expect((await read(steps.body.agent_id)).workflow).toEqual({ edges: {}, nodes: { a: {} }, prevent_subagent_loops: false });
 
-  const submitted = await sandbox.post('/v1/convai/batch-calling/submit', {
-    call_name: 'Typed',
-    agent_id: 'agent_reminders',
-    agent_phone_number_id: 'pn_main',
-    recipients: [{ phone_number: '+12125550100' }, { phone_number: '+12125550102' }],
-  });
-  batch.parse(submitted.body);
+  batch.parse(await sandbox.submit(['+12125550100', '+12125550102']));
   await sandbox.post('/_sandbox/inbound', { number: '+12125550199', from: '+12125550150' });
   sandbox.clock.advance(3_600_000);
   const listed = z.array(entry).parse((await sandbox.read('/v1/convai/conversations')).conversations);

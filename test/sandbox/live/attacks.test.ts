@@ -5,7 +5,7 @@ import { WebSocket as BrowserSocket, type CloseEvent } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
-import { connect, converse, createAgent, pass, refusal, signedUrl, turnedAway } from './socket-client.ts';
+import { connect, converse, pass, refusal, signedUrl, turnedAway } from './socket-client.ts';
 
 const quick = { sockets: { pacing: 'fast' } } as const;
 const test = testWith(quick);
@@ -280,7 +280,7 @@ test('a transcript has no more than two thousand turns, however many messages ar
 
 test('a client that does not read is sent no more than it is allowed to have open, and is then given up', async () => {
   const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', maxUnsentBytes: 200_000, maxMessagesPerSecond: 100_000 } });
-  const agentId = await createAgent(sandbox, {
+  const agentId = await sandbox.createAgent({
     agent: { first_message: 'A long sentence that goes on. '.repeat(200) },
     conversation: { client_events: ['agent_response', 'audio', 'vad_score'] },
   });
@@ -301,7 +301,7 @@ async function isOpen(sandbox: TestSandbox, conversationId: string): Promise<boo
 test('sound that is sent as fast as it is read waits for a slow reader, and comes whole', async () => {
   const sandbox = await startTestSandbox({ sockets: { pacing: 'fast', maxUnsentBytes: 400_000 } });
   const text = 'A long sentence that goes on. '.repeat(300);
-  const agentId = await createAgent(sandbox, {
+  const agentId = await sandbox.createAgent({
     tts: { voice_id: 'voice_one', agent_output_audio_format: 'pcm_16000' },
     agent: { first_message: text },
   });

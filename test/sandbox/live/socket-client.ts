@@ -116,13 +116,3 @@ export async function pass(sandbox: TestSandbox, ms: number, stepMs = ms): Promi
     await sandbox.get('/_sandbox/health');
   }
 }
-
-export async function createAgent(sandbox: TestSandbox, config: Json, platform: Json = {}): Promise<string> {
-  const { status, body } = await sandbox.request('POST', '/v1/convai/agents', {
-    name: 'Socket agent',
-    conversation_config: config,
-    platform_settings: platform,
-  });
-  if (status !== 200) throw new Error(`the agent was refused: ${JSON.stringify(body)}`);
-  return body.agent_id;
-}

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { test, type Json } from '../harness.ts';
+import { test, type Json, type TestSandbox } from '../harness.ts';
 import { createModelAgent, interviewer, startModelServer, stream } from '../llm/model-server.ts';
-import { converse, createAgent, pass } from './socket-client.ts';
+import { converse, pass } from './socket-client.ts';
 
 const textOnly = { conversation_config_override: { conversation: { text_only: true } } };
 const openInvoice = {
@@ -10,10 +10,10 @@ const openInvoice = {
   description: 'Shows an invoice on the screen of the customer.',
   parameters: { type: 'object', properties: { number: { type: 'integer' }, copy: { type: 'boolean' } }, required: ['number'] },
 };
-const collects = { data_collection: { mood: { type: 'string', description: 'How do you feel today?' } } };
+const collects = { platform_settings: { data_collection: { mood: { type: 'string', description: 'How do you feel today?' } } } };
 
-async function toolAgent(sandbox: Parameters<typeof createAgent>[0], tool: Json = openInvoice): Promise<string> {
-  return createAgent(sandbox, { agent: { first_message: 'Hello.', prompt: { tools: [tool] } } }, collects);
+async function toolAgent(sandbox: TestSandbox, tool: Json = openInvoice): Promise<string> {
+  return sandbox.createAgent({ agent: { first_message: 'Hello.', prompt: { tools: [tool] } } }, collects);
 }
 
 test("who names a client's tool has it used: the client is asked, and its result becomes part of the answer", async ({ sandbox }) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
-import { connect, converse, createAgent, pass, signedUrl, type SocketClient } from './socket-client.ts';
+import { connect, converse, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
 const quick = { sockets: { pacing: 'fast' } } as const;
 const test = testWith(quick);
@@ -88,7 +88,7 @@ test.for<[string, Buffer, Buffer]>([
   // µ-law: 0x00 and 0x80 are the loudest samples, 0xff is silence.
   ['ulaw_8000', Buffer.alloc(8_000, Buffer.from([0x00, 0x80])), Buffer.alloc(6_400, 0xff)],
 ])('sound comes as %s where the agent says so', async ([format, speech, silence], { sandbox }) => {
-  const agentId = await createAgent(sandbox, { agent: { first_message: 'Hello.' }, asr: { user_input_audio_format: format } });
+  const agentId = await sandbox.createAgent({ agent: { first_message: 'Hello.' }, asr: { user_input_audio_format: format } });
   const client = await connect(await signedUrl(sandbox, agentId));
   client.send({ type: 'user_activity' });
   const { conversation_initiation_metadata_event: metadata } = await client.next('conversation_initiation_metadata');

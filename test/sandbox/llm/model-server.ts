@@ -76,24 +76,15 @@ export async function createModelAgent(
   url: string,
   { llm = {}, prompt = {}, platform = undefined as Json } = {},
 ): Promise<string> {
-  const created = await sandbox.request('POST', '/v1/convai/agents', {
-    name: 'own model',
-    conversation_config: {
-      agent: {
-        first_message: 'Hello {{name}}, this is a test.',
-        prompt: { prompt: 'You ask {{name}} about chairs. {{secret__code}}', ...prompt },
-        llm: {
-          model_id: 'custom',
-          temperature: 0.3,
-          custom_llm: { url, extra_headers: { authorization: secret, 'x-team': 'chairs' } },
-          ...llm,
-        },
-      },
+  const own = { url, extra_headers: { authorization: secret, 'x-team': 'chairs' } };
+  const config = {
+    agent: {
+      first_message: 'Hello {{name}}, this is a test.',
+      prompt: { prompt: 'You ask {{name}} about chairs. {{secret__code}}', ...prompt },
+      llm: { model_id: 'custom', temperature: 0.3, custom_llm: own, ...llm },
     },
-    ...(platform === undefined ? {} : { platform_settings: platform }),
-  });
-  if (created.status !== 200) throw new Error(JSON.stringify(created.body));
-  return created.body.agent_id;
+  };
+  return sandbox.createAgent(config, platform === undefined ? {} : { platform_settings: platform });
 }
 
 /** Calls one number, waits until the conversation has been held, and goes on to where everything is over. */
@@ -103,16 +94,12 @@ export async function holdConversation(
   { number = '+12125550100', ...call }: Json = {},
 ): Promise<Json> {
   const known = sandbox.calls().length;
-  const batch = await sandbox.request('POST', '/v1/convai/phone-numbers/batch-calls', {
-    agent_id: agentId,
-    from_phone_number_id: 'pn_main',
-    calls: [{ to_phone_number: number, variables: { name: 'Robin', secret__code: 'open sesame' }, ...call }],
-  });
+  const variables = { name: 'Robin', secret__code: 'open sesame' };
+  const batch = await sandbox.batch([], { agent_id: agentId, calls: [{ to_phone_number: number, variables, ...call }] });
   if (batch.status !== 200) throw new Error(JSON.stringify(batch.body));
   await isHeld(sandbox, known);
   sandbox.clock.advance(3_600_000);
-  const conversationId = sandbox.calls()[known]?.conversationId;
-  return (await sandbox.get(`/v1/convai/conversations/${conversationId}`)).body;
+  return sandbox.record(known);
 }
 
 /** The turns of a call are known when its conversation has been held. */

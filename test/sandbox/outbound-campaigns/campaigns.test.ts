@@ -164,7 +164,7 @@ test('what was sent along for a recipient is heard, and told with its secrets re
   expect(sandbox.calls()).toMatchObject([{ to: answers, openingLine: 'Hello Robin.' }]);
 });
 
-test.each<[string, Json, (string | number)[]]>([
+test.for<[string, Json, (string | number)[]]>([
   ['the variant that is the default', { variant: undefined }, ['variant']],
   ['the advanced variant', { variant: 'advanced', policy: { timezone: 'UTC' } }, ['variant']],
   ['a simple one with a policy', { policy: { timezone: 'UTC' } }, ['policy']],
@@ -172,8 +172,7 @@ test.each<[string, Json, (string | number)[]]>([
   ['a recipient without a number', { recipients: [{ id: 'row_0' }] }, ['recipients', 0, 'phone_number']],
   ['a number that cannot be dialled', { recipients: [{ phone_number: '+12125550120' }] }, ['recipients', 0, 'phone_number']],
   ['a field that is not known', { retries: 3 }, ['retries']],
-])('%s is refused, and named', async (_what, more, place) => {
-  const sandbox = await start();
+])('%s is refused, and named', async ([_what, more, place], { sandbox }) => {
   const { status, body } = await sandbox.post(`${campaigns}/submit`, submission([answers], more));
   expect([status, body.detail[0]?.loc]).toEqual([422, ['body', ...place]]);
   expect(sandbox.calls()).toEqual([]);
@@ -185,21 +184,6 @@ test('what is wrong with a campaign is said before the key is looked at', async 
     return answer.status;
   });
   expect(await Promise.all(asked)).toEqual([422, 401]);
-});
-
-test.each([
-  ['GET', '/v1/convai/outbound-campaigns/config'],
-  ['GET', '/v1/convai/outbound-campaigns/attention'],
-  ['GET', `${campaigns}/camp_1/follow-up-requests`],
-  ['GET', `${campaigns}/camp_1/export`],
-])('%s %s is not served', async (method, path) => {
-  const sandbox = await start();
-  expect((await sandbox.request(method, path)).body.detail.code).toBe('route_not_found');
-});
-
-test('the contract has no campaigns', async () => {
-  const sandbox = await start({}, { dialect: 'spec' });
-  expect((await sandbox.read(campaigns)).detail.code).toBe('route_not_found');
 });
 
 test('lists, reports and orders fail and lag on request, and what an order did is seen afterwards', async ({ sandbox }) => {

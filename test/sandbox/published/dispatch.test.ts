@@ -40,6 +40,10 @@ test('a batch with a limit has that instead, beside the others', async () => {
   await sandbox.submit(many.slice(0, 6), { target_concurrency_limit: 3 });
   await sandbox.submit(many.slice(6));
   expect(onTheLine(sandbox)).toBe(7);
+  await mostAtOnce(sandbox);
+  const limited = sandbox.calls().slice(0, 6);
+  for (const { dialedAt: at } of limited)
+    expect(limited.filter(({ dialedAt, endedAt }) => dialedAt! <= at! && at! < endedAt!).length).toBeLessThanOrEqual(3);
 });
 
 test('what waits for capacity is dialled whatever the hour is', async () => {

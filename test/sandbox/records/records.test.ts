@@ -179,21 +179,6 @@ test('the Date header can be left out', async () => {
   expect((await sandbox.batch(['+12125550120'])).headers.get('date')).toBeNull();
 });
 
-test('a batch is queued although the answer is that it was refused', async () => {
-  for (const status of [400, 422, 429]) {
-    const effect =
-      status === 429
-        ? ({ type: 'rate_limited', when: 'after', seconds: 40 } as const)
-        : ({ type: 'error', status, when: 'after' } as const);
-    const sandbox = await startTestSandbox({ faults: [{ operation: 'batch_calls', times: 1, effect }] });
-    const answer = await sandbox.batch(['+12125550100', '+13125550100']);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('retry-after')).toBe(status === 429 ? '40' : null);
-    expect(answer.body).toHaveProperty('detail');
-    expect(sandbox.calls()).toHaveLength(2);
-  }
-});
-
 test("a call of somebody else's leaves a record like any other, and is none of the caller's", async () => {
   const sandbox = await start({});
   await sandbox.batch(['+12125550101']);

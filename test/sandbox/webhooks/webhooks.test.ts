@@ -3,9 +3,11 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { createServer as createSandboxServer } from '../../../src/sandbox/server.ts';
 import { Service } from '../../../src/sandbox/core/service/service.ts';
 import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
-import { createManualClock, noon, startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
+import { createManualClock, noon, startTestSandbox, test as sandboxTest, type Json, type TestSandbox } from '../harness.ts';
 import { patienceMs } from '../../support/until.ts';
-import { startReceiver, type Received, type Receiver } from './receiver.ts';
+import { startReceiver, type Received } from './receiver.ts';
+
+const test = sandboxTest.extend('receiver', () => startReceiver());
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -45,18 +47,12 @@ async function busyCall(sandbox: TestSandbox): Promise<void> {
   sandbox.calls();
 }
 
-async function startWith(options: SandboxOptions = {}): Promise<{ sandbox: TestSandbox; receiver: Receiver }> {
-  const receiver = await startReceiver();
-  return { sandbox: await startTestSandbox({ ...options }), receiver };
-}
-
 function verify({ headers, raw }: Received, key = secret): boolean {
   const [, time = '', digest] = /^t=(\d+),v0=([0-9a-f]{64})$/.exec(String(headers['svc-signature'])) ?? [];
   return digest === createHmac('sha256', key).update(`${time}.${raw}`).digest('hex');
 }
 
-test('a finished call is told with its record and its recording, signed over the bytes that are sent', async () => {
-  const { sandbox, receiver } = await startWith();
+test('a finished call is told with its record and its recording, signed over the bytes that are sent', async ({ sandbox, receiver }) => {
   const id = await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550100');
   expect((await settled(sandbox, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
@@ -77,8 +73,7 @@ test('a finished call is told with its record and its recording, signed over the
   }
 });
 
-test('whoever does not answer is told as a failure with its reason', async () => {
-  const { sandbox, receiver } = await startWith();
+test('whoever does not answer is told as a failure with its reason', async ({ sandbox, receiver }) => {
   const id = await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550101', '+12125550102', '+12125550104');
   await settled(sandbox, id);
@@ -95,8 +90,7 @@ test('whoever does not answer is told as a failure with its reason', async () =>
   });
 });
 
-test('an event about a submitted batch names the recipient as it was submitted', async () => {
-  const { sandbox, receiver } = await startWith();
+test('an event about a submitted batch names the recipient as it was submitted', async ({ sandbox, receiver }) => {
   const id = await subscribe(sandbox, receiver.url);
   const recipients = ['+12125550100', '+12125550101'].map((phone_number, nth) => ({ id: `row ${nth}`, phone_number }));
   await sandbox.submit(recipients);
@@ -113,8 +107,7 @@ test('an event about a submitted batch names the recipient as it was submitted',
   });
 });
 
-test('only the events that are wanted come, and nothing at all without a webhook', async () => {
-  const { sandbox, receiver } = await startWith();
+test('only the events that are wanted come, and nothing at all without a webhook', async ({ sandbox, receiver }) => {
   await call(sandbox, '+12125550100', '+12125550101');
   const id = await subscribe(sandbox, receiver.url, { events: ['post_call_transcription'] });
   await call(sandbox, '+12125550100', '+12125550101');
@@ -122,8 +115,7 @@ test('only the events that are wanted come, and nothing at all without a webhook
   expect(receiver.received.map(({ body }) => body.type)).toEqual(['post_call_transcription']);
 });
 
-test('webhooks given at start are there again after a reset, others are gone', async () => {
-  const receiver = await startReceiver();
+test('webhooks given at start are there again after a reset, others are gone', async ({ receiver }) => {
   const sandbox = await startTestSandbox({ webhooks: [{ url: receiver.url, secret }] });
   await subscribe(sandbox, receiver.url);
   sandbox.reset();
@@ -134,8 +126,7 @@ test('webhooks given at start are there again after a reset, others are gone', a
   expect(receiver.received).toHaveLength(1);
 });
 
-test('the secret goes in and never comes out', async () => {
-  const { sandbox, receiver } = await startWith();
+test('the secret goes in and never comes out', async ({ sandbox, receiver }) => {
   const made = await sandbox.post('/_sandbox/webhooks', { url: receiver.url, secret });
   const id = made.body.webhook_id;
   const short = await sandbox.post('/_sandbox/webhooks', { url: receiver.url, secret: 'shorty' });
@@ -187,8 +178,7 @@ test.each([
   await expect(starting).rejects.not.toThrow('short');
 });
 
-test('without retries a refusal is the end', async () => {
-  const { sandbox, receiver } = await startWith();
+test('without retries a refusal is the end', async ({ sandbox, receiver }) => {
   receiver.answer = () => 503;
   const id = await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550101');
@@ -197,8 +187,7 @@ test('without retries a refusal is the end', async () => {
   expect((await settled(sandbox, id))[0].attempts).toHaveLength(1);
 });
 
-test('with retries there are five attempts, at their times of the service, signed anew', async () => {
-  const { sandbox, receiver } = await startWith();
+test('with retries there are five attempts, at their times of the service, signed anew', async ({ sandbox, receiver }) => {
   receiver.answer = () => 503;
   const id = await subscribe(sandbox, receiver.url, { retries: true });
   await busyCall(sandbox);
@@ -217,7 +206,7 @@ test('with retries there are five attempts, at their times of the service, signe
   expect(receiver.received.every((received) => verify(received))).toBe(true);
 });
 
-test.each([
+test.for<[number, boolean]>([
   [500, true],
   [429, true],
   [408, true],
@@ -225,8 +214,7 @@ test.each([
   [404, false],
   [204, false],
   [302, false],
-])('an answer %i is tried again: %s', async (status, again) => {
-  const { sandbox, receiver } = await startWith();
+])('an answer %i is tried again: %s', async ([status, again], { sandbox, receiver }) => {
   receiver.answer = () => status;
   const id = await subscribe(sandbox, receiver.url, { retries: true });
   await busyCall(sandbox);
@@ -243,8 +231,7 @@ test('a receiver that is not there is named, and not tried again', async ({ sand
   expect(await settled(sandbox, id)).toMatchObject([{ state: 'failed', reason: 'ECONNREFUSED' }]);
 });
 
-test('everything comes twice when that is asked for', async () => {
-  const { sandbox, receiver } = await startWith();
+test('everything comes twice when that is asked for', async ({ sandbox, receiver }) => {
   const id = await subscribe(sandbox, receiver.url, { duplicates: true });
   await call(sandbox, '+12125550101');
   expect((await settled(sandbox, id)).map(({ duplicate }) => duplicate)).toEqual([false, true]);
@@ -252,8 +239,7 @@ test('everything comes twice when that is asked for', async () => {
   expect(receiver.received[0]?.raw).toBe(receiver.received[1]?.raw);
 });
 
-test('a conversation deleted before a retry is not delivered any more', async () => {
-  const { sandbox, receiver } = await startWith();
+test('a conversation deleted before a retry is not delivered any more', async ({ sandbox, receiver }) => {
   receiver.answer = () => 500;
   const id = await subscribe(sandbox, receiver.url, { retries: true, events: ['post_call_transcription'] });
   await sandbox.batch(['+12125550100']);
@@ -265,8 +251,7 @@ test('a conversation deleted before a retry is not delivered any more', async ()
   expect(receiver.received).toHaveLength(1);
 });
 
-test('a webhook that is removed hears nothing more', async () => {
-  const { sandbox, receiver } = await startWith();
+test('a webhook that is removed hears nothing more', async ({ sandbox, receiver }) => {
   receiver.answer = () => 500;
   const id = await subscribe(sandbox, receiver.url, { retries: true });
   await busyCall(sandbox);
@@ -280,8 +265,7 @@ test('a webhook that is removed hears nothing more', async () => {
   expect((await sandbox.get(`/_sandbox/webhooks/${id}`)).status).toBe(404);
 });
 
-test('what is on its way when the state is replaced is dropped, and the webhook goes on', async () => {
-  const receiver = await startReceiver();
+test('what is on its way when the state is replaced is dropped, and the webhook goes on', async ({ receiver }) => {
   receiver.answer = () => 500;
   const clock = createManualClock();
   const webhooks = [{ url: receiver.url, secret, retries: true }];
@@ -317,8 +301,7 @@ test('what is on its way when the state is replaced is dropped, and the webhook 
   expect(states).toEqual(['dropped', 'delivered']);
 });
 
-test('closing the sandbox cuts off a delivery that is never answered', async () => {
-  const { sandbox, receiver } = await startWith();
+test('closing the sandbox cuts off a delivery that is never answered', async ({ sandbox, receiver }) => {
   receiver.answer = () => new Promise(() => undefined);
   await subscribe(sandbox, receiver.url);
   await call(sandbox, '+12125550101');

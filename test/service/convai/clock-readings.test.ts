@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readServiceClock } from '../../../src/service/convai/read-clock.ts';
 import { BadResponseError, NotSentError, OutcomeUnknownError, RateLimitedError, RefusedError } from '../../../src/service/port/errors.ts';
-import { answerJson, clientOf, deadBaseUrl, rejectionOf, startHttpService, startRawService } from './loopback-servers.ts';
+import { answerJson, clientOf, deadBaseUrl, placeOne, rejectionOf, startHttpService, startRawService } from './loopback-servers.ts';
 
 const first = 'Sun, 06 Nov 1994 08:49:37 GMT';
 const second = 'Sun, 06 Nov 1994 08:49:39 GMT';
@@ -34,9 +34,7 @@ test('every answer with a Date is a reading of the clock, refusals included; one
 
 test('a 429 to a batch tells the time at which it was made', async () => {
   const service = await startHttpService((response) => answerJson(response, 429, {}, { date: first }));
-  const body = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
-  const placing = clientOf(service.baseUrl).placeBatchCalls(body, { requestId: 'b/1', mayBegin: () => true });
-  expect((await rejectionOf(placing, RateLimitedError)).serviceMs).toBe(Date.parse(first));
+  expect((await rejectionOf(placeOne(clientOf(service.baseUrl)), RateLimitedError)).serviceMs).toBe(Date.parse(first));
 });
 
 test('after a failed connection the clock is unknown until the service itself has answered', async () => {
@@ -70,9 +68,7 @@ test('a service that tells no time after a failed connection leaves none from be
   const client = clientOf(service.baseUrl);
   await client.listConversationsPage();
   cut = true;
-  const body = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
-  const placing = client.placeBatchCalls(body, { requestId: 'b/1', mayBegin: () => true });
-  expect(await placing.catch((error: unknown) => error)).not.toBeInstanceOf(NotSentError);
+  expect(await placeOne(client).catch((error: unknown) => error)).not.toBeInstanceOf(NotSentError);
   expect(client.clockReadings().connectionFailed).toBe(true);
   cut = false;
   headers = {};
@@ -152,12 +148,10 @@ test('what a proxy compressed unasked is read: records, a refusal and an accepte
     response.writeHead(status, { 'content-encoding': 'gzip' }).end(gzipSync(text));
   });
   const client = clientOf(service.baseUrl);
-  const body = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
-  const place = () => client.placeBatchCalls(body, { requestId: 'b/1', mayBegin: () => true });
   expect((await client.listConversationsPage()).conversations[0]?.conversation_id).toBe('c1');
-  expect((await rejectionOf(place(), RefusedError)).detail.code).toBe('bad_number');
-  expect(await rejectionOf(place(), RateLimitedError)).toMatchObject({ batchId: 'b1', knowledge: 'unknown' });
-  expect(await rejectionOf(place(), BadResponseError)).toMatchObject({ knowledge: 'unknown' });
+  expect((await rejectionOf(placeOne(client), RefusedError)).detail.code).toBe('bad_number');
+  expect(await rejectionOf(placeOne(client), RateLimitedError)).toMatchObject({ batchId: 'b1', knowledge: 'unknown' });
+  expect(await rejectionOf(placeOne(client), BadResponseError)).toMatchObject({ knowledge: 'unknown' });
 });
 
 test('nothing listening is NotSentError', async () => {

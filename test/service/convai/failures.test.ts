@@ -12,22 +12,19 @@ import {
   RefusedError,
   ServiceOptionsError,
 } from '../../../src/service/port/errors.ts';
-import { answerJson, clientOf, deadBaseUrl, rejectionOf, startHttpService, startRawService } from './loopback-servers.ts';
+import {
+  answerJson,
+  changes,
+  clientOf,
+  deadBaseUrl,
+  placeOne,
+  rejectionOf,
+  startHttpService,
+  startRawService,
+} from './loopback-servers.ts';
 
 const read = (client: ConvaiClient) => client.getAgent('a');
-const writes: [string, (client: ConvaiClient) => Promise<unknown>][] = [
-  ['POST', (client) => client.createAgent({ name: 'a' })],
-  ['PATCH', (client) => client.updateAgent('a', {})],
-  ['DELETE', (client) => client.deleteAgent('a')],
-  [
-    'batch POST',
-    (client) =>
-      client.placeBatchCalls(
-        { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] },
-        { requestId: 'b/1', mayBegin: () => true },
-      ),
-  ],
-];
+const writes = [...changes, ['batch POST', placeOne] as (typeof changes)[number]];
 
 const wreckages: [string, (socket: Socket) => void, Partial<OutcomeUnknownError>][] = [
   ['a reset', (socket) => socket.resetAndDestroy(), { status: null, phase: 'awaiting_response' }],
@@ -213,14 +210,12 @@ test.each(['', '{"agent_id": "a', '<html></html>', '[]', '"a"', '{}'])(
   },
 );
 
-test('an error carries the request id of the answer when none was sent', async () => {
-  const service = await startHttpService((response) => answerJson(response, 403, {}, { 'x-request-id': 'req-9' }));
-  expect((await rejectionOf(read(clientOf(service.baseUrl)), RefusedError)).requestId).toBe('req-9');
-});
-
-test('a request id that could be anything is not taken', async () => {
-  const service = await startHttpService((response) => answerJson(response, 403, {}, { 'x-request-id': 'call +12125550101' }));
-  expect((await rejectionOf(read(clientOf(service.baseUrl)), RefusedError)).requestId).toBeNull();
+test.each([
+  ['req-9', 'req-9'],
+  ['call +12125550101', null],
+])('the request id %j of an answer is carried as %j', async (sent, carried) => {
+  const service = await startHttpService((response) => answerJson(response, 403, {}, { 'x-request-id': sent }));
+  expect((await rejectionOf(read(clientOf(service.baseUrl)), RefusedError)).requestId).toBe(carried);
 });
 
 test('a listener hears of each request on the wire, and its own faults change nothing', async () => {
@@ -292,32 +287,23 @@ test('a record that is nested 200,000 deep can be written down', async () => {
   expect(JSON.stringify(record).length).toBeLessThan(1_000);
 });
 
-test('one bad entry of a list leaves the others readable, and is counted', async () => {
-  const entries = [{ conversation_id: 'a' }, { conversation_id: 7 }, null, { conversation_id: 'b' }];
-  const service = await startHttpService((response) => answerJson(response, 200, { conversations: entries }));
-  const client = clientOf(service.baseUrl);
-  const page = await client.listConversationsPage();
-  expect(page.conversations).toEqual([{ conversation_id: 'a' }, { conversation_id: 'b' }]);
-  expect(page.unusable).toEqual([{ conversation_id: 7 }, null]);
-  const counted: number[] = [];
-  const listed: string[] = [];
-  for await (const { conversation_id: id } of client.listConversations({ onUnusable: (n) => counted.push(n) })) listed.push(id);
-  expect({ listed, counted }).toEqual({ listed: ['a', 'b'], counted: [2] });
-});
-
-test('one bad entry of the agents or the numbers leaves the others readable, and is counted', async () => {
+test('bad entries of a list leave the others readable, and are counted', async () => {
+  const conversations = [{ conversation_id: 'a' }, { conversation_id: 7 }, null, { conversation_id: 'b' }];
   const service = await startHttpService((response, { url }) => {
-    if (url.startsWith('/v1/convai/agents')) answerJson(response, 200, { agents: [{ agent_id: 'a' }, { name: 'no id' }, null] });
+    if (url.startsWith('/v1/convai/conversations')) answerJson(response, 200, { conversations });
+    else if (url.startsWith('/v1/convai/agents')) answerJson(response, 200, { agents: [{ agent_id: 'a' }, { name: 'no id' }, null] });
     else answerJson(response, 200, [{ phone_number_id: 'p', label: 7 }, { phone_number_id: 'q' }]);
   });
   const client = clientOf(service.baseUrl);
+  const page = await client.listConversationsPage();
+  expect(page).toMatchObject({ conversations: [conversations[0], conversations[3]], unusable: [{ conversation_id: 7 }, null] });
   const counted: number[] = [];
   const onUnusable = (entries: number) => counted.push(entries);
-  const agents: string[] = [];
-  for await (const { agent_id: id } of client.listAgents({ onUnusable })) agents.push(id);
-  expect(agents).toEqual(['a']);
-  expect(await client.listPhoneNumbers({ onUnusable })).toEqual([{ phone_number_id: 'q' }]);
-  expect(counted).toEqual([2, 1]);
+  const listed: string[] = [];
+  for await (const { conversation_id: id } of client.listConversations({ onUnusable })) listed.push(id);
+  for await (const { agent_id: id } of client.listAgents({ onUnusable })) listed.push(id);
+  for (const { phone_number_id: id } of await client.listPhoneNumbers({ onUnusable })) listed.push(id);
+  expect({ listed, counted }).toEqual({ listed: ['a', 'b', 'a', 'q'], counted: [2, 2, 1] });
 });
 
 test('a caller number that may be the bad entry is not called unknown', async () => {

@@ -44,6 +44,17 @@ export function answerJson(response: ServerResponse, status: number, body: unkno
   response.end(body === undefined ? '' : JSON.stringify(body));
 }
 
+/** A call, and a request to place it. */
+export const dial = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
+export const placeOne = (client: ConvaiClient) => client.placeBatchCalls(dial, { requestId: 'b/1', mayBegin: () => true });
+
+/** What changes something at the service, by method. */
+export const changes: [method: string, change: (client: ConvaiClient) => Promise<unknown>][] = [
+  ['POST', (client) => client.createAgent({ name: 'a' })],
+  ['PATCH', (client) => client.updateAgent('a', {})],
+  ['DELETE', (client) => client.deleteAgent('a')],
+];
+
 export interface RawService {
   baseUrl: string;
   /** Everything received, one entry per connection. */

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test, vi } from 'vitest';
-import { createConvaiClient, type ConvaiClient } from '../../../src/service/convai/client.ts';
+import { createConvaiClient } from '../../../src/service/convai/client.ts';
 import type { ConvaiClientOptions } from '../../../src/service/convai/connection.ts';
 import { ServiceOptionsError, RateLimitedError } from '../../../src/service/port/errors.ts';
-import { answerJson, clientOf, rejectionOf, startHttpService } from './loopback-servers.ts';
+import { answerJson, changes, clientOf, placeOne, rejectionOf, startHttpService } from './loopback-servers.ts';
 
 const agent = { agent_id: 'a' };
 
@@ -43,12 +43,6 @@ test('a wait of more than a minute is left to the caller, and none is none', asy
   expect([far.service.seen.length, off.service.seen.length]).toEqual([1, 1]);
 });
 
-const changes: [string, (client: ConvaiClient) => Promise<unknown>][] = [
-  ['POST', (client) => client.createAgent({ name: 'a' })],
-  ['PATCH', (client) => client.updateAgent('a', {})],
-  ['DELETE', (client) => client.deleteAgent('a')],
-];
-
 test.each(changes)('a %s is sent again where that is wanted, and not otherwise', async (_method, change) => {
   const usual = await talkTo([limit('1'), done]);
   await rejectionOf(change(usual.client), RateLimitedError);
@@ -61,8 +55,7 @@ test.each(changes)('a %s is sent again where that is wanted, and not otherwise',
 
 test('a batch of calls is never sent again', async () => {
   const { client, service, waits } = await talkTo([limit('1')], { retriesAfter429: { reads: 9, changes: 9 } });
-  const batch = { agent_id: 'a', from_phone_number_id: 'p', calls: [{ to_phone_number: '+12125550101' }] };
-  const error = await rejectionOf(client.placeBatchCalls(batch, { requestId: 'b', mayBegin: () => true }), RateLimitedError);
+  const error = await rejectionOf(placeOne(client), RateLimitedError);
   expect(error.knowledge).toBe('queued_nothing');
   expect(service.seen).toHaveLength(1);
   expect(waits).toEqual([]);

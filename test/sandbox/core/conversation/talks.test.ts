@@ -3,40 +3,33 @@ import { catalogue } from '../../../../src/sandbox/models/catalogue.ts';
 import { plainNumbers, startTestSandbox, test, type Json, type TestSandbox } from '../../harness.ts';
 import { speakingMs } from '../../../../src/sandbox/core/state/talk.ts';
 
-const hour = 3_600_000;
-
-async function createAgent(sandbox: TestSandbox, body: Record<string, unknown>): Promise<string> {
-  const created = await sandbox.post('/v1/convai/agents', { name: 'Own', ...body });
-  expect(created.status).toBe(200);
-  return created.body.agent_id;
-}
-
 async function talk(
   sandbox: TestSandbox,
   agentId: string,
   call: Record<string, unknown> = {},
 ): Promise<{ record: Json; agent: string[]; user: string[] }> {
-  await sandbox.batch([], { agent_id: agentId, calls: [{ to_phone_number: '+12125550100', ...call }] });
-  sandbox.clock.advance(hour);
-  const id = sandbox.calls().at(-1)?.conversationId;
-  const record = await sandbox.read(`/v1/convai/conversations/${id}`);
+  const record = await sandbox.call('', { agent_id: agentId, calls: [{ to_phone_number: '+12125550100', ...call }] });
   const said = (speaker: string): string[] =>
     record.transcript.filter((turn: Json) => turn.speaker === speaker).map((turn: Json) => turn.text);
   return { record, agent: said('agent'), user: said('user') };
 }
 
 test('each item is asked in words for a person, with its choices or kind of answer', async ({ sandbox }) => {
-  const agentId = await createAgent(sandbox, {
-    platform_settings: {
-      data_collection: {
-        wants_callback: { type: 'boolean', description: 'Whether the customer wants a callback' },
-        shoe_size: { type: 'integer' },
-        colour: { type: 'string', enum: ['red', 'blue'], description: "The customer's favourite colour." },
-        city: { type: 'string', description: 'Which city do you live in?' },
-        sounded_angry: { type: 'boolean', description: 'Whether the customer sounded angry' },
+  const agentId = await sandbox.createAgent(
+    {},
+    {
+      platform_settings: {
+        data_collection: {
+          wants_callback: { type: 'boolean', description: 'Whether the customer wants a callback' },
+          shoe_size: { type: 'integer' },
+          ease: { type: 'integer', description: 'From 1 to 10, how easy was it?' },
+          colour: { type: 'string', enum: ['red', 'blue'], description: "The customer's favourite colour." },
+          city: { type: 'string', description: 'Which city do you live in?' },
+          sounded_angry: { type: 'boolean', description: 'Whether the customer sounded angry' },
+        },
       },
     },
-  });
+  );
   const { record, agent } = await talk(sandbox, agentId);
   const asked = agent.join(' ');
   expect(asked).toContain('Could you tell me whether you want a callback?');
@@ -44,6 +37,8 @@ test('each item is asked in words for a person, with its choices or kind of answ
   expect(asked).toContain('Could you tell me your favourite colour? You can say red, blue.');
   expect(asked).toContain('Which city do you live in?');
   expect(asked).not.toContain('angry');
+  // A number is drawn from the scale that the question names.
+  expect([7, 8, 9, 10]).toContain(record.collected_data.ease.value);
   expect(record.collected_data).toMatchObject({
     wants_callback: { value: true },
     shoe_size: { value: expect.any(Number) },
@@ -53,20 +48,14 @@ test('each item is asked in words for a person, with its choices or kind of answ
   });
 });
 
-test('a number is drawn from the scale that the question names', async ({ sandbox }) => {
-  const agentId = await createAgent(sandbox, {
-    platform_settings: { data_collection: { ease: { type: 'integer', description: 'From 1 to 10, how easy was it?' } } },
-  });
-  const { record } = await talk(sandbox, agentId);
-  expect(record.collected_data.ease.value).toBeGreaterThanOrEqual(7);
-  expect(record.collected_data.ease.value).toBeLessThanOrEqual(10);
-});
-
 test('who does not answer is asked once more, and not a third time', async () => {
   const sandbox = await startTestSandbox({ world: { people: [{ number: '+12125550141', answers: { size: 'Blue sky.' } }] } });
-  const agentId = await createAgent(sandbox, {
-    platform_settings: { data_collection: { size: { type: 'integer', description: 'What is your size?' } } },
-  });
+  const agentId = await sandbox.createAgent(
+    {},
+    {
+      platform_settings: { data_collection: { size: { type: 'integer', description: 'What is your size?' } } },
+    },
+  );
   const { record, agent } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
   expect(agent.filter((text) => text.includes('What is your size?'))).toHaveLength(2);
   expect(agent[2]).toMatch(/^Sorry, I did not get that\./);
@@ -119,10 +108,13 @@ test('“who is this?” is answered from the prompt, with its variables, else f
   const suspicious = { persona: 'suspicious', mood: 'friendly', greeting: 'Hello?' } as const;
   const sandbox = await startTestSandbox({ world: { people: [{ number: '+12125550141', ...suspicious }] } });
   const call = { to_phone_number: '+12125550141', variables: { clinic: 'Example Clinic' } };
-  const named = await createAgent(sandbox, {
-    conversation_config: { agent: { prompt: { prompt: 'You are Robin of {{clinic}}, a helpful assistant.' } } },
-    platform_settings: { data_collection: { city: { type: 'string', description: 'Which city?' } } },
-  });
+  const named = await sandbox.createAgent(
+    {},
+    {
+      conversation_config: { agent: { prompt: { prompt: 'You are Robin of {{clinic}}, a helpful assistant.' } } },
+      platform_settings: { data_collection: { city: { type: 'string', description: 'Which city?' } } },
+    },
+  );
   const { agent, user } = await talk(sandbox, named, call);
   expect(user).toContain('Hold on. Who is this, and why are you calling?');
   expect(agent).toContain('This is Robin of Example Clinic. Which city?');
@@ -131,10 +123,13 @@ test('“who is this?” is answered from the prompt, with its variables, else f
 });
 
 test('an agent that collects nothing asks what its prompt tells it to ask', async ({ sandbox }) => {
-  const agentId = await createAgent(sandbox, {
-    conversation_config: { agent: { prompt: { prompt: 'You call members. Ask whether they will renew, and why. Then say goodbye.' } } },
-    platform_settings: { evaluation: { criteria: [{ id: 'polite' }] } },
-  });
+  const agentId = await sandbox.createAgent(
+    {},
+    {
+      conversation_config: { agent: { prompt: { prompt: 'You call members. Ask whether they will renew, and why. Then say goodbye.' } } },
+      platform_settings: { evaluation: { criteria: [{ id: 'polite' }] } },
+    },
+  );
   const { agent, record } = await talk(sandbox, agentId);
   expect(agent.slice(1).join(' ')).toContain('May I ask whether you will renew?');
   expect(agent.join(' ')).toContain('May I ask why?');
@@ -147,21 +142,24 @@ test.for([
   ['a row in one line', 'You call members: Will you renew? When would it suit you? Who told you of us?'],
   ['a numbered row', 'You call members. 1) Will you renew? 2) When would it suit you? 3) Who told you of us?'],
 ])('each question of a prompt is asked, in order, where they stand as %s', async ([, prompt], { sandbox }) => {
-  const agentId = await createAgent(sandbox, { conversation_config: { agent: { prompt: { prompt } } } });
+  const agentId = await sandbox.createAgent({}, { conversation_config: { agent: { prompt: { prompt } } } });
   const { agent } = await talk(sandbox, agentId);
   const wanted = ['Will you renew?', 'When would it suit you?', 'Who told you of us?'];
   expect(agent.slice(1, -1).map((text) => wanted.find((question) => text.endsWith(question)))).toEqual(wanted);
 });
 
 test('opening line and prompt know variables of the call, defaults of the agent and the service’s own names', async ({ sandbox }) => {
-  const agentId = await createAgent(sandbox, {
-    conversation_config: {
-      agent: {
-        first_message: 'Hi {{first}} {{last}}, {{system__called_number}} from {{system__caller_id}}. {{unknown}}',
-        dynamic_variables: { dynamic_variable_placeholders: { first: 'Ada', last: 'Example' } },
+  const agentId = await sandbox.createAgent(
+    {},
+    {
+      conversation_config: {
+        agent: {
+          first_message: 'Hi {{first}} {{last}}, {{system__called_number}} from {{system__caller_id}}. {{unknown}}',
+          dynamic_variables: { dynamic_variable_placeholders: { first: 'Ada', last: 'Example' } },
+        },
       },
     },
-  });
+  );
   const variables = { last: 'Sample', system__caller_id: 'forged' };
   const { agent, record } = await talk(sandbox, agentId, { variables });
   expect(agent[0]).toBe('Hi Ada Sample, +12125550100 from +12125550199. {{unknown}}');
@@ -172,10 +170,13 @@ test('what an agent is given in another language is said and recorded as it is; 
   const sandbox = await startTestSandbox({
     world: { people: [{ number: '+12125550141', language: 'de', mood: 'friendly', answers: { zusage: 'Ja, gerne.' } }] },
   });
-  const agentId = await createAgent(sandbox, {
-    conversation_config: { agent: { language: 'de-AT', first_message: 'Guten Tag, es geht um Ihren Termin.' } },
-    platform_settings: { data_collection: { zusage: { type: 'boolean', description: 'Kommen Sie zu Ihrem Termin?' } } },
-  });
+  const agentId = await sandbox.createAgent(
+    {},
+    {
+      conversation_config: { agent: { language: 'de-AT', first_message: 'Guten Tag, es geht um Ihren Termin.' } },
+      platform_settings: { data_collection: { zusage: { type: 'boolean', description: 'Kommen Sie zu Ihrem Termin?' } } },
+    },
+  );
   const { agent, user, record } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
   expect(agent[0]).toBe('Guten Tag, es geht um Ihren Termin.');
   expect(agent[1]).toBe('Kommen Sie zu Ihrem Termin? Yes or no?');
@@ -189,10 +190,13 @@ test('thinking is heard as latency, and tokens and cost are told per model', asy
   const records: Json[] = [];
   for (const budget of [0, 20_000]) {
     const llm = { model_id: 'search_flash', thinking_budget: budget };
-    const agentId = await createAgent(sandbox, {
-      conversation_config: { agent: { llm, prompt: { prompt: 'You ask for a city. '.repeat(40) } } },
-      platform_settings: { data_collection: { city: { type: 'string' }, street: { type: 'string' }, age: { type: 'integer' } } },
-    });
+    const agentId = await sandbox.createAgent(
+      {},
+      {
+        conversation_config: { agent: { llm, prompt: { prompt: 'You ask for a city. '.repeat(40) } } },
+        platform_settings: { data_collection: { city: { type: 'string' }, street: { type: 'string' }, age: { type: 'integer' } } },
+      },
+    );
     records.push((await talk(sandbox, agentId)).record);
   }
   const ttfb = (record: Json): number[] =>
@@ -222,9 +226,12 @@ test('thinking is heard as latency, and tokens and cost are told per model', asy
 test('a model that is not available is stood in for as its agent says, or the conversation breaks down', async ({ sandbox }) => {
   const available = (modelId: string, value: boolean) => sandbox.put(`/_sandbox/models/${modelId}/availability`, { available: value });
   const withBackup = (backup: unknown) =>
-    createAgent(sandbox, {
-      conversation_config: { agent: { llm: { model_id: 'search_pro', ...(backup === null ? {} : { backup_llm_config: backup }) } } },
-    });
+    sandbox.createAgent(
+      {},
+      {
+        conversation_config: { agent: { llm: { model_id: 'search_pro', ...(backup === null ? {} : { backup_llm_config: backup }) } } },
+      },
+    );
   const byDefault = await withBackup(null);
   const named = await withBackup({ preference: 'override', order: ['search_ultra', 'lab_two_swift'] });
   const disabled = await withBackup({ preference: 'disabled' });

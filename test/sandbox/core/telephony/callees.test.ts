@@ -8,11 +8,8 @@ const onHold = { clock: 'manual', epochMs: noon } as const;
 const test = testWith(onHold);
 
 async function hold(sandbox: TestSandbox, number: string, more: Record<string, unknown> = {}): Promise<{ truth: CallTruth; record: Json }> {
-  await sandbox.batch([number], more);
-  sandbox.clock.advance(hour);
-  const truth = sandbox.calls().at(-1);
-  if (truth === undefined) throw new Error('No call was made.');
-  return { truth, record: await sandbox.read(`/v1/convai/conversations/${truth.conversationId}`) };
+  const record = await sandbox.call(number, more);
+  return { truth: sandbox.calls().at(-1)!, record };
 }
 
 function said(record: Json, speaker: string): string[] {

@@ -10,11 +10,8 @@ const hour = 3_600_000;
 const somebody = '+12125550142';
 
 async function call(sandbox: TestSandbox, number = somebody, more: Record<string, unknown> = {}): Promise<Json> {
-  await sandbox.batch([number], more);
-  sandbox.clock.advance(hour);
-  const truth = sandbox.calls().at(-1);
-  const body = await sandbox.read(`/v1/convai/conversations/${truth?.conversationId}`);
-  return { ...body, truth, said: body.transcript.filter((turn: Json) => turn.speaker === 'user') };
+  const body = await sandbox.call(number, more);
+  return { ...body, truth: sandbox.calls().at(-1), said: body.transcript.filter((turn: Json) => turn.speaker === 'user') };
 }
 
 function problemsOf(text: string): readonly string[] {
