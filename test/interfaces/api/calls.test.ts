@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { ApiWorld } from './api-world.ts';
 import { recordOneCall, serve, serviceKey } from './call-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { holds, problem } from '../../support/answers.ts';
 import { ConsoleWorld } from '../console/console-world.ts';
 
@@ -138,9 +138,7 @@ test('the evidence of a row is downloaded, whole and signed, and the log says so
   });
   const disposition = 'attachment; filename="spring-row-1-evidence.zip"';
   expect(headers).toMatchObject({ 'content-type': 'application/zip', 'content-disposition': disposition });
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-evidence-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'bundle.zip');
+  const path = join(temporaryFolder(), 'bundle.zip');
   writeFileSync(path, rawPayload);
   const checked = spawnSync(process.execPath, ['src/presentation/evidence/check.mjs', path], { encoding: 'utf8' });
   expect(checked, checked.stderr).toMatchObject({ status: 0 });

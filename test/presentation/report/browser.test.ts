@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -8,6 +7,7 @@ import { renderHtmlReport } from '../../../src/presentation/report/html-report.t
 import type { ReportData } from '../../../src/presentation/report/report-data.ts';
 import { axeFindings } from '../../support/axe.ts';
 import { browserMissing, mustHaveBrowser, openWindow, type WindowOptions } from '../../support/browser.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { isFull } from '../../support/depth.ts';
 import { sampleCampaign, samplePeople, sampleReport } from './sample-report.ts';
 
@@ -17,8 +17,7 @@ const browserTest = test.skipIf(missing !== null && !mustHaveBrowser);
 
 /** A report opened from disk while the network is off. When the test ends, it must have asked for nothing, and said nothing. */
 async function open(data: ReportData, options: Partial<WindowOptions> = {}): Promise<Page> {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-report-'));
-  const path = join(folder, 'report.html');
+  const path = join(temporaryFolder(), 'report.html');
   writeFileSync(path, renderHtmlReport(data));
   // The origin of a file is "null": everything else strays.
   const window = await openWindow({ origin: 'null', ...options });
@@ -29,7 +28,6 @@ async function open(data: ReportData, options: Partial<WindowOptions> = {}): Pro
   page.on('request', (request) => asked.push(request.url()));
   onTestFinished(async () => {
     await window.close();
-    rmSync(folder, { recursive: true, force: true });
     expect({ said, asked, strayed: window.strayed, complaints: window.complaints }).toEqual({
       said: [],
       asked: [pathToFileURL(path).href],
