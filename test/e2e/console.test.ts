@@ -1,192 +1,297 @@
-import { writeFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { expect, test, onTestFinished } from 'vitest';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createWorld, proven, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
-import { rehearsedReport } from '../interfaces/console/rehearsed-report.ts';
-import { sweepDrafts } from '../../src/ledger/console/drafts.ts';
-import { beginRehearsal, endRehearsal } from '../../src/ledger/console/rehearsals.ts';
-import { openStore } from '../../src/ledger/open-ledger.ts';
-import { signIn } from '../support/sign-in.ts';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { proven, useSharedWorld } from '../interfaces/cli/campaign-world.ts';
+import { apiKey, browserTest } from '../sandbox/page/window.ts';
+import { openWindow, type TestWindow } from '../support/browser.ts';
 import { until } from '../support/until.ts';
-import { createToken } from '../../src/ledger/console/tokens.ts';
-import { spawnWorker } from '../support/worker-process.ts';
-import { hiddenFields } from '../interfaces/console/console-world.ts';
 
-const list = 'phone,name\n+12125550131,Ana\n+12125550132,Ben\n';
-
-test('a campaign that the page has started is the one that its downloaded file starts', async () => {
-  const world = await createWorld();
-  const made = await world.run('token', 'create', 'front desk', '--role', 'operate', '--json');
-  const { token } = JSON.parse(made.stdout) as { token: string };
-  const server = world.begin('serve', '--port', '0', '--json');
-  const ready = await until('the page listens', () => /\{.*"ready".*\}/.exec(server.io.written().stdout)?.[0]);
-  const { url } = JSON.parse(ready) as { url: string };
-  const headers = { cookie: await signIn(url, token), origin: url };
-  const post = async (path: string, body: FormData | URLSearchParams) => {
-    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body, redirect: 'manual' });
-    expect(answer.status, await answer.text()).toBe(303);
-    return answer.headers.get('location') ?? '';
-  };
-  const get = async (path: string) => (await fetch(`${url}${path}`, { headers })).text();
-
-  const form = new FormData();
-  form.append('list', new Blob([list]), 'guests.csv');
-  const path = await post('/new', form);
-  const speaker = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main' };
-  await post(`${path}/words`, new URLSearchParams({ ...speaker, first_message: 'Hello {{ name }}.' }));
-  await post(`${path}/calls`, new URLSearchParams({ hours: 'any' }));
-  await post(`${path}/name`, new URLSearchParams({ id: world.id }));
-  const yaml = await get(`${path}/campaign.yaml`);
-  const checked = await until('the list is read', async () => {
-    const text = await get(path);
-    return text.includes('being read') ? undefined : text;
-  });
-  expect(checked).toContain('Agent and caller number are ready at the service');
-  const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  const [draftId = ''] = (await store.db.selectFrom('drafts').select('draft_id').execute()).map((row) => row.draft_id);
-  await beginRehearsal(store, draftId, 'as it was');
-  const [, key = ''] = /name="key" value="([^"]+)"/.exec(checked) ?? [];
-  const start = new URLSearchParams({ key, campaign: world.id });
-  expect(await post(`${path}/start`, start)).toBe(`/campaigns/${world.id}`);
-  // The button was pressed twice, or the draft was open in a second tab.
-  expect(await post(`${path}/start`, start)).toBe(`/campaigns/${world.id}`);
-  expect(await get('/new')).toContain('There is none.');
-  // It was under way when the campaign was started, and ends afterwards.
-  await endRehearsal(store, draftId, JSON.stringify(rehearsedReport));
-  await sweepDrafts(store, Date.now());
-  await store.close();
-  expect(await get(`/campaigns/${world.id}`)).toContain(`href="/campaigns/${world.id}/rehearsal"`);
-  expect(await get(`/campaigns/${world.id}/rehearsal`)).toContain('The campaign went as it should.');
-
-  writeFileSync(world.path('campaign.yaml'), yaml);
-  writeFileSync(world.path('guests.csv'), list);
-  const again = await world.run('start', world.path('campaign.yaml'), '--json');
-  expect(again.code, again.stderr).toBe(0);
-  expect(JSON.parse(again.stdout)).toMatchObject({ campaignId: world.id, imported: false });
-  writeFileSync(world.path('guests.csv'), list.replace('Ben', 'Bert'));
-  expect(await world.run('start', world.path('campaign.yaml'))).toMatchObject({ code: 2 });
-  server.interrupt();
-  await server.ended;
+/** In Chicago: calling hours there, in New York and in Los Angeles. */
+const tuesdayNoon = Date.UTC(2030, 0, 15, 18);
+let origin: string;
+let token: string;
+const newWorld = useSharedWorld({}, { epochMs: tuesdayNoon }, async (world) => {
+  [origin] = await Promise.all([world.serve(), world.work()]);
+  token = await world.token('front desk', 'operate');
 });
 
-const rehearsedList = ['phone,name', ...[1, 2, 3, 4, 5].map((n) => `+1212555013${n},Guest ${n}`)].join('\n');
-
-test('a campaign that is being made on the page is rehearsed there, on a world of its own', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-rehearsal-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const sqlitePath = join(folder, 'carillon.db');
-  const store = await openStore({ sqlitePath });
-  const { text: token } = await createToken(store, {
-    name: 'front desk',
-    role: 'operate',
-    lastsMs: null,
-    nowReal: Date.now(),
-  });
-  await store.close();
-  const settings = { CARILLON_DB: sqlitePath, SVC_BASE_URL: 'http://127.0.0.1:9', TEMPORAL_ADDRESS: '127.0.0.1:9' };
-  const server = spawnWorker(settings, ['serve', '--port', '0']);
-  onTestFinished(() => server.kill());
-  const url = await until('the page listens', () => {
-    if (server.hasEnded()) throw new Error(server.output());
-    return /The console is at (\S+)\/,/.exec(server.output())?.[1];
-  });
-  const headers = { cookie: await signIn(url, token), origin: url };
-  const post = async (path: string, body: FormData | URLSearchParams) => {
-    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body, redirect: 'manual' });
-    expect(answer.status, await answer.text()).toBe(303);
-    return answer.headers.get('location') ?? '';
-  };
-  const form = new FormData();
-  form.append('list', new Blob([rehearsedList]), 'guests.csv');
-  const path = await post('/new', form);
-  const speaker = { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main' };
-  await post(`${path}/words`, new URLSearchParams({ ...speaker, first_message: 'Hello {{ name }}.' }));
-  await post(`${path}/calls`, new URLSearchParams({ hours: 'any', 'retry.max_attempts': '1' }));
-
-  await post(`${path}/rehearsal`, new URLSearchParams());
-  const ended = await until(
-    'the rehearsal has ended',
-    async () => {
-      const text = await (await fetch(`${url}${path}/rehearsal`, { headers })).text();
-      return !text.includes('It is being rehearsed') && text;
-    },
-    { everyMs: 500 },
-  );
-  expect(ended).toContain('The campaign went as it should.');
-  expect(ended).toContain('5 of 5');
-  expect(ended).not.toContain('+121255501');
-});
-
-interface Answer {
-  status: number;
-  text: string;
+/** People of these numbers in a list; a letter stands in the first number. */
+function listOf(numbers: readonly string[]): { name: string; mimeType: string; buffer: Buffer } {
+  const [first = '', ...others] = numbers;
+  const lines = [first.replace('0', 'O'), ...others].map((number, at) => `${number},Guest ${at + 1}`);
+  return { name: 'guests.csv', mimeType: 'text/csv', buffer: Buffer.from(['phone,name', ...lines].join('\n')) };
 }
 
-/** A browser in which somebody has signed in. */
-async function openBrowser(world: CampaignWorld, origin: string, name: string) {
-  const { stdout } = await world.run('token', 'create', name, '--role', 'operate');
-  const cookie = await signIn(origin, stdout.trim());
-  const path = `${origin}/campaigns/${world.id}`;
-  const ask = async (wish: string, fields?: Record<string, string>): Promise<Answer> => {
-    const answer = await fetch(`${path}/${wish}`, {
-      ...(fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) }),
-      headers: { cookie, 'sec-fetch-site': 'same-origin' },
-      redirect: 'manual',
-    });
-    return { status: answer.status, text: await answer.text() };
-  };
-  return {
-    /** Opens the form of a button, which is pressed later. */
-    open: async (wish: string) => hiddenFields((await ask(wish)).text),
-    press: ask,
-  };
-}
-
-test('two people who press opposite buttons at once are each told the truth, and twice is once', async () => {
-  const world = await createWorld();
-  await world.run('start', world.writeCampaign({ rows: 3, yaml: ['starts_at: 2099-01-01T00:00:00Z'] }));
-  await world.work();
-  const server = world.begin('serve', '--port', '0', '--json');
-  await until('the page listens', () => server.io.written().stdout.includes('"ready":true'));
-  const { url } = JSON.parse(server.io.written().stdout) as { url: string };
-  const [anna, ben] = [await openBrowser(world, url, 'front desk'), await openBrowser(world, url, 'night console')];
-  const state = async () => (JSON.parse((await world.run('status', world.id, '--json')).stdout) as { state: string }).state;
-
-  const pauseOfBefore = await anna.open('pause');
-  expect((await ben.press('pause', await ben.open('pause'))).status).toBe(303);
-  const resume = await ben.open('resume');
-  const [paused, resumed] = await Promise.all([anna.press('pause', pauseOfBefore), ben.press('resume', resume)]);
-  expect(paused.status).toBe(303);
-  // Whoever came later has their way; a resume on sight of an earlier pause does not undo a later one.
-  if (resumed.status === 409) expect(resumed.text).toContain('Last changed by');
-  else expect(resumed.status).toBe(303);
-  expect(['paused', 'scheduled']).toContain(await state());
-  if (resumed.status === 409) expect(await state()).toBe('paused');
-
-  const [drain, cancel] = [await anna.open('drain'), await ben.open('cancel')];
-  // Each of them presses twice, and the answers to one button are of the same change.
-  const ended = await Promise.all([
-    anna.press('drain', drain),
-    ben.press('cancel', cancel),
-    anna.press('drain', drain),
-    ben.press('cancel', cancel),
-  ]);
-  for (const { status, text } of ended) {
-    expect([303, 409]).toContain(status);
-    if (status === 409) expect(text).toMatch(/role="alert"/);
+/** Works in a window of its own, in which nothing may be asked for elsewhere or complained about. */
+async function inWindow(work: (window: TestWindow) => Promise<void>): Promise<void> {
+  const window = await openWindow({ origin });
+  try {
+    await work(window);
+    expect({ complaints: window.complaints, strayed: window.strayed }).toEqual({ complaints: [], strayed: [] });
+  } finally {
+    await window.close();
   }
-  await until('it has ended', async () => ['completed', 'cancelled'].includes(await state()));
-  const log = (await world.run('events', world.id, '--json')).stdout.trim().split('\n');
-  const acts = log.map((line) => JSON.parse(line) as { type: string; text: string });
-  const done = acts.flatMap(({ type, text }) => (type === 'operator.acted' ? [text] : []));
-  // Whatever the order: each change that was made stands there once, under the name of who made it.
-  expect(done.toSorted()).toEqual([...new Set(done)].toSorted());
-  expect(done).toEqual(expect.arrayContaining(['front desk: pause', 'night console: pause']));
-  expect(done.some((act) => act === 'front desk: drain' || act === 'night console: cancel')).toBe(true);
-  const late = await ben.press('cancel', { ...cancel, key: 'much later' });
-  expect(late).toMatchObject({ status: 409, text: expect.stringMatching(/has ended.*Last changed by/s) });
-  server.interrupt();
-  await server.ended;
-  expect(await world.run('verify', world.id)).toMatchObject(proven);
-});
+}
+
+/** Presses a link and the button of the form behind it. */
+async function act(page: Page, link: RegExp, button: RegExp): Promise<void> {
+  await page.getByRole('link', { name: link }).first().click();
+  await page.getByRole('button', { name: button }).click();
+}
+
+browserTest(
+  'a campaign is made from an upload, checked, rehearsed, started, paused, steered, decided about and handed on without a shell',
+  () =>
+    inWindow(async ({ page }) => {
+      const world = newWorld();
+      const rows = 60;
+      const areas = [212, 312, 310];
+      const numbers = Array.from({ length: rows }, (_, n) => `+1${areas[n % 3]}555${String(130 + Math.floor(n / 3)).padStart(4, '0')}`);
+      // Of the first batch nobody will ever know whether it arrived: its connection is cut, and no record shows it.
+      world.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } });
+
+      // Signed in with a link, as `carillon dev` prints it.
+      await page.goto(`${origin}/sign-in?to=/new#token=${token}`);
+      await page.getByLabel(/Your list/).setInputFiles(listOf(numbers));
+      // The page opens as soon as the list is there, and saves what is changed without a button.
+      const sum = page.getByRole('complementary', { name: 'What would happen' });
+      await sum.getByText(`of ${rows} can be called`).waitFor();
+      await sum.getByText(String(rows - 1), { exact: true }).waitFor();
+      const cell = page.getByLabel('New value of phone in row 1', { exact: true });
+      await cell.fill(numbers[0] ?? '');
+      await cell.press('Tab');
+      await page.getByLabel('Agent', { exact: true }).selectOption('agent_reminders');
+      await sum.getByText(String(rows), { exact: true }).waitFor();
+      await page.getByLabel(/Main line/).check();
+      await page.getByLabel('Opening line').fill('Hello , a reminder of your appointment.');
+      await page.getByLabel('Opening line').press('Home');
+      for (const _ of 'Hello ') await page.keyboard.press('ArrowRight');
+      await page.getByRole('button', { name: 'name', exact: true }).click();
+      await page.getByText('Hello Guest 2, a reminder').waitFor();
+      await page.getByLabel('As long as the law allows').check();
+      await page.getByLabel('Call at most').fill('5');
+      await page.getByLabel('Try each person up to').fill('1');
+      await page.getByLabel('Never call a number more than').fill('');
+      await page.getByLabel('Within this time').selectOption('');
+      await page.getByLabel('Id of the campaign').fill('No id');
+      await page.getByLabel('Name', { exact: true }).fill('Guests');
+      await page.getByRole('heading', { name: 'Guests', level: 1 }).waitFor();
+      await page.locator('[id="id"][aria-invalid="true"]').fill(world.id);
+      await page.getByRole('button', { name: 'Rehearse' }).click();
+      await page.getByText('The campaign went as it should.').waitFor();
+      const rehearsed = await page.content();
+      expect(rehearsed).toContain(`${rows} of ${rows}`);
+      expect(rehearsed).not.toMatch(/\+1212555/);
+      await page.getByRole('link', { name: 'Back to check and start' }).click();
+      await page.getByRole('link', { name: 'Report' }).waitFor();
+      await page.getByRole('button', { name: `Start calling ${rows} people` }).click();
+      await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
+
+      await page.getByRole('link', { name: 'Activity', exact: true }).click();
+      await page
+        .getByText(/^No usable answer/)
+        .first()
+        .waitFor();
+      await page.getByRole('link', { name: 'Overview' }).click();
+      await act(page, /^Pause/, /^Pause/);
+      await page.getByText(`${world.id} is paused`).waitFor();
+      await page.getByLabel('More actions').click();
+      await page.getByRole('link', { name: 'Change limits…' }).click();
+      await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('40');
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      await page.getByText('From the next batch on: concurrent calls: 40').waitFor();
+      await act(page, /^Resume/, /^Resume/);
+      await page.getByText(`${world.id} is running again.`).waitFor();
+
+      // One who rang the front desk is taken off, if nobody has called them yet, and put on the do-not-call list in any case.
+      await page.goto(`${origin}/campaigns/${world.id}/rows/${rows}`);
+      await page.getByRole('link', { name: 'Do not call this number' }).click();
+      await page.getByRole('button', { name: 'Do not call this number' }).click();
+
+      await page.goto(`${origin}/campaigns/${world.id}`);
+      const results = page.getByRole('link', { name: 'Download results' });
+      await until('the campaign ends on the open page', async () => (await results.count()) > 0);
+
+      // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
+      const called = () => new Set(world.sandbox.calls().flatMap(({ to }) => (numbers.includes(to) ? [to] : []))).size;
+      const before = called();
+      await page.getByRole('link', { name: 'Decide' }).click();
+      await act(page, /^Call 5 again/, /^Call 5 people again/);
+      await page.getByText('5 people called again').waitFor();
+      await page.goto(`${origin}/campaigns/${world.id}`);
+      await until('they have been called', () => called() === before + 5);
+      await results.waitFor();
+      expect(await page.getByRole('link', { name: 'Decide' }).count()).toBe(0);
+
+      // Somebody who was reached: what was said, beside its recording.
+      await page
+        .getByRole('navigation', { name: 'Campaign' })
+        .getByRole('link', { name: /^People/ })
+        .click();
+      await page
+        .getByRole('navigation', { name: 'Filter by status' })
+        .getByRole('link', { name: /^Reached/ })
+        .click();
+      await page.locator('tbody').getByRole('link').first().click();
+      await page.getByRole('link', { name: 'Listen and read' }).first().click();
+      await page.getByRole('heading', { name: 'Recording and transcript' }).waitFor();
+      expect(await page.locator('.talk li').count()).toBeGreaterThan(1);
+      expect(await page.locator('audio#recording').count()).toBe(1);
+
+      await page.goto(`${origin}/campaigns/${world.id}/results`);
+      const [csv] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /CSV/ }).first().click()]);
+      expect(csv.suggestedFilename()).toMatch(/\.csv$/);
+      const [html] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
+      expect(html.suggestedFilename()).toMatch(/\.html$/);
+      expect(await world.run('verify', world.id)).toMatchObject(proven);
+    }),
+);
+
+/** Whether the element with the focus shows that it has it, by its outline, its shadow, or those of what is drawn around it. */
+const focusShown = `(() => {
+  const at = document.activeElement;
+  const shows = (it) => it !== null && (getComputedStyle(it).outlineStyle !== 'none' || getComputedStyle(it).boxShadow !== 'none');
+  return at === document.body || shows(at) || shows(at.closest('label, .drop, fieldset')) || shows(at.nextElementSibling);
+})()`;
+const mostStops = 300;
+
+/** Somebody without a mouse. */
+class Keyboard {
+  readonly #page: Page;
+  /** Stops at which nobody could see where they are. */
+  readonly unseen = new Set<string>();
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  /** Goes on with Tab until the focus is there. */
+  async to(goal: Locator): Promise<void> {
+    await goal.first().waitFor();
+    for (let stops = 0; stops < mostStops; stops += 1) {
+      if (await goal.first().evaluate((it) => it === it.ownerDocument.activeElement)) return;
+      await this.#page.keyboard.press('Tab');
+      if (!(await this.#page.evaluate<boolean>(focusShown)))
+        this.unseen.add(await this.#page.evaluate<string>('document.activeElement.outerHTML.slice(0, 120)'));
+    }
+    throw new Error(`not reached with ${mostStops} stops: ${goal.toString()}`);
+  }
+
+  async press(goal: Locator, key = 'Enter'): Promise<void> {
+    await this.to(goal);
+    await this.#page.keyboard.press(key);
+  }
+
+  /** Writes in place of what stands there, and goes on. */
+  async write(goal: Locator, text: string): Promise<void> {
+    await this.to(goal);
+    await this.#page.keyboard.press('Control+a');
+    await this.#page.keyboard.type(text);
+    await this.#page.keyboard.press('Tab');
+  }
+
+  /** Arrow keys until it is so. */
+  async choose(goal: Locator, isChosen: () => Promise<boolean>): Promise<void> {
+    await this.to(goal);
+    for (let steps = 0; steps < 20 && !(await isChosen()); steps += 1) await this.#page.keyboard.press('ArrowDown');
+    expect(await isChosen()).toBe(true);
+  }
+}
+
+browserTest('a campaign is made, mended, started, paused, looked into, handed on and cancelled with the keyboard alone', () =>
+  inWindow(async ({ page }) => {
+    const world = newWorld();
+    const rows = 12;
+    const numbers = Array.from({ length: rows }, (_, n) => `+1415555${String(100 + n).padStart(4, '0')}`);
+    const keys = new Keyboard(page);
+    const link = (name: RegExp | string) => page.getByRole('link', { name });
+    const button = (name: RegExp | string) => page.getByRole('button', { name });
+
+    await page.goto(`${origin}/sign-in`);
+    await keys.write(page.getByLabel('Token'), token);
+    await keys.press(button('Sign in'));
+    await keys.press(link(/^New campaign|from a list|Upload/));
+    const chosen = page.waitForEvent('filechooser');
+    await keys.press(page.getByLabel(/Your list/));
+    await (await chosen).setFiles(listOf(numbers));
+
+    const sum = page.getByRole('complementary', { name: 'What would happen' });
+    await sum.getByText(`of ${rows} can be called`).waitFor();
+    await keys.write(page.getByLabel('New value of phone in row 1', { exact: true }), numbers[0] ?? '');
+    const agent = page.getByLabel('Agent', { exact: true });
+    await keys.choose(agent, async () => (await agent.inputValue()) === 'agent_reminders');
+    await sum.getByText(String(rows), { exact: true }).first().waitFor();
+    await keys.press(page.getByLabel(/Main line/), 'Space');
+    await keys.write(page.getByLabel('Opening line'), 'Hello {{ name }}, a reminder of your appointment.');
+    await page.getByText('Hello Guest 2, a reminder').waitFor();
+    const always = page.getByLabel('As long as the law allows');
+    await keys.choose(page.locator('input[name="hours"]:checked'), () => always.isChecked());
+    await keys.write(page.getByLabel('Call at most'), '12');
+    await keys.write(page.getByLabel('Try each person up to'), '1');
+    await keys.write(page.getByLabel('A minute on the line costs'), '0.12');
+    await keys.write(page.getByLabel('Currency'), 'USD');
+    await keys.write(page.getByLabel('Id of the campaign'), world.id);
+    await keys.press(button(`Start calling ${rows} people`));
+    await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
+
+    await keys.press(page.getByRole('link', { name: 'Pause', exact: true }));
+    await keys.press(button(/^Pause/));
+    await page.getByText(`${world.id} is paused`).waitFor();
+    await keys.press(link(/^Resume/));
+    await keys.press(button(/^Resume/));
+    await page.getByText(`${world.id} is running again.`).waitFor();
+    // People: found with the key of the search, walked through, looked at, and left.
+    const scriptsRun = () => page.locator('.live[data-link="on"]:visible').waitFor();
+    await keys.press(link(/^People/));
+    await page.waitForURL(/\/rows$/);
+    await scriptsRun();
+    await page.keyboard.press('/');
+    await page.keyboard.type('Guest 7');
+    await page.keyboard.press('Enter');
+    await page.getByText('Guest 8').waitFor({ state: 'detached' });
+    await page.getByText('Guest 7').first().waitFor();
+    await page.waitForLoadState('load');
+    await page.evaluate('document.activeElement.blur()');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/person=7|rows\/7/);
+
+    await keys.press(page.locator('.crumbs').getByRole('link', { name: world.id, exact: true }));
+    const calls = () => world.sandbox.calls().filter(({ to }) => numbers.includes(to));
+    await until('somebody has been called', () => calls().length > 0);
+    await keys.press(page.getByLabel('More actions'));
+    await keys.press(link('Download results so far'));
+    await page.waitForURL(/\/results/);
+    const download = page.waitForEvent('download');
+    await keys.press(button(/CSV/));
+    expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+    await keys.press(link('Overview'));
+    await keys.press(page.getByLabel('More actions'));
+    await keys.press(link(/^Cancel campaign/));
+    await keys.press(button(/^Cancel/));
+    await page.getByText('Cancelled', { exact: true }).first().waitFor();
+
+    // The cost is the same on the page, in the report, and by the service's own records.
+    const auth = { headers: { authorization: `Bearer ${token}` } };
+    const { cost } = (await (await fetch(`${origin}/api/v1/campaigns/${world.id}/report`, auth)).json()) as { cost: object };
+    const records = `${world.sandbox.url}/v1/convai/conversations?page_size=100`;
+    const { conversations } = (await (await fetch(records, { headers: { 'x-api-key': apiKey } })).json()) as {
+      conversations: { conversation_id: string; call_duration_secs: number }[];
+    };
+    const own = calls().map(({ conversationId }) => conversationId);
+    const seconds = conversations.reduce((sum, each) => sum + (own.includes(each.conversation_id) ? each.call_duration_secs : 0), 0);
+    expect(seconds).toBeGreaterThan(0);
+    expect(cost).toEqual({ amount: Math.round(seconds * 2000) / 1_000_000, currency: 'USD', perMinute: 0.12, perGoal: null });
+    await page.reload();
+    await page
+      .locator('#key-figures')
+      .getByText(`${(seconds * 0.002).toFixed(2)} USD`)
+      .waitFor();
+
+    expect([...keys.unseen]).toEqual([]);
+    const asked = await fetch(`${origin}/api/v1/campaigns/${world.id}/file`, auth);
+    expect(await asked.json()).toMatchObject({ file: { pacing: { max_concurrent_calls: 12 }, retry: { max_attempts: 1 } } });
+    // The one that was mended among them; whom the carrier refused was tried again.
+    expect(new Set(calls().map(({ to }) => to))).toEqual(new Set(numbers));
+    expect(await world.run('verify', world.id)).toMatchObject(proven);
+  }),
+);

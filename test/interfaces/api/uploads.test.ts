@@ -70,6 +70,39 @@ test('a form that breaks off, or is another one than the API takes, is a fault o
   }
 });
 
+test('a campaign that is sent names no file of the server, nor does what is wrong with it', async () => {
+  const world = await ApiWorld.empty();
+  const speaker = ['agent_id: a', 'from_phone_number_id: p'];
+  const campaign = ['id: autumn', ...speaker, 'list: { file: list.csv, phone: phone }', 'hours: any', 'law: off'].join('\n');
+  const list = 'phone,name\n+12125550131,Ana\n';
+  const pathless = expect.not.stringContaining('carillon-upload') as string;
+  const wrongFile = { status: 422, code: 'campaign_file', detail: pathless };
+  const alone = { ...wrongFile, detail: expect.stringMatching(/name of the list alone/) as string };
+  const cases: [files: Record<string, string>, problem: object][] = [
+    ...['/etc/passwd', '../list.csv', 'folder/list.csv', 'campaign.yaml'].map(
+      (name) => [{ campaign: campaign.replace('list.csv', name), list }, alone] as [Record<string, string>, object],
+    ),
+    [{ campaign: campaign.replace('law: off', 'law: { rules: /etc/passwd }'), list }, wrongFile],
+    [
+      { campaign: campaign.replace('hours: any', 'hours: never'), list },
+      { ...wrongFile, detail: expect.stringMatching(/^campaign\.yaml:\d+: hours/) as string },
+    ],
+    [
+      { campaign, list: 'number,name\n1,2\n' },
+      { status: 422, detail: pathless },
+    ],
+    [{ campaign }, { status: 400, code: 'upload', detail: 'The file list is missing.' }],
+    [{ campaign, list, more: 'x' }, { status: 400 }],
+  ];
+  for (const [files, problem] of cases) {
+    const form = new FormData();
+    for (const [name, text] of Object.entries(files)) form.append(name, new Blob([text]), `${name}.txt`);
+    expect([files, (await world.ask('POST /api/v1/campaigns', { body: form })).body]).toMatchObject([files, problem]);
+  }
+  expect((await world.ask('POST /api/v1/campaigns', { body: { campaign } })).status).toBe(415);
+  expect((await world.ask('GET /api/v1/campaigns')).body).toEqual({ campaigns: [] });
+});
+
 test('an address that cannot be read is refused with a problem', async () => {
   const { app, headers } = await openWorld();
   for (const [url, status, code] of [
