@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { lastEventSeq } from '../../src/ledger/events.ts';
 import { findEntries } from '../../src/ledger/rows/suppressions.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
@@ -16,8 +15,7 @@ import { leave } from '../support/kill-gaps.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
-import { patienceMs, until } from '../support/until.ts';
-import { runCommand } from '../support/worker-process.ts';
+import { until } from '../support/until.ts';
 
 let temporal: TestTemporal;
 /** Of this file's own, since it is stopped, set back and left behind. */
@@ -53,8 +51,8 @@ async function makeCurrent(buildId: string): Promise<void> {
 }
 
 /** Versions that took the steps of the campaign's workflow, each once, in order. */
-async function readVersions({ client, id }: CampaignRun): Promise<string[]> {
-  const { events } = await client.workflow.getHandle(campaignWorkflowId(id, 1)).fetchHistory();
+async function readVersions({ handle }: CampaignRun): Promise<string[]> {
+  const { events } = await handle.fetchHistory();
   const builds = (events ?? []).flatMap(
     ({ workflowTaskCompletedEventAttributes: completed }) => completed?.deploymentVersion?.buildId ?? [],
   );
@@ -63,80 +61,61 @@ async function readVersions({ client, id }: CampaignRun): Promise<string[]> {
 
 /** Has the campaign take steps until this version takes them. */
 async function untilTakenOver(run: CampaignRun, buildId: string): Promise<void> {
-  const handle = run.client.workflow.getHandle(campaignWorkflowId(run.id, 1));
   await until(`${buildId} takes the steps`, async () => {
-    await handle.executeUpdate(lookAgainUpdate);
+    await run.handle.executeUpdate(lookAgainUpdate);
     return (await readVersions(run)).at(-1) === buildId;
   });
 }
 
-test('a campaign moves on to the version that is made current, and back, in its middle', async () => {
-  const databaseUrl = await postgres.createDatabase('versions');
-  await withRun({ id: 'versions', seed: 1021, temporal, databaseUrl, recipients: 40, settings: patient }, async (run) => {
-    const start = (buildId: string) => run.startWorker({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId });
-    const older = start('0.2.0');
-    await makeCurrent('0.2.0');
-    const newer = start('0.3.0');
-    await until('both are ready', () => run.workers.every((worker) => worker.output().includes('is ready')));
-    expect(newer.output()).toContain('set-current-version --deployment-name carillon --build-id 0.3.0');
-
-    // The service holds a batch while versions change, so that the campaign cannot come to its end meanwhile.
-    const { gates } = run.sandbox;
-    const second = gates.set('batch_work_done', 2);
-    await run.start();
-    expect(await gates.waitUntilReached(second, patienceMs)).not.toBeNull();
-    await makeCurrent('0.3.0');
-    await untilTakenOver(run, '0.3.0');
-    const third = gates.set('batch_work_done');
-    await leave(run, older, second);
-    expect(await gates.waitUntilReached(third, patienceMs)).not.toBeNull();
-    start('0.2.0');
-    await makeCurrent('0.2.0');
-    await untilTakenOver(run, '0.2.0');
-    await leave(run, newer, third);
-
-    await run.untilEnd();
-    await judgeRun(run);
-    expect(await readVersions(run)).toEqual(['0.2.0', '0.3.0', '0.2.0']);
-  });
-});
-
 /** Process id of the worker that sends the campaign's batch now. */
 async function findSender(run: CampaignRun): Promise<number> {
   return until('a submit runs', async () => {
-    const { raw } = await run.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).describe();
+    const { raw } = await run.handle.describe();
     const submit = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'submit');
     const pid = Number(submit?.lastWorkerIdentity?.split('@')[0]);
     return Number.isInteger(pid) && pid > 0 ? pid : undefined;
   });
 }
 
-test('PostgreSQL may restart, a base backup with its archived log may take its place, and either of two workers may die', async () => {
+test('a campaign moves on to another version and back; PostgreSQL may restart, a base backup with its archived log may take its place, and either of two workers may die', async () => {
   const databaseUrl = await postgres.createDatabase('campaign');
-  await withRun({ id: 'postgres', seed: 1011, temporal, databaseUrl, recipients: 56, settings: patient }, async (run) => {
+  await withRun({ id: 'postgres', seed: 1011, temporal, databaseUrl, recipients: 80, settings: patient }, async (run) => {
     const { gates } = run.sandbox;
-    /** Number of the batch that has come to the gate. */
-    const met = async (gate: string) => {
-      const info = await gates.waitUntilReached(gate, patienceMs);
-      if (info?.requestId == null) throw new Error(`no batch came\n${await run.describe()}`);
-      return { n: Number(info.requestId.split('/').at(-2)), requestId: info.requestId };
-    };
-    const first = gates.set('batch_work_done');
-    const worker = run.startWorker();
+    const start = (buildId: string, more: Record<string, string> = {}) =>
+      run.startWorker({ TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId, ...more });
+    const older = start('0.2.0');
+    await makeCurrent('0.2.0');
+    const newer = start('0.3.0');
+    await until('both are ready', () => run.workers.every((worker) => worker.output().includes('is ready')));
+    expect(newer.output()).toContain('set-current-version --deployment-name carillon --build-id 0.3.0');
+    // The service holds a batch while versions change, so that the campaign cannot come to its end meanwhile.
+    const first = gates.set('batch_work_done', 2);
     await run.start();
-    const { n: restarted } = await met(first);
+    await run.met(first);
+    await makeCurrent('0.3.0');
+    await untilTakenOver(run, '0.3.0');
+    const second = gates.set('batch_work_done');
+    await leave(run, older, first);
+    await run.met(second);
+    const worker = start('0.2.0');
+    await makeCurrent('0.2.0');
+    await untilTakenOver(run, '0.2.0');
+    const third = gates.set('batch_work_done');
+    await leave(run, newer, second);
+
+    const { n: restarted } = await run.met(third);
     const { posts: sent } = await run.untilBatch(restarted, ['posting']);
-    const second = gates.set('batch_received');
+    const fourth = gates.set('batch_received');
     await postgres.restart(async () => {
-      gates.release(first);
+      gates.release(third);
       // The verdict has nowhere to go yet.
       await until('the worker has tried to write it', () => worker.output().includes('could not be written'));
     });
     expect(await run.untilBatch(restarted, ['confirmed'])).toMatchObject({ posts: sent });
 
-    const { n: backedUp } = await met(second);
+    const { n: backedUp } = await run.met(fourth);
     const restore = await postgres.backUp();
-    gates.release(second);
+    gates.release(fourth);
     await run.untilBatch(backedUp, ['confirmed']);
     expect(worker.hasEnded()).toBe(false);
     await worker.terminate();
@@ -145,15 +124,15 @@ test('PostgreSQL may restart, a base backup with its archived log may take its p
     expect(await run.batch(backedUp)).toMatchObject({ state: 'confirmed' });
 
     // What the one that dies has sent is doubted for as long as its request may take.
-    const third = gates.set('batch_work_done');
-    const two = [1, 2].map(() => run.startWorker({ SVC_HEADERS_TIMEOUT_MS: '8000' }));
-    const { requestId } = await met(third);
+    const last = gates.set('batch_work_done');
+    const two = [1, 2].map(() => start('0.2.0', { SVC_HEADERS_TIMEOUT_MS: '8000' }));
+    const { requestId } = await run.met(last);
     const sender = await findSender(run);
     const [dead, alive] = two[0]?.pid === sender ? two : two.toReversed();
     expect(dead?.pid).toBe(sender);
     await until('the other one is ready', () => alive?.output().includes('is ready'));
     await dead?.kill();
-    gates.release(third);
+    gates.release(last);
     await run.untilEnd();
     expect(alive?.hasEnded()).toBe(false);
     expect(run.sandbox.calls().length).toBeGreaterThan(calls);
@@ -162,6 +141,7 @@ test('PostgreSQL may restart, a base backup with its archived log may take its p
       .filter(({ verdict }) => verdict === null || verdict === 'unknown')
       .map(({ batch_id: batch, k }) => `${batch}/${k}`);
     expect(unknown).toEqual([requestId]);
+    expect(await readVersions(run)).toEqual(['0.2.0', '0.3.0', '0.2.0']);
   });
 });
 
@@ -171,21 +151,24 @@ const standbyWords = 'the database answers as a read-only standby';
 const add = 'POST /api/v1/suppressions';
 const body = { numbers: ['+12125550177'] };
 
-test.for([1, 2, 3])('a COMMIT whose answer is lost is 503, and its key can be used at once: %i', async (n) => {
-  const url = await postgres.createDatabase(`commit_${n}`);
+test('a COMMIT whose answer is lost, whichever of a request, is 503, and its key can be used at once', async () => {
+  const url = await postgres.createDatabase('commit');
   await (await openStore({ databaseUrl: url, sqlitePath: '' })).close();
   const store = await openStore({ databaseUrl: hostsOf(url, endpoint.port), sqlitePath: '' });
   onTestFinished(() => store.close());
   const world = await ApiWorld.over(store);
   // The use of the token is noted as well, beside the first request.
   expect((await world.ask(add, { body: { numbers: ['+12125550178'] } })).status).toBe(200);
-  const lost = endpoint.loseAnswer('commit\0', n);
-  const first = await world.ask(add, { key: 'k', body });
-  await lost;
-  expect(first).toMatchObject({ status: 503, body: { code: 'unavailable' } });
-  expect(first.headers['retry-after']).toBe('5');
-  expect(await world.ask(add, { key: 'k', body })).toMatchObject({ status: 200 });
-  expect(await findEntries(store.db, body.numbers)).toHaveLength(1);
+  for (const n of [1, 2, 3]) {
+    const one = { key: `k${n}`, body: { numbers: [`+1212555018${n}`] } };
+    const lost = endpoint.loseAnswer('commit\0', n);
+    const first = await world.ask(add, one);
+    await lost;
+    expect(first).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect(first.headers['retry-after']).toBe('5');
+    expect(await world.ask(add, one)).toMatchObject({ status: 200 });
+    expect(await findEntries(store.db, one.body.numbers)).toHaveLength(1);
+  }
 });
 
 test('a failover to a standby and back stops nothing for good, and one that lags is refused when it is promoted', async () => {
@@ -218,7 +201,7 @@ test('a failover to a standby and back stops nothing for good, and one that lags
     const second = run.sandbox.gates.set('batch_work_done', 2);
     const worker = run.startWorker();
     await run.start();
-    expect(await run.sandbox.gates.waitUntilReached(second, patienceMs)).not.toBeNull();
+    await run.met(second);
     await until('the stream has begun', () => stream.ids.length > 0);
     const direct = await openStore({ databaseUrl: url, sqlitePath: '' });
     onTestFinished(() => direct.close());
@@ -241,7 +224,7 @@ test('a failover to a standby and back stops nothing for good, and one that lags
     const page = await world.app.inject({ url: '/', headers: { cookie } });
     expect(page).toMatchObject({ statusCode: 503, body: expect.stringContaining(standbyWords) as string });
     for (const command of ['status', 'doctor'])
-      expect(await runCommand([command], run.settings)).toMatchObject({
+      expect(await run.command(command)).toMatchObject({
         code: 1,
         [command === 'status' ? 'stderr' : 'stdout']: expect.stringContaining(standbyWords) as string,
       });
@@ -272,7 +255,7 @@ test('a failover to a standby and back stops nothing for good, and one that lags
     expect(done.body).toMatchObject({ added: 1 });
     const newest = await lastEventSeq(direct.db);
     await until('the stream goes on', () => (stream.ids.at(-1) ?? 0) >= newest, promised);
-    expect((await runCommand(['status'], run.settings)).code).toBe(0);
+    expect((await run.command('status')).code).toBe(0);
     const met = await run.sandbox.gates.waitUntilReached(third, promised.limitMs);
     const batches = await direct.db.selectFrom('batches').select(['n', 'state']).where('n', '>', 1).orderBy('n').execute();
     expect(batches[0]).toEqual({ n: 2, state: 'confirmed' });
@@ -283,10 +266,8 @@ test('a failover to a standby and back stops nothing for good, and one that lags
     endpoint.leadTo(standby.port);
     endpoint.drop();
     run.sandbox.gates.release(third);
-    const result = temporal.client.workflow.getHandle(campaignWorkflowId(run.id, 1)).result();
-    await expect(result).rejects.toMatchObject({ cause: { cause: { type: 'LedgerOlder' } } });
-    const sent = run.sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${run.id}/`) ? [requestId] : []));
-    expect(sent).toEqual([`${run.id}/1/1/1`, `${run.id}/1/2/1`, met?.requestId]);
+    await expect(run.handle.result()).rejects.toMatchObject({ cause: { cause: { type: 'LedgerOlder' } } });
+    expect(run.requests()).toEqual([`${run.id}/1/1/1`, `${run.id}/1/2/1`, met?.requestId]);
   });
   await hook.stop();
 });
