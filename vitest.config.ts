@@ -12,7 +12,7 @@ const usual = {
   'activities/mixes/mixes': 700,
   'world/worlds': 650,
   'shape/production-shape': 645,
-  'e2e/readme-tour': 395,
+  'e2e/readme': 395,
   'chaos/weaves': 340,
   'interfaces/console/walk/': 60,
   'activities/reported-calls': 200,
