@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
+import { runProve } from '../../src/interfaces/cli/local/doctor-prove.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../world/clock.ts';
+import { createTerminal } from '../interfaces/cli/terminal.ts';
 import { tablesOf } from '../ledger/clean-store.ts';
 import { Console } from './console/console.ts';
-import { proveLookUp } from './prove-look-up.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
@@ -116,4 +117,12 @@ export class Place {
     for (const store of this.stores) await store.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** As an operator does it: `carillon doctor --prove-lookup`, with a call that is never made. */
+async function proveLookUp(api: ServiceApi, url: string, { databaseUrl, sqlitePath }: Location): Promise<void> {
+  const database = databaseUrl === undefined ? { CARILLON_DB: sqlitePath } : { DATABASE_URL: databaseUrl };
+  const io = createTerminal({ env: { SVC_BASE_URL: url, SVC_API_KEY: 'sk_sandbox_ok', SVC_API: api, ...database } });
+  await runProve(io, { to: '+12125550123', campaignPath: null, yes: true, json: true });
+  if (io.exitCode !== 0) throw new Error(`the look-up was not proven: ${io.written().stderr}`);
 }

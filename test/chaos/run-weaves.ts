@@ -4,7 +4,8 @@ import { nameTry } from './console/person.ts';
 import { drawPlan, drawScenario, planOf } from './draw-weave.ts';
 import type { Transition } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
-import { judgeEnding, type Breach } from './judge-ending.ts';
+import { judge, type Breach } from '../world/judge/judge.ts';
+import { gatherEnding } from './gather.ts';
 import { kindsOf, Matrix } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
@@ -58,7 +59,7 @@ interface Judged {
 
 async function runOne(place: Place, scenario: Scenario, plan: Plan): Promise<Judged> {
   const ending = await new SmallCampaign(place, scenario, plan).run();
-  const all = judgeEnding(ending);
+  const all = judge(gatherEnding(ending));
   const breaches = all.filter((breach) => !isOwed(breach));
   return { ending, breaches, paused: breaches.length < all.length };
 }

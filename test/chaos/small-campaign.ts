@@ -5,7 +5,7 @@ import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { ProcessDied } from '../world/strikes.ts';
 import type { WaitableClock } from '../world/clock.ts';
-import { readLedger, type Ledger } from '../judge/ledger.ts';
+import { readLedger, type Ledger } from '../world/gather.ts';
 import { asActivity } from '../support/activity-context.ts';
 import { CampaignLoop, type Answer, type Collected, type Stage } from '../world/campaign-loop.ts';
 import { collectMaxMs } from '../world/process.ts';

@@ -1,4 +1,4 @@
-import type { Breach } from './judge-ending.ts';
+import type { Breach } from '../world/judge/judge.ts';
 import type { Effect } from './effect-log.ts';
 import { nameStep } from './clock-steps.ts';
 import type { Intervention } from './intervention.ts';

@@ -22,8 +22,8 @@ const mixes = (name: string, seeds: readonly number[], draw: (seed: number) => M
   name,
   seeds,
   async (seed) => {
-    const { trial } = await new Drive(draw(seed)).run();
-    return { calls: trial.calls, rows: trial.ledger.recipients };
+    const { calls, ledger } = await new Drive(draw(seed)).run();
+    return { calls, rows: ledger.recipients };
   },
 ];
 

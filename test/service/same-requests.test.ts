@@ -22,8 +22,8 @@ test('a campaign with a refusal of rate, a lost reply and a partial batch asks t
     ],
   };
   const { outcome, asked } = await recordRequests(mix);
-  const { proven, faults, trial } = outcome;
+  const { proven, faults, ledger } = outcome;
   expect([...proven, ...faults]).toEqual([]);
-  expect(new Set(trial.ledger.posts.map(({ verdict }) => verdict))).toEqual(new Set(['confirmed', 'not_sent', 'refused', 'unknown']));
+  expect(new Set(ledger.posts.map(({ verdict }) => verdict))).toEqual(new Set(['confirmed', 'not_sent', 'refused', 'unknown']));
   await expect(`${asked}\n`).toMatchFileSnapshot('recorded-requests.txt');
 });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../src/sandbox/core/random.ts';
-import type { Deed } from './judge-deeds.ts';
+import type { Deed } from '../world/judge/evidence.ts';
 import type { Change, Clerk, Office, Said } from './office.ts';
 import type { Listed } from '../world/population.ts';
 
@@ -18,7 +18,7 @@ export class ClerkWork {
   /** From the answer to a pause until somebody asked for its end, in real time. */
   readonly pauses: { from: number; to: number }[] = [];
   /** The size of batches from an answer on, in real time; null: nobody has changed it. */
-  smaller: { at: number; size: number } | null = null;
+  smaller: { at: number; most: number } | null = null;
   /** What they were answered, and must not be. */
   readonly broken: string[] = [];
   /** Changes that were carried out, and those of which nobody knows. */
@@ -60,7 +60,7 @@ export class ClerkWork {
   /** Batches are to have at most so many calls from now on. */
   async makeSmaller(size: number): Promise<void> {
     const said = await this.#carryOut(this.#ask('front desk', `${this.#campaign}/adjust`, { batchSize: size }));
-    if (said?.status === 200) this.smaller = { at: said.at, size };
+    if (said?.status === 200) this.smaller = { at: said.at, most: size };
     else if (said !== null) this.#break(`smaller batches were answered with ${said.status}`);
   }
 
@@ -119,7 +119,7 @@ export class ClerkWork {
     if (looker?.status !== 403) this.#break(`who may only look was answered with ${looker?.status}`);
     const reused = await this.#office.change({ who: 'front desk', path: 'suppressions', key: usedKey, body });
     if (reused !== null && reused.code !== 'key_reused') this.#break(`a key that was used was answered with ${reused.status}`);
-    this.deeds.push({ act: 'suppress', phone: spared.phone, end: 'refused', at: Date.now() });
+    this.deeds.push({ act: 'suppress', number: spared.phone, end: 'refused', at: Date.now() });
   }
 
   async #carryOut(change: Change): Promise<Said | null> {
@@ -142,7 +142,7 @@ export class ClerkWork {
 
   #note(act: Deed['act'], { phone }: Listed, said: Said | null, isDone: (said: Said) => boolean): void {
     const end = said === null ? 'unheard' : said.status === 200 && isDone(said) ? 'done' : 'refused';
-    this.deeds.push({ act, phone, end, at: said?.at ?? Date.now() });
+    this.deeds.push({ act, number: phone, end, at: said?.at ?? Date.now() });
   }
 
   #look(): Promise<CampaignSeen> {

@@ -3,12 +3,12 @@ import { notePlayed } from '../support/played.ts';
 import { until } from '../support/until.ts';
 import { drawDisturbances, isOfNetwork, strike, type Disturbance } from './disturbances.ts';
 import { ClerkWork } from './clerk-work.ts';
-import { judgeDeeds, outcomeOf } from './judge-deeds.ts';
-import { judgeShape } from './judge-shape.ts';
-import { drawList } from '../world/population.ts';
+import type { Deed, Evidence, Row } from '../world/judge/evidence.ts';
+import { judge } from '../world/judge/judge.ts';
+import { cellsOf, drawList, type Listed } from '../world/population.ts';
 import { scanWorld } from './scan.ts';
 import type { ServerPrograms } from './server-programs.ts';
-import { batchSize, budget, campaignId, withWorld, type World } from './world.ts';
+import { batchSize, budget, campaignId, withWorld, type ResultLine, type World } from './world.ts';
 
 /** How long after a kill dialling may stand still, where nothing else takes the machine's time. */
 const standstillLimitMs = 60_000;
@@ -51,6 +51,23 @@ async function untilEnd(world: World): Promise<void> {
 async function eventText(world: World, story: readonly string[], error: Error): Promise<never> {
   const { stdout, stderr } = await world.carillon('status', campaignId);
   throw new Error(`${error.message}\n${story.join('\n')}\n${stdout}${stderr}`, { cause: error });
+}
+
+const mustBe = { callable: {}, bad: { mustBe: 'rejected' }, barred: { mustBe: 'suppressed' } };
+const actedAs = { suppress: 'suppressed', withdraw: 'cancelled' };
+
+/** The list, with what people did to its rows, and the results file. */
+function rowsOfList(people: readonly Listed[], results: readonly ResultLine[], deeds: readonly Deed[]): Pick<Evidence, 'rows' | 'finals'> {
+  const rows = people.map((person, at): Row => {
+    const deed = deeds.find(({ number, end }) => number === person.phone && end !== 'refused');
+    const acted = deed === undefined ? {} : { acted: actedAs[deed.act] };
+    return { campaignId, row: at + 1, numbers: [person.phone], cells: cellsOf(person), ...mustBe[person.kind], ...acted };
+  });
+  const finals = results.map(({ row, cells, outcome }) => {
+    const ids = { campaign_id: campaignId, row_number: row, recipient_id: `${campaignId}/${row}`, external_id: null };
+    return { ...ids, e164: cells['phone'] ?? null, state: 'done', outcome, reason: null, cells };
+  });
+  return { rows, finals };
 }
 
 /**
@@ -100,13 +117,23 @@ export async function runShape(input: {
     const calls = await world.calls();
     notePlayed({ campaigns: 1, calls: calls.length });
     const results = await world.results();
-    const mostUnresolved = batchSize * disturbances.length;
     const { deeds, pauses, smaller, counts } = clerks;
-    const acted = new Map(deeds.flatMap(({ act, phone, end }) => (end === 'refused' ? [] : [[phone, outcomeOf[act]]])));
-    const broken = judgeShape({ calls, people, results, ...budget, mostUnresolved, acted });
-    const outcomes = new Map(results.map(({ cells, outcome }) => [cells['phone'] ?? '', outcome]));
-    const logged = await world.countChanges();
-    broken.push(...clerks.broken, ...judgeDeeds({ calls, outcomes, deeds, pauses, smaller, logged, counts }));
+    const found = judge({
+      calls,
+      ...rowsOfList(people, results, deeds),
+      endings: 'by calls alone',
+      faults: [],
+      seen: clerks.broken,
+      denials: 0,
+      budgets: [{ campaignId, ...budget, more: 0 }],
+      // One request may have been on its way.
+      closed: pauses.map(({ from, to: until }) => ({ why: 'dialled while paused', by: 'real', from, until, spare: 1 })),
+      sizes: smaller,
+      doubt: { by: 'number', most: batchSize * disturbances.length },
+      deeds,
+      changes: { logged: await world.countChanges(), ...counts },
+    });
+    const broken = found.map(({ rule, to, what }) => `${rule}${to === null ? '' : ` ${to}`}: ${what}`);
     const verified = await world.carillon('verify', campaignId);
     if (verified.code !== 0) broken.push(`carillon verify: ${verified.stdout}${verified.stderr}`);
     const status = JSON.parse(await world.must('status', campaignId, '--json')) as { state: string };

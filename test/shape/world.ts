@@ -19,7 +19,7 @@ import { startTemporalCluster, type TemporalCluster } from './temporal-cluster.t
 import { makeWrongBuild } from './wrong-build.ts';
 
 export const campaignId = 'shape';
-export const budget = { maxAttempts: 2, maxUncounted: 1 };
+export const budget = { attempts: 2, uncounted: 1 };
 export const batchSize = 8;
 /** Service milliseconds per real one: a call of a minute takes a second. */
 const speed = 60;
@@ -72,7 +72,7 @@ list: { file: people.csv, phone: phone, id: id, default_region: US }
 first_message: 'Hello {{ name }}, this is the clinic about your appointment.'
 hours: any
 law: off
-retry: { max_attempts: ${budget.maxAttempts}, busy: 5m, no_answer: 5m, unreached: 5m, failed: 5m, voicemail: never, max_uncounted: ${budget.maxUncounted} }
+retry: { max_attempts: ${budget.attempts}, busy: 5m, no_answer: 5m, unreached: 5m, failed: 5m, voicemail: never, max_uncounted: ${budget.uncounted} }
 pacing: { max_concurrent_calls: ${lines}, batch_size: ${batchSize} }
 opt_out: [{ collected: opt_out, equals: [true, 'yes'] }]
 # A process that is away for a second misses a minute of this service.

@@ -3,8 +3,8 @@ import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';
-import { judge } from '../judge/judge.ts';
-import { readLedger, type Ledger } from '../judge/ledger.ts';
+import { booksOf, readLedger, rowsOf, type Ledger } from '../world/gather.ts';
+import { judge } from '../world/judge/judge.ts';
 import type { CampaignRun } from './campaign-run.ts';
 import { findTokens, textOfWorkflow } from './leak-scan.ts';
 import type { PlantedList } from './planted-list.ts';
@@ -27,13 +27,12 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   const calls = run.sandbox.calls().filter((call) => call.batchId !== null);
   const campaigns = [{ id: run.id, list: run.list }, ...(faults.others ?? [])];
   const found = judge({
-    ledger,
     calls,
-    dialect: faults.dialect ?? 'extended',
-    lists: campaigns.map(({ id, list }) => ({ campaignId: id, rows: list.rows.length })),
-    lostReplies: new Set(faults.lostReplies),
-    partialReplies: new Set(),
-    unreadable: new Set(),
+    rows: campaigns.flatMap(({ id, list }) => rowsOf({ campaignId: id, rows: list.rows })),
+    finals: ledger.recipients,
+    faults: [],
+    doubt: { by: 'books' },
+    books: booksOf(ledger, { dialect: faults.dialect ?? 'extended', lost: faults.lostReplies ?? [] }),
   });
   expect(found, await run.describe()).toEqual([]);
 

@@ -56,8 +56,8 @@ async function play(dialect: 'spec' | 'extended'): Promise<string> {
       await sql`vacuum into ${path}`.execute(store.db);
     },
   };
-  const { violations, proven, faults } = await new Drive(mix).run();
-  expect([...violations, ...proven, ...faults]).toEqual([]);
+  const { breaches, proven, faults } = await new Drive(mix).run();
+  expect([...breaches, ...proven, ...faults]).toEqual([]);
   return path;
 }
 

@@ -1,5 +1,5 @@
 import { isCutLine, wordingOf } from '../../src/rules/correlation/line-words.ts';
-import type { Ledger } from '../judge/ledger.ts';
+import type { Ledger } from './gather.ts';
 
 /** Records whose opening line was cut off after so many words, and rows left in doubt that one of them may belong to. */
 export interface CutLines {

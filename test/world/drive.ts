@@ -110,7 +110,6 @@ export class Drive implements Stage {
       notePlayed({ campaigns: this.#loops.length, calls: this.#sandbox.calls().length });
       return await closeBook({
         mix: this.#mix,
-        clock: this.clock,
         sandbox: this.#sandbox,
         db: this.store.db,
         lostReplies: this.#hangs.replies.lost,

@@ -1,12 +1,11 @@
-import { reportsRecipients } from '../../src/rules/service-api.ts';
 import type { Queries } from '../../src/ledger/tx.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import type { LogViolation } from '../../src/verify/log-rules.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { isTakenBack } from '../judge/judge-calls.ts';
-import { judge, type Trial, type Violation } from '../judge/judge.ts';
-import { readLedger } from '../judge/ledger.ts';
-import type { WaitableClock } from './clock.ts';
+import { gatherMix, isMade, readLedger, type Ledger } from './gather.ts';
+import type { Evidence } from './judge/evidence.ts';
+import { judge, type Breach } from './judge/judge.ts';
 import type { Deed, Mix } from './mix.ts';
 import type { StrikePoint } from './strikes.ts';
 
@@ -26,16 +25,19 @@ interface Course {
 }
 
 export interface Outcome extends Course {
-  violations: Violation[];
+  breaches: Breach[];
   /** What the log of the run itself proves to be broken. */
   proven: LogViolation[];
-  trial: Trial;
+  /** By which it was judged; what a test knows beside it is judged with it. */
+  evidence: Evidence;
+  ledger: Ledger;
+  /** All that the service has made, those of others, too. */
+  calls: readonly CallTruth[];
 }
 
 /** A run that is over, while its service still answers. */
 interface Played extends Course {
   mix: Mix;
-  clock: WaitableClock;
   sandbox: RunningSandbox;
   db: Queries;
   /** Ids of requests whose reply their process never had. */
@@ -45,35 +47,11 @@ interface Played extends Course {
 }
 
 /** Judges a run. */
-export async function closeBook({ mix, clock, sandbox, db, lostReplies, processes, ...course }: Played): Promise<Outcome> {
-  const { api = 'contract', campaigns } = mix;
+export async function closeBook({ mix, sandbox, db, lostReplies, processes, ...course }: Played): Promise<Outcome> {
   const journal = sandbox.journal();
-  const trial: Trial = {
-    ledger: await readLedger(db),
-    calls: sandbox.calls().filter((call) => !isTakenBack(call)),
-    reports: reportsRecipients(api),
-    cancelHides: api === 'batch-calling' && mix.sandbox.batchCalling?.cancelMarks === 'all',
-    dialect: mix.sandbox.dialect === 'spec' ? 'spec' : 'extended',
-    lists: campaigns.map(({ campaignId, rows }) => ({ campaignId, rows: rows.length })),
-    lostReplies: lostOf(journal, lostReplies),
-    partialReplies: new Set(
-      journal.flatMap((entry) =>
-        entry.requestId !== null && entry.faults.some((id) => id.startsWith('partial')) ? [entry.requestId] : [],
-      ),
-    ),
-    unreadable: new Set(
-      journal.flatMap((entry) =>
-        entry.operation === 'get_conversation' && entry.faults.some((id) => id.startsWith('missing'))
-          ? [decodeURIComponent(entry.path.split('/').at(-1) ?? '')]
-          : [],
-      ),
-    ),
-  };
+  const ledger = await readLedger(db);
+  const evidence = gatherMix(mix, sandbox, ledger, lostReplies);
   const proof = await verifyLog(db, null);
-  for (const event of await db.selectFrom('events').selectAll().orderBy('seq').execute()) {
-    const { at, type, attempt_id: attempt, batch_id: batch, recipient_id: recipient, data } = event;
-    course.log.push(`  ev ${(at - clock.anchorServiceMs) / 1000}s ${type} ${attempt ?? batch ?? recipient ?? ''} ${data ?? ''}`);
-  }
   const kept = new Set(['double_dial', 'request_id_reuse', 'key_in_url', 'retry_after']);
   // Reads that were under way together with the one that was asked to wait.
   const limitedAt = new Set(journal.filter((entry) => entry.status === 429).map((entry) => entry.at));
@@ -85,19 +63,6 @@ export async function closeBook({ mix, clock, sandbox, db, lostReplies, processe
     const [worst] = violations.filter((violation) => name !== 'retry_after' || !isExcused(violation));
     if (worst !== undefined && kept.has(name)) course.faults.push(`conduct ${name}: ${JSON.stringify(worst)}`);
   }
-  return { ...course, violations: judge(trial), proven: proof.rules.flatMap(({ violations }) => violations), trial };
-}
-
-/** The requests whose reply was lost on its way, and all that never came to the service. */
-function lostOf(journal: ReturnType<RunningSandbox['journal']>, known: ReadonlySet<string>): Set<string> {
-  const lost = new Set(known);
-  const destroys = /^(truncate|html|reset|error)/;
-  const entries = new Map(journal.filter((entry) => entry.operation === 'batch_calls').map((entry) => [entry.requestId, entry]));
-  for (const [requestId, entry] of entries) {
-    if (requestId === null) continue;
-    if (entry.ending !== 'sent' || entry.faults.some((id) => destroys.test(id))) lost.add(requestId);
-  }
-  return new Proxy(lost, {
-    get: (target, key) => (key === 'has' ? (id: string) => target.has(id) || !entries.has(id) : (Reflect.get(target, key) as unknown)),
-  });
+  const proven = proof.rules.flatMap(({ violations }) => violations);
+  return { ...course, breaches: judge(evidence), proven, evidence, ledger, calls: sandbox.calls().filter(isMade) };
 }

@@ -8,7 +8,7 @@ export class Coverage {
   readonly seen = new Map<string, number>();
 
   note(outcome: Outcome): void {
-    const { ledger } = outcome.trial;
+    const { ledger } = outcome;
     const words = [
       ...outcome.struck.map((point) => `strike ${point}`),
       ...outcome.submits.map((what) => `submit ${what}`),
@@ -28,7 +28,7 @@ export async function runMixes(mixes: Iterable<Mix>, coverage: Coverage): Promis
   for (const mix of mixes) {
     const outcome = await new Drive(mix).run();
     coverage.note(outcome);
-    const complaints = [...[...outcome.violations, ...outcome.proven].map(({ rule, what }) => `${rule}: ${what}`), ...outcome.faults];
+    const complaints = [...[...outcome.breaches, ...outcome.proven].map(({ rule, what }) => `${rule}: ${what}`), ...outcome.faults];
     if (complaints.length === 0) continue;
     const { dialect, listOrder, unansweredCreateRecord } = mix.sandbox;
     const world = `${dialect}, ${listOrder}, unanswered calls ${unansweredCreateRecord === true ? 'with' : 'without'} a record`;

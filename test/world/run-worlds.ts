@@ -6,7 +6,9 @@ import { Drive } from './drive.ts';
 import type { Outcome } from './outcome.ts';
 import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';
 import type { World } from './inputs/draw-world.ts';
-import { countGivenUp, judgeReported, judgeWorld, nameOf, type Breach } from '../worlds/judge-world.ts';
+import { countGivenUp, gatherWorld, placedCalls } from './gather.ts';
+import { judge, type Breach } from './judge/judge.ts';
+import { judgePairs } from './judge/never-twice.ts';
 
 export interface Figures {
   seeds: number;
@@ -47,24 +49,23 @@ async function runWorld(world: World, { figures, broken }: WorldRun): Promise<vo
   const atEnd = async (sandbox: RunningSandbox): Promise<void> => {
     // Only what a story needs is read.
     const calls = sandbox.calls();
-    const told = judgeWorld(world, calls, []).flatMap(({ to }) => (to === null ? [] : [to]));
-    for (const call of calls) if (told.includes(call.to)) records.set(call.callId, await readRecord(sandbox, call, keyHeaders[world.api]));
+    const pairs = [...judgePairs({ calls: placedCalls(calls), rows: [], finals: [], faults: [] })];
+    for (const call of calls)
+      if (pairs.some(({ to }) => to === call.to)) records.set(call.callId, await readRecord(sandbox, call, keyHeaders[world.api]));
   };
   const outcome = await new Drive({ ...world.mix, atEnd }).run();
-  const { calls, ledger } = outcome.trial;
-  const breaches = [...judgeWorld(world, calls, ledger.recipients), ...judgeReported(world, calls, outcome)];
-  for (const what of new Set(outcome.faults.filter((fault) => !fault.startsWith('conduct'))))
-    breaches.push({ rule: 'no end', to: null, straggler: false, what });
-  const promised = breaches.filter(({ straggler }) => !straggler);
+  const { calls } = outcome;
+  const breaches = judge(gatherWorld(world, outcome));
+  const promised = breaches.filter(({ straggler }) => straggler !== true);
   if (promised.length > 0) broken.push(tell(world, promised, calls, records));
   const known = figures.get(world.name);
   const now = figuresOf(world, outcome, breaches, performance.now() - begunAt);
   figures.set(world.name, known === undefined ? now : add(known, now));
 }
 
-function figuresOf(world: World, { trial, ticks, resumes }: Outcome, breaches: Breach[], realMs: number): Figures {
-  const ours = trial.calls.filter(({ batchId }) => batchId !== null);
-  const promised = breaches.filter(({ straggler }) => !straggler);
+function figuresOf(world: World, { ledger, calls, ticks, resumes }: Outcome, breaches: Breach[], realMs: number): Figures {
+  const ours = calls.filter(({ batchId }) => batchId !== null);
+  const promised = breaches.filter(({ straggler }) => straggler !== true);
   const byRule: Record<string, number> = {};
   for (const { rule } of promised) byRule[rule] = (byRule[rule] ?? 0) + 1;
   return {
@@ -72,13 +73,13 @@ function figuresOf(world: World, { trial, ticks, resumes }: Outcome, breaches: B
     rows: world.mix.campaigns.reduce((sum, { rows }) => sum + rows.length, 0),
     calls: ours.length,
     retries: ours.filter(({ nth }) => nth > 1).length,
-    unresolved: trial.ledger.recipients.filter(({ outcome }) => outcome === 'unresolved').length,
-    givenUp: countGivenUp(world, trial.calls),
+    unresolved: ledger.recipients.filter(({ outcome }) => outcome === 'unresolved').length,
+    givenUp: countGivenUp(world, calls),
     presses: resumes,
     breaches: byRule,
     brokenSeeds: promised.length > 0 ? 1 : 0,
     stragglers: breaches.length - promised.length,
-    cut: countCutLines(trial.ledger),
+    cut: countCutLines(ledger),
     ticks,
     realMs,
   };
@@ -120,7 +121,7 @@ function tell(world: World, breaches: Breach[], calls: readonly CallTruth[], rec
     lines.push(`  ${world.people.find(({ e164 }) => e164 === to)?.name} ${to}`);
     for (const { rule, what } of breaches.filter((breach) => breach.to === to)) lines.push(`    ${rule}: ${what}`);
     for (const call of calls.filter((each) => each.to === to)) {
-      const who = call.batchId === null ? 'a call of somebody else' : nameOf(call);
+      const who = call.batchId === null ? 'a call of somebody else' : `dial ${call.nth} (${call.requestId})`;
       const end = `${call.result}${call.optedOut ? ', asked never to be called again' : ''}`;
       lines.push(
         `    ${who}: accepted ${at(call.acceptedAt)}, rang ${at(call.dialedAt)}, over ${at(call.endedAt)}, ${end}; listed ${at(call.listedAt)}: ${records.get(call.callId) ?? 'not read'}`,

@@ -31,9 +31,9 @@ function post(path: string, body: unknown) {
 
 /** Who was dialled more than once by us, as the service knows it; everybody here answers. */
 async function calledTwice(mix: Mix): Promise<string[]> {
-  const { trial, faults } = await new Drive(mix).run();
+  const { calls, faults } = await new Drive(mix).run();
   expect(faults.filter((fault) => !fault.startsWith('conduct'))).toEqual([]);
-  const ours = trial.calls.filter(({ batchId }) => batchId !== null).map(({ to }) => to);
+  const ours = calls.filter(({ batchId }) => batchId !== null).map(({ to }) => to);
   expect(ours.length).toBeGreaterThan(0);
   return [...new Set(ours.filter((to, index) => ours.indexOf(to) !== index))];
 }

@@ -20,8 +20,8 @@ test('a ledger whose compare-and-set always succeeds is caught dialling twice', 
   for (const seed of range(isFull ? 1 : 8, 60)) {
     const mix = drawMix(seed);
     if (!mix.strikes?.some(({ point }) => point === 'dies_after_post')) continue;
-    const { violations, proven } = await new Drive(mix).run();
-    if (!violations.some(({ rule }) => rule === 'attempt_dialled_twice')) continue;
+    const { breaches, proven } = await new Drive(mix).run();
+    if (!breaches.some(({ rule }) => rule === 'an attempt dialled twice')) continue;
     caught.push(seed);
     // The log alone proves it as well.
     expect(proven.map(({ rule }) => rule)).toContain('dialled_twice');

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
-import { isWithin } from '../../judge/judge-calls.ts';
 import { buildRow, buildRules, hourMs } from '../../support/campaign-rules.ts';
 import { isFull, seedsFrom } from '../../support/depth.ts';
 import { drawPeople } from '../../world/population.ts';
@@ -41,16 +40,9 @@ test.for(seedsFrom(1, isFull ? 5 : 3))(
     const rules = buildRules({ calendar, startsAt: begins, endsAt: begins + 72 * hourMs, pacing: { batchSize: random.pick([1, 4, 20]) } });
     const { faults, hangs } = random.chance(0.5) ? drawPostFaults(random) : { faults: [], hangs: [] };
     const mix: Mix = { seed, sandbox: { concurrency: 30 }, campaigns: [{ campaignId: 'first', rules, rows }], faults, hangs };
-    const { trial, proven, violations } = await new Drive(mix).run();
-    const ofNumber = new Map(rows.map((row) => [row.e164, row]));
-    for (const { to, acceptedAt, dialedAt } of trial.calls) {
-      const { zones = [], hours = null } = ofNumber.get(to) ?? {};
-      for (const zone of hours === null ? [] : zones)
-        for (const at of [acceptedAt, dialedAt ?? acceptedAt])
-          expect(isWithin(hours ?? '', zone, at), `row of ${hours} in ${zone}, dialled ${new Date(at).toISOString()}`).toBe(true);
-    }
-    expect([...violations, ...proven]).toEqual([]);
-    const called = new Set(trial.calls.map(({ to }) => to));
+    const { breaches, proven, calls } = await new Drive(mix).run();
+    expect([...breaches, ...proven]).toEqual([]);
+    const called = new Set(calls.map(({ to }) => to));
     // A request that was lost leaves its people in doubt. Else each had hours within those days, but for those of several zones, where the
     // hours of a short night are not open in both.
     if (faults.length + hangs.length > 0) return;
@@ -58,19 +50,3 @@ test.for(seedsFrom(1, isFull ? 5 : 3))(
     expect(left).toEqual([]);
   },
 );
-
-test('the hours of a row are read by the judge as a person reads them', () => {
-  const at = (text: string) => Date.parse(`2030-03-${text}Z`);
-  // New York is five hours behind until the tenth at seven, and then four.
-  const sunday: [hours: string, at: string, within: boolean][] = [
-    ['14:00-16:00', '05T18:59', false],
-    ['14:00-16:00', '05T19:00', true],
-    ['14:00-16:00', '05T20:59', true],
-    ['14:00-16:00', '05T21:00', false],
-    ['14:00-16:00', '11T18:00', true],
-    ['Mon-Fri 22:00-02:00, Sun 10:00-12:00', '09T06:59', true],
-    ['Mon-Fri 22:00-02:00, Sun 10:00-12:00', '10T06:59', false],
-    ['Mon-Fri 22:00-02:00, Sun 10:00-12:00', '10T14:00', true],
-  ];
-  expect(sunday.map(([hours, text]) => isWithin(hours, 'America/New_York', at(text)))).toEqual(sunday.map(([, , within]) => within));
-});

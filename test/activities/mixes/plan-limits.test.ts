@@ -47,11 +47,11 @@ test('a plan that refuses a batch with 429 slows the campaign down, which comes 
       events = await readAllEvents(drive.store.db, 0, 100_000);
     },
   });
-  const { violations, proven, faults, trial } = await drive.run();
-  expect([...violations, ...proven, ...faults]).toEqual([]);
-  expect(trial.ledger.recipients.every(({ outcome }) => outcome !== null)).toBe(true);
+  const { breaches, proven, faults, ledger } = await drive.run();
+  expect([...breaches, ...proven, ...faults]).toEqual([]);
+  expect(ledger.recipients.every(({ outcome }) => outcome !== null)).toBe(true);
   // Each look at the list before the batch is sent again takes requests of the same budget.
-  expect(trial.ledger.posts.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(1);
+  expect(ledger.posts.filter(({ status }) => status === 429).length).toBeGreaterThanOrEqual(1);
   const paces = events.flatMap(({ type, data }) => (type === 'account.pace' ? [data.to] : []));
   expect(paces[0]).toBe(fullPace / 2);
   expect(paces.at(-1)).toBe(fullPace);

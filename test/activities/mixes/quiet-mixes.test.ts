@@ -23,14 +23,14 @@ test("a stranger's call after a 429 keeps nobody's row open for ever after a lon
     events: [{ tick: 2, happen: control('inbound', { phone_number_id: 'pn_main', from: '+13125550142' }) }],
     readOutage: { afterMs: 10 * minuteMs, forMs: 3 * hourMs },
   };
-  const { violations, faults, trial } = await new Drive(mix).run();
-  expect([...violations, ...faults]).toEqual([]);
+  const { breaches, faults, ledger } = await new Drive(mix).run();
+  expect([...breaches, ...faults]).toEqual([]);
   // While the list cannot be read the batch is not sent again, and then it is given back.
-  expect(trial.ledger.batches).toMatchObject([
+  expect(ledger.batches).toMatchObject([
     { posts: 1, state: 'released', reason: 'not_sent_in_time' },
     { posts: 1, state: 'confirmed' },
   ]);
-  expect(trial.ledger.attempts).toMatchObject([{ state: 'released' }, { disposition: 'unknown', detail: 'no_record_shown' }]);
+  expect(ledger.attempts).toMatchObject([{ state: 'released' }, { disposition: 'unknown', detail: 'no_record_shown' }]);
 });
 
 const busy = '+12125550101';
@@ -48,7 +48,7 @@ test('what the campaign file says of a field goes before what is read by itself'
     sandbox: { dialect: 'extended' },
     campaigns: [{ campaignId: 'first', rules, rows: buildRows([busy], () => 'Guest') }],
   };
-  const { proven, faults, trial } = await new Drive(mix).run();
+  const { proven, faults, ledger } = await new Drive(mix).run();
   expect([...proven, ...faults]).toEqual([]);
-  expect(trial.ledger.attempts).toMatchObject([{ disposition: 'opted_out' }]);
+  expect(ledger.attempts).toMatchObject([{ disposition: 'opted_out' }]);
 });

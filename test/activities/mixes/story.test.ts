@@ -13,6 +13,8 @@ import { Random } from '../../../src/sandbox/core/random.ts';
 import { isFull } from '../../support/depth.ts';
 import { temporaryFolder } from '../../list/campaign-folder.ts';
 import { Drive } from '../../world/drive.ts';
+import type { Call, Row } from '../../world/judge/evidence.ts';
+import { judge } from '../../world/judge/judge.ts';
 import type { WorldEvent } from '../../world/mix.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
@@ -133,7 +135,6 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
       );
   }
   const promised = new Map<string, string[]>();
-  const callerOf = new Map<string, string>();
   drive = new Drive({
     seed: 'story',
     sandbox: {
@@ -152,99 +153,84 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
     atEnd: async () => {
       const ended = await drive?.store.db.selectFrom('promises').selectAll().execute();
       for (const { e164, state, reason } of ended ?? []) promised.set(e164, [...(promised.get(e164) ?? []), `${state} ${reason}`]);
-      const batches = await drive?.store.db.selectFrom('batches').select(['service_batch_id', 'caller']).execute();
-      for (const { service_batch_id: id, caller } of batches ?? []) callerOf.set(id ?? '', caller);
       const store = drive?.store;
       if (store !== undefined) bundle = (await makeBundle(store, { e164: complains, since: null, now: drive?.clock.now() ?? 0, by: 'story' }))?.bytes ?? null; // prettier-ignore
     },
   });
-  const { trial, proven, faults } = await drive.run();
+  const { ledger, calls, proven, faults } = await drive.run();
   expect([...proven, ...faults.filter((fault) => !fault.startsWith('conduct'))]).toEqual([]);
   expect(deeds).toEqual(['agent 200', 'world 200']);
 
   // From here on: the service's own calls and the two files.
-  const calls = trial.calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt);
-  const talks = calls.filter(({ result }) => result === 'answered');
-  const knownOf = new Set(good.map(({ phone = '' }) => phone));
-  expect(good).toHaveLength(1960);
-  expect(bad).toHaveLength(40);
-  expect(calls.filter(({ to }) => !knownOf.has(to) && !addedAt.has(to))).toEqual([]);
-  expect(addedAt.size).toBe(leads.length);
+  expect([good.length, bad.length, addedAt.size]).toEqual([1960, 40, leads.length]);
+  const added = ledger.recipients.filter(({ row_number: row }) => row > list.length);
+  const rowsOf = (phone: string, row: number, isGood: boolean): Row => {
+    const hours = { hours: 'Mon-Sat 09:00-20:00', zones: [zoneOf.get(phone) ?? ''] };
+    return { campaignId: 'recall', row, numbers: isGood ? [phone] : [], ...hours };
+  };
+  const listed = list.map(({ phone = '', id = '' }, at) => rowsOf(phone, at + 1, id.startsWith('P')));
+  // Promises: never early, once in their time, or told.
+  const kept = { promises: 0, kept: 0 };
+  const talked = calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((call, index, all): Call & CallTruth => {
+    if (call.result !== 'answered') return call;
+    if (said(call, 'plan') !== 'later') return { ...call, goal: said(call, 'plan') === 'yes' };
+    const zone = zoneOf.get(call.to) ?? '';
+    const due = meant(saidBy.get(call.to) ?? '', zone, call.endedAt ?? 0);
+    const [from, until] = [due - minuteMs, due + lateMs];
+    const inTime = all.slice(index + 1).filter(({ to, acceptedAt }) => to === call.to && acceptedAt >= from && acceptedAt < until);
+    kept.promises += 1;
+    kept.kept += inTime.length === 1 ? 1 : 0;
+    const told = !isClearlyOpen(due, zone) || (promised.get(call.to) ?? []).some((state) => !state.startsWith('open'));
+    return { ...call, again: { from, until: told ? Infinity : until, told } };
+  }); // prettier-ignore
+  const [firstAt = 0, secondAt = 0] = decided.map(({ at: when }) => when);
+  const cap = { why: 'too many calls of a number', withinMs: dayMs - minuteMs, by: 'accepted' } as const;
+  const found = judge({
+    calls: talked,
+    rows: [...listed, ...added.map(({ e164, row_number: row }) => rowsOf(e164 ?? '', row, addedAt.has(e164 ?? '')))],
+    finals: ledger.recipients,
+    faults: [],
+    // Each number at most eighty times in any 24 hours.
+    caps: [
+      { ...cap, of: 'all', most: 2 * perDay },
+      { ...cap, of: 'caller', most: perDay },
+    ],
+    // While the worker was gone; and in a pilot, once each, but for those who asked.
+    closed: [{ why: 'dialled while paused', by: 'accepted', from: stallsAt + minuteMs, until: stallsAt + 39 * minuteMs }],
+    pilots: [{ campaignId: 'recall', by: 'accepted', decidedAt: firstAt, sample: 100 }],
+    // Enough is enough: then only whom a call back was promised.
+    goals: [{ campaignId: 'recall', wanted: goal, isExact: false, graceMs: 20 * minuteMs }],
+  });
+  expect(found).toEqual([]);
   // Two samples of a hundred, each called once before a person decided, who saw the campaign stand still.
   expect(decided).toMatchObject([
     { state: 'paused', pilot: 'asked' },
     { state: 'paused', pilot: 'asked' },
   ]);
-  const [firstAt = 0, secondAt = 0] = decided.map(({ at: when }) => when);
-  const asked = new Set(talks.filter((call) => said(call, 'plan') === 'later').map(({ to }) => to));
-  const outs = (some: readonly CallTruth[]) => some.filter(({ optedOut }) => optedOut).length;
-  const firstCalls = calls.filter(({ acceptedAt }) => acceptedAt < firstAt);
-  const secondCalls = calls.filter(({ acceptedAt }) => acceptedAt >= firstAt && acceptedAt < secondAt);
-  for (const [sample, some] of [
-    [1, firstCalls],
-    [2, secondCalls],
-  ] as const) {
+  const asked = new Set(talked.flatMap(({ to, again }) => (again === undefined ? [] : [to])));
+  const samples = [
+    talked.filter(({ acceptedAt }) => acceptedAt < firstAt),
+    talked.filter(({ acceptedAt }) => acceptedAt >= firstAt && acceptedAt < secondAt),
+  ];
+  for (const some of samples) {
     const numbers = some.map(({ to }) => to).filter((to) => !asked.has(to));
-    expect(new Set(numbers).size, `sample ${sample}`).toBe(numbers.length);
+    expect(new Set(numbers).size).toBe(numbers.length);
   }
-  expect(new Set(firstCalls.map(({ to }) => to)).size).toBe(100);
-  const talksOf = (some: readonly CallTruth[]) => some.filter(({ result }) => result === 'answered');
-  const shares = [firstCalls, secondCalls].map((some) => outs(some) / talksOf(some).length);
+  expect(new Set(samples[0]?.map(({ to }) => to)).size).toBe(100);
+  const shares = samples.map((some) => {
+    const talks = some.filter(({ result }) => result === 'answered');
+    return talks.filter(({ optedOut }) => optedOut).length / talks.length;
+  });
   expect(shares[0]).toBeGreaterThan(0.05);
   expect(shares[1]).toBeLessThan(0.05);
-  // Whoever asked for it is never called again; whoever talked is, only where they asked to be called back.
-  for (const [index, call] of calls.entries()) {
-    if (call.result !== 'answered') continue;
-    const again = calls.slice(index + 1).filter(({ to }) => to === call.to);
-    if (said(call, 'plan') !== 'later') expect(again, `${call.to} after ${JSON.stringify(call.collected)}`).toEqual([]);
-  }
-  // Each number at most eighty times in any 24 hours; which one a batch was sent with is the ledger's word, that both make no more is not.
-  const rings = (some: readonly CallTruth[], most: number) => {
-    for (const [index, { acceptedAt }] of some.entries()) {
-      const before = some[index - most];
-      if (before !== undefined) expect(acceptedAt - before.acceptedAt).toBeGreaterThanOrEqual(dayMs - minuteMs);
-    }
-  };
-  rings(calls, 2 * perDay);
-  for (const caller of ['pn_main', 'pn_second']) {
-    const own = calls.filter(({ batchId }) => callerOf.get(batchId ?? '') === caller);
-    expect(own.length).toBeGreaterThan(perDay);
-    rings(own, perDay);
-  }
-  // Nobody rings at night, on Sunday, or while the worker was gone.
-  for (const { to, acceptedAt } of calls) {
-    const { weekday, minute } = wallOf(acceptedAt, zoneOf.get(to) ?? '');
-    expect(weekday === 'Sunday' || minute < 9 * 60 || minute >= 20 * 60, `${to} ${new Date(acceptedAt).toISOString()}`).toBe(false);
-    expect(acceptedAt > stallsAt + minuteMs && acceptedAt < stallsAt + 40 * minuteMs - minuteMs).toBe(false);
-  }
-  // Promises: never early, once in their time, or told.
-  const kept = { promises: 0, kept: 0, told: 0 };
-  for (const [index, call] of calls.entries()) {
-    if (call.result !== 'answered' || said(call, 'plan') !== 'later') continue;
-    const zone = zoneOf.get(call.to) ?? '';
-    const due = meant(saidBy.get(call.to) ?? '', zone, call.endedAt ?? 0);
-    const next = calls.slice(index + 1).filter(({ to }) => to === call.to);
-    const inTime = next.filter(({ acceptedAt }) => acceptedAt >= due - minuteMs && acceptedAt < due + lateMs);
-    expect(
-      next.filter(({ acceptedAt }) => acceptedAt < due - minuteMs),
-      `${call.to} was called early`,
-    ).toEqual([]);
-    kept.promises += 1;
-    if (inTime.length === 1) kept.kept += 1;
-    else if ((promised.get(call.to) ?? []).some((state) => !state.startsWith('open'))) kept.told += 1;
-    else expect(isClearlyOpen(due, zone), `${call.to} was promised ${new Date(due).toISOString()}, and nobody called or told`).toBe(false);
-  }
+  for (const caller of new Set(calls.map(({ agentNumber }) => agentNumber)))
+    expect(calls.filter(({ agentNumber }) => agentNumber === caller).length).toBeGreaterThan(perDay);
   expect(kept.promises).toBeGreaterThan(goal / 4);
   expect(kept.kept / kept.promises).toBeGreaterThan(0.45);
-  // Enough is enough: then only whom a call back was promised.
-  const reached = talks.filter((call) => said(call, 'plan') === 'yes').toSorted((a, b) => (a.endedAt ?? 0) - (b.endedAt ?? 0));
-  expect(reached.length).toBeGreaterThanOrEqual(goal);
-  const enoughAt = (reached[goal - 1]?.endedAt ?? Infinity) + 20 * minuteMs;
-  expect(calls.filter(({ to, acceptedAt }) => acceptedAt > enoughAt && !asked.has(to))).toEqual([]);
+  expect(talked.filter((call) => call.goal === true).length).toBeGreaterThanOrEqual(goal);
   // Every row has one outcome; leads were called before others, or told why not.
-  const { recipients } = trial.ledger;
+  const { recipients } = ledger;
   expect(recipients).toHaveLength(2_000 + leads.length);
-  expect(recipients.filter(({ outcome }) => outcome === null)).toEqual([]);
   expect(recipients.filter(({ outcome }) => outcome === 'rejected')).toHaveLength(40);
   // One of them complains: a bundle that is whole, and names the calls that the service had.
   const path = join(await temporaryFolder(), 'bundle.zip');

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { actsOfPersons, actsThatEnd } from '../acts.ts';
 import { planOf } from '../draw-weave.ts';
 import type { Intervention } from '../intervention.ts';
-import { judgeEnding } from '../judge-ending.ts';
+import { judge } from '../../world/judge/judge.ts';
+import { gatherEnding } from '../gather.ts';
 import type { Place } from '../places.ts';
 import { scenarios, type Scenario } from '../scenarios.ts';
 import { SmallCampaign, type Ending } from '../small-campaign.ts';
@@ -28,7 +29,7 @@ test('each act of a person through the API is done once, however often and by wh
   for (const act of [...actsOfPersons, ...actsThatEnd])
     for (const sending of sendings) {
       const ending = await play(place, { act, sending });
-      expect(judgeEnding(ending), `${act}, sent ${sending}`).toEqual([]);
+      expect(judge(gatherEnding(ending)), `${act}, sent ${sending}`).toEqual([]);
       const tries = triesOf(ending);
       // Nobody is in doubt at the end, so that an operator has no other word for those who are.
       if (act === 'resolve' && tries.length === 0) continue;
@@ -59,7 +60,7 @@ test('a pause whose answer was lost is over once somebody has resumed, also when
   const ending = await new SmallCampaign(place, silent, plan).run();
   expect(triesOf(ending)).toEqual(expect.arrayContaining(['pause repeated', 'resume carried out']));
   expect(triesOf(ending)).not.toContain('pause carried out');
-  expect(judgeEnding(ending)).toEqual([]);
+  expect(judge(gatherEnding(ending))).toEqual([]);
 });
 
 test.each([
@@ -76,31 +77,24 @@ test('a request whose process dies over it is carried out soon after under the s
   const place = await openPlace('sqlite', 'console-dies');
   const struck = { nth: 0, strike: 'dies after' } as const;
   const ending = await play(place, { act: 'suppress', sending: 'once', struck });
-  expect(judgeEnding(ending)).toEqual([]);
+  expect(judge(gatherEnding(ending))).toEqual([]);
   const tries = triesOf(ending);
   expect(tries[0]).toBe('suppress under_way');
   expect(tries.slice(-2)).toEqual(['suppress carried out', 'suppress repeated']);
 });
 
-test('the judge finds what was refused and done, done twice, or answered and not done', async () => {
-  const place = await openPlace('sqlite', 'console-judge');
-  const found = (ending: Ending): string[] => judgeEnding(ending).map(({ rule }) => rule);
-  const ending = await play(place, { act: 'suppress', sending: 'twice' });
-  const [asked] = ending.person.asked;
-  const [first, second] = asked?.tries ?? [];
-  if (asked === undefined || first === undefined || second === undefined) throw new Error('it was sent twice');
-  const havingSent = (tries: typeof asked.tries): Ending => {
-    const person = Object.assign(Object.create(ending.person) as Ending['person'], {
-      asked: [{ ...asked, tries, begun: tries.length }],
-    });
-    return { ...ending, person };
+test('what was asked for is gathered with what was written meanwhile, and the lists at the end', async () => {
+  const ending = await play(await openPlace('sqlite', 'console-judge'), { act: 'suppress', sending: 'twice' });
+  const { ledger, standing, person } = ending;
+  const [first] = person.asked.flatMap(({ tries }) => tries);
+  const havingSent = (tries: (typeof first)[]): Ending => {
+    const asked = person.asked.map((each) => ({ ...each, tries, begun: tries.length }));
+    return { ...ending, person: Object.assign(Object.create(person) as typeof person, { asked }) };
   };
-  expect(found(ending)).toEqual([]);
-  expect(found(havingSent([first, { ...second, isReplayed: false }]))).toContain('done by a repetition');
-  expect(found(havingSent([first, { ...second, from: first.from, to: first.to }]))).toContain('done by a repetition');
-  expect(found(havingSent([{ ...first, status: 409, code: 'wrong_state' }]))).toContain('done though refused');
-  expect(found(havingSent([{ ...first, status: 500 }]))).toContain('a defect');
-  const { ledger, standing } = ending;
-  expect(found({ ...ending, ledger: { ...ledger, suppressions: [] } })).toContain('answered, and not done');
-  expect(found({ ...havingSent([]), standing: { ...standing, stopped: new Map() } })).toContain('done though refused');
+  const forged: [Ending, string][] = [
+    [havingSent([first, first]), 'done by a repetition'],
+    [{ ...ending, ledger: { ...ledger, suppressions: [] } }, 'answered, and not done'],
+    [{ ...havingSent([]), standing: { ...standing, stopped: new Map() } }, 'done though refused'],
+  ];
+  for (const [each, rule] of forged) expect(judge(gatherEnding(each)).map((breach) => breach.rule)).toContain(rule);
 });

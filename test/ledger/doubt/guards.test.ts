@@ -306,7 +306,7 @@ test('who calls in and asks never to be called again is not called', async () =>
   const rows = buildRows(['+12015550100', '+12025550100', '+12035550100', wisher], (index) => `Guest ${index}`);
   const rules = buildRules({ pacing: { batchSize: 1, refillThreshold: 1, maxConcurrentCalls: 1 } });
   let heard: unknown;
-  const { trial } = await new Drive({
+  const { calls } = await new Drive({
     seed: 'inbound',
     sandbox: { meanTalkSeconds: 60 },
     campaigns: [{ campaignId: 'first', rules, rows }],
@@ -316,7 +316,7 @@ test('who calls in and asks never to be called again is not called', async () =>
     },
   }).run();
   expect(heard).toMatchObject({ calls: [{ optedOut: true }] });
-  expect(trial.calls.map(({ to }) => to)).not.toContain(wisher);
+  expect(calls.map(({ to }) => to)).not.toContain(wisher);
 });
 
 const line = ', this is the clinic.';

@@ -1,0 +1,150 @@
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
+import { placedCalls } from '../world/gather.ts';
+import { callsByPerson } from '../world/judge/calls.ts';
+import type { Asked, Call, Deed, Evidence, Row } from '../world/judge/evidence.ts';
+import type { Cap } from '../world/judge/limits.ts';
+import type { Closed } from '../world/judge/not-then.ts';
+import { actsThatEnd } from './acts.ts';
+import { wrongForMs } from './clock-steps.ts';
+import { isOpen, type Asked as Sent } from './console/person.ts';
+import { stands } from './effect-log.ts';
+import { campaignId } from './import-small.ts';
+import { askedBackMs, editOf, expiresAfterMs, houseWithinMs, pilotRows, rulesOf, saidBack } from './scenarios.ts';
+import type { Ending } from './small-campaign.ts';
+
+/** From what the ledger allowed in time to its request. */
+const graceMs = 15_000;
+
+/** What the service knows of its calls and requests, and what persons had said by then; of the tables only the rows' outcomes. */
+export function gatherEnding(ending: Ending): Evidence {
+  const { api, scenario, sandbox, ledger, standing, faults, person, effects, done } = ending;
+  const { presses, redials, doubted } = standing;
+  const rows = rowsOf(ending);
+  // A fence of a process that died calls nobody for 30 days, and then the number that calls are made from.
+  const log = placedCalls(sandbox.calls()).filter(({ requestId, dialedAt }) => requestId !== null || dialedAt !== null);
+  const allowed = new Map(effects.flatMap(({ posting }, index) => (posting === null ? [] : [[posting, index] as const])));
+  const calls = log.map((call) => ({ ...call, allowed: allowed.get(call.requestId ?? '') ?? null }));
+  const { retry } = rulesOf(scenario);
+  // After a call back that is not answered there are attempts as from the first.
+  const more = (scenario.callsBack === true ? retry.maxAttempts : 0) + redials + deniedOf(ending);
+  // Whoever dials by a clock that is an hour wrong counts hours by it.
+  const isClockWrong = done.some(({ clockByMs }) => clockByMs !== undefined);
+  const unseen = scenario.unproven === true || scenario.troubles.some(({ effect }) => effect.type === 'partial');
+  return {
+    calls: scenario.callsBack === true ? withPromises(ending, calls, rows) : calls,
+    rows,
+    finals: ledger.recipients,
+    endings: 'by calls',
+    faults,
+    seen: person.seen,
+    presses,
+    requests: sandbox.journal().flatMap(({ operation, requestId }) => (operation === 'batch_calls' ? [requestId] : [])),
+    budgets: [{ campaignId, attempts: retry.maxAttempts, uncounted: 0, more }],
+    closed: closedOf(ending, isClockWrong),
+    caps: isClockWrong ? [] : capsOf(ending),
+    pilots: scenario.pilot === true ? [{ campaignId, by: 'allowed', decidedAt: standing.pilotDecided ?? Infinity, sample: pilotRows }] : [],
+    asked: person.asked.map((each) => askedOf(ending, each)),
+    ...actsOf(ending),
+    ...(api === 'contract'
+      ? {}
+      : { doubt: { by: 'requests', unseen, overOnly: false, partial: [], doubted: [...doubted], dials: ledger.dials } }),
+  };
+}
+
+/** A row whose number was corrected has two. */
+function rowsOf({ standing }: Ending): Row[] {
+  const rows = new Map<string, Row>();
+  for (const { externalId: id, e164, row } of standing.rows)
+    rows.set(id, { campaignId, row, id, numbers: [...(rows.get(id)?.numbers ?? []), e164] });
+  return [...rows.values()];
+}
+
+/** Calls that the service said it would not make, and of which it may show no record: a stated remainder. */
+function deniedOf({ api, scenario }: Ending): number {
+  // A look-up that was proven shows them.
+  if (api !== 'contract' && scenario.unproven !== true) return 0;
+  return scenario.troubles.filter(({ effect }) => {
+    if (!('when' in effect) || effect.when !== 'after') return false;
+    return effect.type === 'rate_limited' || (effect.type === 'error' && (effect.status ?? 500) < 500);
+  }).length;
+}
+
+const ends = ['promise open → missed', 'promise open → cancelled', 'promise · → unclear'];
+
+/** Whoever asks to be called back is called back once. */
+function withPromises({ scenario, effects, standing }: Ending, calls: readonly (Call & CallTruth)[], rows: readonly Row[]): Call[] {
+  const isTold = effects.some((effect) => stands(effect) && effect.transitions.some((each) => ends.includes(each)));
+  const asking = callsByPerson({ calls, rows }).map((own) =>
+    own.find((call) => call.result === 'answered' && (call as CallTruth).collected['callback_at'] === saidBack),
+  );
+  return calls.map((call) => {
+    if (!asking.includes(call)) return call;
+    const from = (call.endedAt ?? 0) + askedBackMs;
+    // An operator may have them called at any later time.
+    const until = standing.redials > 0 ? Infinity : from + (rulesOf(scenario).callback?.lateMs ?? 0) + graceMs;
+    return { ...call, again: { from, until, told: isTold } };
+  });
+}
+
+/** What persons said before the transaction that let a call be made, and what may not ring any more. */
+function closedOf({ api, standing, effects, done }: Ending, isClockWrong: boolean): Closed[] {
+  const { stopped, ended, pauses, added, rows } = standing;
+  const stops: Pick<Closed, 'from' | 'numbers'>[] = [...stopped].map(([number, from]) => ({ from, numbers: [number] }));
+  if (ended !== null) stops.push({ from: ended });
+  const instantOf = (mark: number): number => effects[mark - 1]?.at ?? Infinity;
+  // A collect, and what it waited for.
+  const lateMs = done.reduce((sum, { beside, clockByMs }) => sum + (beside?.lateMs ?? 0) + (clockByMs === undefined ? 0 : wrongForMs), 0);
+  const rung = stops.map(({ from, ...who }) => ({ ...who, from: instantOf(from) + 5 * minuteMs + lateMs + 1 }));
+  const late = [...added].map(([id, mark]) => {
+    const numbers = rows.flatMap(({ externalId, e164 }) => (externalId === id ? [e164] : []));
+    return { numbers, from: instantOf(mark) + expiresAfterMs + graceMs + 1 };
+  });
+  return [
+    ...stops.map((each) => ({ why: 'called though stopped by a person', by: 'allowed', ...each }) as const),
+    ...pauses.map(({ from, to: until }) => ({ why: 'dialled while paused', by: 'allowed', from, until }) as const),
+    ...(api === 'contract' ? [] : rung).map((each) => ({ why: 'rang after it was taken back', by: 'rang', ...each }) as const),
+    ...(isClockWrong ? [] : late).map((each) => ({ why: 'called after its time', by: 'accepted', ...each }) as const),
+  ];
+}
+
+function capsOf({ scenario: { perHour }, standing: { houseSince } }: Ending): Cap[] {
+  const hourly = { withinMs: houseWithinMs - graceMs, by: 'accepted' } as const;
+  const since = { by: 'allowed', at: houseSince ?? Infinity } as const;
+  return [
+    { ...hourly, why: 'too many calls of a number', of: 'all', most: perHour ?? Infinity },
+    { ...hourly, why: 'called against the house rules', of: 'number', most: 1, since },
+  ];
+}
+
+function askedOf({ effects }: Ending, { act, sending, number, answer, tries }: Sent): Asked {
+  const told = tries.map(({ from, to, who, ...each }) => {
+    const own = effects.slice(from, to).filter((effect) => effect.who === who && stands(effect));
+    return { ...each, written: own.flatMap(({ what }) => (what.startsWith('commit ') ? [what.slice('commit '.length)] : [])) };
+  });
+  return { act, sending, number, answered: answer !== null, tries: told };
+}
+
+function mayBeDone({ begun, tries }: Sent): boolean {
+  return begun > tries.length || tries.some(isOpen);
+}
+
+/** The lists at the end, against what was answered. */
+function actsOf({ ledger, person, standing, scenario }: Ending): Pick<Evidence, 'deeds' | 'stopped'> {
+  const { asked } = person;
+  const deeds = asked.flatMap(({ act, number, answer }): Deed[] => {
+    if (number === null || answer === null || answer >= 300 || (act !== 'suppress' && act !== 'withdraw')) return [];
+    return act === 'withdraw' && !standing.withdrawn.has(number) ? [] : [{ act, number, end: 'done' }];
+  });
+  // Of which somebody may have been told, or nobody knows.
+  const maybe = [...standing.stopped.keys(), ...standing.tried, ...asked.filter(mayBeDone).flatMap(({ number }) => number ?? [])];
+  // A row may have another number, of which nobody was told.
+  for (const { externalId: id, e164 } of editOf(scenario))
+    if (maybe.includes(e164)) maybe.push(...standing.rows.flatMap((row) => (row.externalId === id ? [row.e164] : [])));
+  const isEnd = ({ act }: Sent) => actsThatEnd.some((each) => each === act);
+  const mayHaveEnded = standing.ended !== null || standing.redials > 0 || asked.some((each) => isEnd(each) && mayBeDone(each));
+  // An opt-out takes the place of a person's entry.
+  const listed = ledger.suppressions.map(({ e164 }) => e164);
+  const byPerson = ledger.suppressions.flatMap(({ source, e164 }) => (source.startsWith('person') ? [e164] : []));
+  return { deeds, stopped: { listed, byPerson, maybe, mayHaveEnded } };
+}

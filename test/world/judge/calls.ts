@@ -1,0 +1,53 @@
+import type { Call, Evidence } from './evidence.ts';
+
+/** By what a call is dated: the ledger allowed it, the service took it, by its clock or a real one, the telephone rang. */
+export type By = 'allowed' | 'accepted' | 'real' | 'rang';
+
+/** The caller's own name for the request is `<campaign>/<round>/<batch>/<k>`. */
+export function campaignOf({ requestId }: Pick<Call, 'requestId'>): string | undefined {
+  return requestId?.split('/')[0];
+}
+
+export function tell({ requestId, result, acceptedAt }: Call): string {
+  return `call of ${requestId} at ${new Date(acceptedAt).toISOString().slice(5, 19)} (${result ?? 'under way'})`;
+}
+
+/** A call that nothing has allowed comes after everything. */
+export function dateOf(call: Call, by: By): number {
+  if (by === 'allowed') return call.allowed ?? Infinity;
+  if (by === 'real') return call.realAcceptedAt;
+  return by === 'rang' ? (call.dialedAt ?? call.acceptedAt) : call.acceptedAt;
+}
+
+export function inOrder(calls: readonly Call[], by: By = 'accepted'): Call[] {
+  return calls.toSorted((a, b) => dateOf(a, by) - dateOf(b, by));
+}
+
+export function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const value of values) groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
+  return groups;
+}
+
+/** The calls to each person in order; the numbers of one row are one person's. */
+export function callsByPerson({ calls, rows }: Pick<Evidence, 'calls' | 'rows'>): Call[][] {
+  const first = new Map(rows.flatMap(({ numbers }) => (numbers.length > 1 ? numbers.map((each) => [each, numbers[0]] as const) : [])));
+  return [...groupBy(inOrder(calls), ({ to }) => first.get(to) ?? to).values()];
+}
+
+const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** Whether a clock in the zone stands within hours as a list has them, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`. */
+export function isWithin(hours: string, zone: string, at: number): boolean {
+  const options = { timeZone: zone, weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const parts = new Intl.DateTimeFormat('en-US', options).formatToParts(at);
+  const { weekday = '', hour = '', minute = '' } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
+  const [today, now] = [days.indexOf(weekday), `${hour}:${minute}`];
+  return hours.split(/\s*[,;]\s*/).some((part) => {
+    const [, first = 'Mon', last = first, from = '', to = ''] = /^(?:(\w{3})(?:-(\w{3}))? )?([\d:]+)-([\d:]+)$/.exec(part) ?? [];
+    const isNamed = /^[A-Z]/.test(part);
+    const holds = (day: number) => !isNamed || (day - days.indexOf(first) + 7) % 7 <= (days.indexOf(last) - days.indexOf(first) + 7) % 7;
+    if (from < to) return holds(today) && from <= now && now < to;
+    return (holds(today) && from <= now) || (holds((today + 6) % 7) && now < to);
+  });
+}
