@@ -56,20 +56,6 @@ test('a campaign goes from its file to a results file with one line per row', as
   expect(await world.run('pause', world.id)).toMatchObject({ code: 2, stderr: expect.stringContaining('has ended') });
 });
 
-test('results replace earlier results, never the list', async () => {
-  const world = await createWorld();
-  const path = world.writeCampaign({ rows: 2 });
-  await world.run('start', path);
-  const list = world.read('list.csv');
-  const refused = await world.run('results', world.id, '--output', world.path('list.csv'));
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('will not be overwritten') });
-  expect(world.read('list.csv')).toBe(list);
-  const out = world.path('out.csv');
-  expect((await world.run('results', world.id, '-o', out)).stderr).toMatch(/2 rows.*has not ended/);
-  expect(await world.run('results', world.id, '-o', out)).toMatchObject({ code: 0 });
-  expect(await world.run('results', world.id, '-o', out, '--format', 'jsonl')).toMatchObject({ code: 2 });
-});
-
 test('starting twice attaches; a changed list under the same id is refused', async () => {
   const world = await createWorld();
   const path = world.writeCampaign({ rows: 3 });

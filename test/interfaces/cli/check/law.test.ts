@@ -35,9 +35,10 @@ async function check(law: string, { now = monday, rules = '' } = {}) {
   return { stdout, stderr, law: campaign.law, folder };
 }
 
-test('the date of the packaged rules is told, and that they are off', async () => {
+test('the date of the packaged rules is told, and that they are off, and the release of the time-zone data', async () => {
   const on = await check('');
   expect(on.stdout).toMatch(/^Law {7}rules as of 2026-11-24$/m);
+  expect(on.stdout).toMatch(/^Clocks {4}time-zone data 20\d\d[a-z]+$/m);
   expect(on.law).toEqual({ rules: expect.any(Number), packagedAsOf: '2026-11-24', own: null, none: [] });
   const off = await check('law: off\n');
   expect(off.stdout).toMatch(/^Law {7}off: calling hours and caps by law do not hold$/m);
@@ -88,10 +89,6 @@ test('check names the countries without a rule, when people there are called, an
     stderr: expect.not.stringContaining('no rule by law'),
     withoutRule: [],
   });
-});
-
-test('check names the release of the time-zone data', async () => {
-  expect((await check('')).stdout).toMatch(/^Clocks {4}time-zone data 20\d\d[a-z]+$/m);
 });
 
 test.each(dialects)('calls of another campaign count for the caps of the law where the row is (%s)', async (dialect) => {

@@ -7,24 +7,9 @@ import { createWorld, numberAt, proven, until, useSharedWorld, type CampaignWorl
 /** A service, a database and a worker at work; the campaign of each test calls numbers of its own. */
 const workingWorld = useSharedWorld();
 
-const numbersFrom = (first: number): string[] => [0, 1, 2].map((index) => numberAt(first + index));
-const linesOf = (numbers: readonly string[]): string[] => numbers.map((number, index) => `${number},Row${index + 1}`);
-
 /** Of each call to these numbers, the how manieth to its number it was. */
 function callsTo(world: CampaignWorld, numbers: readonly string[]): number[] {
   return world.sandbox.calls().flatMap(({ to, nth }) => (numbers.includes(to) ? [nth] : []));
-}
-
-/** A campaign whose one batch was lost without a trace. What is given up on or redialled is up to the test. */
-async function loseBatch(numbers: readonly string[], lateDelivery = '1m'): Promise<CampaignWorld> {
-  const world = workingWorld();
-  world.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } });
-  const path = world.writeCampaign({
-    lines: linesOf(numbers),
-    yaml: [`advanced: { late_delivery: ${lateDelivery} }`, 'retry: { max_attempts: 1 }'],
-  });
-  expect(await world.run('start', path)).toMatchObject({ code: 0 });
-  return world;
 }
 
 async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
@@ -32,9 +17,11 @@ async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> 
 }
 
 test('a lost batch is decided on by a person, not too early, and redialled in the next round', async () => {
-  // Eighteen seconds more in which it is too early.
-  const numbers = numbersFrom(0);
-  const world = await loseBatch(numbers, '3h');
+  const numbers = [0, 1, 2].map(numberAt);
+  const world = workingWorld();
+  world.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } });
+  const yaml = ['advanced: { late_delivery: 3h }', 'retry: { max_attempts: 1 }'];
+  expect(await world.run('start', world.writeCampaign({ rows: 3, yaml }))).toMatchObject({ code: 0 });
   await until(async () => ((await statusOf(world))['batches'] as Record<string, number>)['unknown'] === 1);
   const unasked = await world.run('resolve', world.id, '--redial');
   expect(unasked).toMatchObject({
@@ -68,7 +55,7 @@ test('a lost batch is decided on by a person, not too early, and redialled in th
   });
 });
 
-test('while a campaign drains, and for one of another service, nobody is redialled', async () => {
+test('while a campaign drains, and for one of another service, nobody is redialled; who is given up stays unresolved', async () => {
   const world = await createWorld();
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
   const scenario = await beginProven(store);
@@ -94,46 +81,37 @@ test('while a campaign drains, and for one of another service, nobody is rediall
   });
   expect(await scenario.batch(1)).toMatchObject({ state: 'held' });
   await store.close();
-});
 
-test('what is given up stays unresolved, and the decision is on record', async () => {
-  const world = await loseBatch(numbersFrom(3));
-  await until(async () => (await statusOf(world))['state'] === 'completed');
-  expect(await world.run('resolve', world.id, '--give-up')).toMatchObject({
+  const giveUp = (...flags: string[]) => world.run('resolve', 'spring', '--give-up', ...flags);
+  const { total } = JSON.parse((await world.run('status', 'spring', '--json')).stdout) as { total: number };
+  expect(await giveUp()).toMatchObject({
     code: 0,
-    stdout: `3 recipients of campaign ${world.id} stay unresolved; the decision is on record.\n`,
+    stdout: `${total} recipients of campaign spring stay unresolved; the decision is on record.\n`,
   });
-  expect((await world.run('resolve', world.id, '--give-up')).stdout).toMatch(/No recipient .* is unresolved\.\n/);
-  expect(JSON.parse((await world.run('resolve', world.id, '--give-up', '--json')).stdout)).toMatchObject({
-    campaignId: world.id,
-    decision: 'give_up',
-    recipients: 0,
-    openGivenUp: 0,
-  });
-  const { stdout } = await world.run('results', world.id, '--output', '-');
-  expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
+  expect((await giveUp()).stdout).toMatch(/No recipient .* is unresolved\.\n/);
+  const again = { campaignId: 'spring', decision: 'give_up', recipients: 0, openGivenUp: 0 };
+  expect(JSON.parse((await giveUp('--json')).stdout)).toMatchObject(again);
+  expect((await world.run('results', 'spring', '--output', '-')).stdout.match(/,unresolved,given_up,/g)).toHaveLength(total);
 });
 
-test('calls of an agent whose list the service refuses for good can be given up, but not while its records are still read', async () => {
-  const hour = 3_600_000;
-  const hidden = { operation: 'batch_calls' as const, effect: { type: 'hide' as const, ms: 100 * hour } };
-  const world = await createWorld({ faults: [hidden], speed: 200 });
-  const path = world.writeCampaign({ rows: 3, yaml: ['advanced: { settle: 90h }', 'retry: { max_attempts: 1 }'] });
-  await world.work();
-  expect(await world.run('start', path)).toMatchObject({ code: 0 });
-  await until(async () => (await statusOf(world))['open'] === 3);
-  expect(await world.run('resolve', world.id, '--give-up', '--open')).toMatchObject({
+test('open calls can be given up, but not while records are still read', async () => {
+  const world = await createWorld({ speed: 1 });
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const now = Math.round(world.sandbox.clock.now());
+  const spring = await beginProven(store, { now });
+  await spring.dial(1, now);
+  await spring.sweep(now, [], false);
+  const giveUp = () => world.run('resolve', 'spring', '--give-up', '--open');
+  expect(await giveUp()).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/Nothing was given up: .* ago, so results may still come/),
   });
-
-  world.sandbox.addFaults({ operation: 'list_conversations', effect: { type: 'error', status: 404 } });
-  await until(async () => (await world.run('resolve', world.id, '--give-up', '--open')).code === 0);
-  await until(async () => (await statusOf(world))['state'] === 'completed');
-  expect(await statusOf(world)).toMatchObject({ outcomes: { unresolved: 3 }, open: 0 });
-  const { stdout } = await world.run('results', world.id, '--output', '-');
-  expect(stdout.match(/,unresolved,given_up,/g)).toHaveLength(3);
-  expect(world.sandbox.calls().map((call) => call.nth)).toEqual([1, 1, 1]);
+  await world.sandbox.advance(2 * 3_600_000);
+  expect(await giveUp()).toMatchObject({ code: 0 });
+  const { total, ...status } = JSON.parse((await world.run('status', 'spring', '--json')).stdout) as Record<string, unknown>;
+  expect(status).toMatchObject({ outcomes: { unresolved: total }, open: 0 });
+  expect((await world.run('results', 'spring', '--output', '-')).stdout.match(/,unresolved,given_up,/g)).toHaveLength(Number(total));
+  await store.close();
 });
 
 test('it must be said which', async () => {
