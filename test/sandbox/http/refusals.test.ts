@@ -232,6 +232,7 @@ test('the paths of comparable services lead to the same operations, and nowhere 
     ['GET', '/v1/convai/v2/phone-numbers'],
     ['POST', `${submitted}/submit`],
     ['GET', `${submitted}/workspace`],
+    ['GET', '/v1/convai/outbound-campaigns/campaigns'],
     ['GET', `${submitted}/batch_1`],
     ['POST', `${submitted}/batch_1/cancel`],
     ['POST', `${submitted}/batch_1/retry`],

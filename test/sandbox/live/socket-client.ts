@@ -7,6 +7,8 @@ import type { Json, TestSandbox } from '../harness.ts';
 export interface SocketClient {
   readonly socket: WebSocket;
   readonly events: Json[];
+  /** Those of one type so far. */
+  heard(type: string): Json[];
   /** The next event of a type that was not asked for yet. */
   next(type: string): Promise<Json>;
   send(message: Json): void;
@@ -49,6 +51,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   return {
     socket,
     events,
+    heard: (wanted) => events.filter(({ type }) => type === wanted),
     closed,
     next: (type) =>
       new Promise((resolve, reject) => {
@@ -74,16 +77,31 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   };
 }
 
+interface Conversation extends SocketClient {
+  readonly conversationId: string;
+  /** The record as the service shows it now. */
+  record(): Promise<Json>;
+}
+
 export async function converse(
   sandbox: TestSandbox,
   agentId: string,
   initiation: Json = {},
   options: ConnectOptions = {},
-): Promise<SocketClient & { conversationId: string }> {
+): Promise<Conversation> {
   const client = await connect(await signedUrl(sandbox, agentId), options);
   client.send({ type: 'conversation_initiation_client_data', ...initiation });
   const { conversation_initiation_metadata_event: metadata } = await client.next('conversation_initiation_metadata');
-  return { ...client, conversationId: metadata.conversation_id };
+  const conversationId: string = metadata.conversation_id;
+  return { ...client, conversationId, record: () => sandbox.read(`/v1/convai/conversations/${conversationId}`) };
+}
+
+/** A conversation whose agent has finished its first message. */
+export async function listening(sandbox: TestSandbox, agentId = 'agent_reminders', initiation: Json = {}): Promise<Conversation> {
+  const client = await converse(sandbox, agentId, initiation);
+  await client.next('audio');
+  await pass(sandbox, 4_000);
+  return client;
 }
 
 /** Connects and is turned away: the event that says why, and how the connection was closed. */

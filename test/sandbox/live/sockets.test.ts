@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { speakingMs } from '../../../src/sandbox/core/state/talk.ts';
 import { ServiceClock } from '../../../src/sandbox/core/clock/clock.ts';
 import { startTestSandbox, testWith, type Json, type ManualClock, type TestSandbox } from '../harness.ts';
-import { connect, converse, pass, signedUrl, type SocketClient } from './socket-client.ts';
+import { connect, converse, listening, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
 const quick = { sockets: { pacing: 'fast' } } as const;
 const test = testWith(quick);
@@ -60,7 +60,7 @@ test('the pieces of sound make up the whole sentence, and the alignment tells ev
   const client = await converse(sandbox, agentId);
   await client.next('audio');
   await client.settle();
-  const pieces = client.events.filter(({ type }) => type === 'audio').map(({ audio_event }) => audio_event);
+  const pieces = client.heard('audio').map(({ audio_event }) => audio_event);
   const bytes = pieces.reduce((sum, piece) => sum + Buffer.from(piece.audio_base_64, 'base64').length, 0);
   // Tones last as long as speaking does; µ-law has 8 bytes a millisecond.
   expect(bytes).toBe(speakingMs(greeting) * 8);
@@ -74,7 +74,7 @@ test('the pieces of sound make up the whole sentence, and the alignment tells ev
 test('in real time a sentence is sent as it is heard, on the clock of the service', async () => {
   const sandbox = await startTestSandbox();
   const client = await converse(sandbox, 'agent_reminders');
-  const pieces = (): number => client.events.filter(({ type }) => type === 'audio').length;
+  const pieces = (): number => client.heard('audio').length;
   await client.next('audio');
   expect(pieces()).toBe(1);
   await pass(sandbox, 500);
@@ -89,7 +89,7 @@ test('a conversation becomes a record like any other: in progress while it is he
   const sandbox = await startTestSandbox({ ...quick });
   const client = await converse(sandbox, 'agent_reminders', { source_info: { source: 'test', version: '1' } });
   await client.next('agent_response');
-  expect(await record(sandbox, client.conversationId)).toMatchObject({
+  expect(await client.record()).toMatchObject({
     status: 'in-progress',
     audio: null,
     transcript: [{ speaker: 'agent', text: 'Hello, I am calling about your appointment.' }],
@@ -138,7 +138,7 @@ test('initiation data set variables and override settings for this conversation 
   });
   const { agent_response_event: said } = await client.next('agent_response');
   expect(said.agent_response).toBe('Welcome back, Robin!');
-  const kept = await record(sandbox, client.conversationId);
+  const kept = await client.record();
   expect(kept.conversation_initiation_client_data).toMatchObject({
     dynamic_variables: { name: 'Robin', secret__pin: '[redacted]' },
     conversation_config_override: { agent: { first_message: 'Welcome back, {{name}}!' } },
@@ -209,11 +209,11 @@ test('in a conversation by text there is no sound, words come in parts, and it e
   await client.next('agent_response');
   expect(await say(client, 'Robin Example')).toContain('Thank you');
   expect(await client.closed).toEqual({ code: 1000, reason: 'end_call tool was called.' });
-  const parts = client.events.filter(({ type }) => type === 'agent_chat_response_part').map((event) => event.text_response_part);
+  const parts = client.heard('agent_chat_response_part').map((event) => event.text_response_part);
   const first = parts.filter(({ event_id }) => event_id === parts[0].event_id);
   expect(first.map(({ text }) => text).join('')).toBe(greeting);
   expect(first.map(({ type }) => type)).toEqual(['start', 'delta', 'delta', 'delta', 'delta', 'delta', 'delta', 'stop']);
-  expect(client.events.some(({ type }) => type === 'audio')).toBe(false);
+  expect(client.heard('audio')).toEqual([]);
   const done = await finished(sandbox, client.conversationId);
   expect(done).toMatchObject({ status: 'done', collected_data: { name: { value: 'Robin Example' } } });
   expect(done.metadata.text_only).toBe(true);
@@ -244,7 +244,7 @@ test('who speaks while the agent does interrupts it: the rest is not sent, and w
   const { agent_response_event: answer } = (await client.next('agent_response'), await client.next('agent_response'));
   expect(answer.agent_response).toContain('This is');
   expect(client.events.filter(({ type, audio_event }) => type === 'audio' && audio_event.event_id === 1)).toHaveLength(5);
-  const { transcript } = await record(sandbox, client.conversationId);
+  const { transcript } = await client.record();
   const original = 'Hello, I am calling about your appointment.';
   expect(transcript.slice(0, 2)).toMatchObject([
     { interrupted: true, text: 'Hello, I am', original_message: original },
@@ -253,17 +253,14 @@ test('who speaks while the agent does interrupts it: the rest is not sent, and w
 });
 
 test('the agent asks again whenever nobody answers within the turn timeout, but not who is active', async ({ sandbox }) => {
-  const client = await converse(sandbox, 'agent_reminders');
-  await client.next('audio');
   // The agent speaks for a little more than three seconds.
-  await pass(sandbox, 4_000);
+  const client = await listening(sandbox);
   await pass(sandbox, 6_000);
   client.send({ type: 'user_activity' });
   await client.settle();
   await pass(sandbox, 6_000);
   await client.settle();
-  const said = (): string[] =>
-    client.events.filter(({ type }) => type === 'agent_response').map((event) => event.agent_response_event.agent_response);
+  const said = (): string[] => client.heard('agent_response').map((event) => event.agent_response_event.agent_response);
   expect(said()).toHaveLength(1);
   await pass(sandbox, 1_000);
   await client.settle();
@@ -328,25 +325,23 @@ test('what a client tells beside the conversation is kept with its record', asyn
   client.send({ type: 'feedback', event_id: 2, score: 'like' });
   client.send({ type: 'feedback', event_id: 3, score: 'dislike' });
   await client.settle();
-  const { metadata } = await record(sandbox, client.conversationId);
+  const { metadata } = await client.record();
   expect(metadata.feedback).toEqual({ type: 'thumbs', overall_score: 'like', likes: 2, dislikes: 1 });
   expect(metadata.contextual_updates).toEqual([{ time: '2030-01-15T12:00:00.000Z', text: 'The page shows invoices.', context_id: 'page' }]);
 });
 
 test('words that come while the agent thinks are answered together, and interrupt nothing', async () => {
   const sandbox = await startTestSandbox();
-  const client = await converse(sandbox, 'agent_reminders');
-  await client.next('audio');
-  await pass(sandbox, 4_000, 1_000);
+  const client = await listening(sandbox);
   client.send({ type: 'user_message', text: 'One moment.' });
   await client.settle();
   client.send({ type: 'user_message', text: 'Who is this?' });
   await client.settle();
   await pass(sandbox, 3_000, 500);
   await client.settle();
-  const { transcript } = await record(sandbox, client.conversationId);
+  const { transcript } = await client.record();
   expect(transcript.map((turn: Json) => turn.speaker)).toEqual(['agent', 'user', 'user', 'agent']);
-  expect(client.events.some(({ type }) => type === 'interruption')).toBe(false);
+  expect(client.heard('interruption')).toEqual([]);
 });
 
 test('a reset ends the conversations that are held', async ({ sandbox }) => {
@@ -356,9 +351,8 @@ test('a reset ends the conversations that are held', async ({ sandbox }) => {
 });
 
 test('a call that is hung up from outside closes its socket, and what was said stays', async ({ sandbox }) => {
-  const client = await converse(sandbox, 'agent_reminders');
+  const client = await listening(sandbox);
   await client.next('agent_response');
-  await pass(sandbox, 4_000);
   await say(client, 'Who is this?');
   await pass(sandbox, 100);
   const [call] = (await sandbox.read('/_sandbox/calls?direction=inbound')).calls;
@@ -373,8 +367,7 @@ test('a call that is hung up from outside closes its socket, and what was said s
 });
 
 test('a restored state has no sockets: conversations that were held in it have ended, with what was said', async ({ sandbox }) => {
-  const client = await converse(sandbox, 'agent_reminders');
-  await pass(sandbox, 4_000);
+  const client = await listening(sandbox);
   await say(client, 'Who is this?');
   const { body: snapshot } = await sandbox.post('/_sandbox/snapshots', {});
   await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);

@@ -173,15 +173,6 @@ test('what is told about the keys holds no secret', async () => {
   }
 });
 
-test('credentials are redeemed once by hand, and do not open a socket afterwards', async () => {
-  const sandbox = await startTestSandbox(quick);
-  const token = await issue(sandbox);
-  const redeem = async (): Promise<Json> => (await sandbox.post('/_sandbox/credentials/redeem', { credential: token })).body;
-  expect(await redeem()).toEqual({ accepted: true, kind: 'token', agent_id: 'agent_reminders' });
-  expect(await redeem()).toEqual({ accepted: false, kind: null, agent_id: null });
-  expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);
-});
-
 test('behind a server that does the TLS the signed address is wss in either dialect', async ({ sandbox }) => {
   const headers = { 'x-forwarded-proto': 'https' };
   const path = '/v1/convai/conversation/get-signed-url?agent_id=agent_reminders';

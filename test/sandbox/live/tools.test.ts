@@ -30,7 +30,7 @@ test("who names a client's tool has it used: the client is asked, and its result
   client.send({ type: 'client_tool_result', tool_call_id: call.tool_call_id, result: 'Invoice 12 is open' });
   const { agent_response_event: said } = await client.next('agent_response');
   expect(said.agent_response).toMatch(/^Invoice 12 is open\. .*How do you feel today\?/);
-  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await client.record();
   expect(body.transcript[2]).toMatchObject({
     tool_calls: [{ tool_name: 'open_invoice', params_as_json: '{"number":12}' }],
     tool_results: [{ result_value: 'Invoice 12 is open', is_error: false }],
@@ -59,7 +59,7 @@ test('a tool that is not named is not used', async ({ sandbox }) => {
   client.send({ type: 'user_message', text: 'Good morning.' });
   await client.next('agent_response');
   await client.next('agent_response');
-  expect(client.events.some(({ type }) => type === 'client_tool_call')).toBe(false);
+  expect(client.heard('client_tool_call')).toEqual([]);
 });
 
 test('a client that reports an error, or nothing in time, is not waited for', async ({ sandbox }) => {
@@ -73,10 +73,10 @@ test('a client that reports an error, or nothing in time, is not waited for', as
   await client.next('client_tool_call');
   await pass(sandbox, 4_999);
   await client.settle();
-  expect(client.events.filter(({ type }) => type === 'agent_response')).toHaveLength(2);
+  expect(client.heard('agent_response')).toHaveLength(2);
   await pass(sandbox, 1);
   expect((await client.next('agent_response')).agent_response_event.agent_response).toContain('that did not work');
-  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await client.record();
   expect(body.transcript.at(-1).tool_results[0]).toMatchObject({
     is_error: true,
     result_value: 'open_invoice gave no result within 5 seconds.',
@@ -126,7 +126,7 @@ test('a model that fails without a backup ends the conversation with 1002, and t
   expect((await client.next('error')).error_event).toMatchObject({ code: 1002, error_type: 'custom_llm_error' });
   expect(await client.closed).toEqual({ code: 1002, reason: 'custom_llm_error' });
   await pass(sandbox, 10_000);
-  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await client.record();
   expect(body).toMatchObject({ status: 'failed', termination_reason: expect.stringContaining('custom_llm_error') });
 });
 
@@ -141,6 +141,6 @@ test('what is said while a tool is waited for is answered together with it', asy
   client.send({ type: 'client_tool_result', tool_call_id: second.tool_call_id, result: 'Open' });
   await client.next('agent_response');
   await client.settle();
-  const body = await sandbox.read(`/v1/convai/conversations/${client.conversationId}`);
+  const body = await client.record();
   expect(body.transcript.map((turn: Json) => turn.speaker)).toEqual(['agent', 'user', 'user', 'agent']);
 });

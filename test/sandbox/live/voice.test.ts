@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
-import { connect, converse, pass, signedUrl, type SocketClient } from './socket-client.ts';
+import { startTestSandbox, testWith, type Json } from '../harness.ts';
+import { connect, converse, listening, pass, signedUrl, type SocketClient } from './socket-client.ts';
 
 const quick = { sockets: { pacing: 'fast' } } as const;
 const test = testWith(quick);
@@ -18,29 +18,17 @@ function sendAudio(client: SocketClient, audio: Buffer, pieceBytes = 3_200): voi
     client.send({ user_audio_chunk: audio.subarray(at, at + pieceBytes).toString('base64') });
 }
 
-async function transcript(sandbox: TestSandbox, client: { conversationId: string }): Promise<Json[]> {
-  return (await sandbox.read(`/v1/convai/conversations/${client.conversationId}`)).transcript;
-}
-
-/** A conversation whose agent has finished its first message. */
-async function listening(sandbox: TestSandbox, agentId = 'agent_reminders', initiation: Json = {}) {
-  const client = await converse(sandbox, agentId, initiation);
-  await client.next('audio');
-  await pass(sandbox, 4_000);
-  return client;
-}
-
 test('speech is heard as a turn of its own when it is over, and answered, but not understood', async ({ sandbox }) => {
   const client = await listening(sandbox);
   sendAudio(client, tone(1_000));
   sendAudio(client, tone(600, { level: 0 }));
   await client.settle();
-  expect(client.events.some(({ type }) => type === 'user_transcript')).toBe(false);
+  expect(client.heard('user_transcript')).toEqual([]);
   sendAudio(client, tone(200, { level: 0 }));
   expect((await client.next('user_transcript')).user_transcription_event).toEqual({ user_transcript: '…', event_id: expect.any(Number) });
   await client.next('agent_response');
   await client.next('agent_response');
-  expect((await transcript(sandbox, client)).map(({ speaker }) => speaker)).toEqual(['agent', 'user', 'agent']);
+  expect((await client.record()).transcript.map(({ speaker }: Json) => speaker)).toEqual(['agent', 'user', 'agent']);
 });
 
 test.each([37, 320, 640, 16_000])('what is heard does not depend on pieces of %i samples', async (samples) => {
@@ -51,14 +39,14 @@ test.each([37, 320, 640, 16_000])('what is heard does not depend on pieces of %i
   await client.next('user_transcript');
   await client.next('user_transcript');
   await client.settle();
-  expect(client.events.filter(({ type }) => type === 'user_transcript')).toHaveLength(2);
+  expect(client.heard('user_transcript')).toHaveLength(2);
 });
 
 test('a click and a whisper are not speech', async ({ sandbox }) => {
   const client = await listening(sandbox);
   sendAudio(client, Buffer.concat([tone(40), tone(900, { level: 0 }), tone(2_000, { level: 400 }), tone(900, { level: 0 })]));
   await client.settle();
-  expect(client.events.some(({ type }) => type === 'user_transcript')).toBe(false);
+  expect(client.heard('user_transcript')).toEqual([]);
 });
 
 test('who mutes the microphone has finished too', async ({ sandbox }) => {
@@ -67,7 +55,7 @@ test('who mutes the microphone has finished too', async ({ sandbox }) => {
   await client.settle();
   await pass(sandbox, 1_399);
   await client.settle();
-  expect(client.events.some(({ type }) => type === 'user_transcript')).toBe(false);
+  expect(client.heard('user_transcript')).toEqual([]);
   await pass(sandbox, 1);
   await client.next('user_transcript');
 });
@@ -79,7 +67,7 @@ test('who begins to speak while the agent does interrupts it', async () => {
   await pass(sandbox, 1_000);
   sendAudio(client, tone(200));
   expect((await client.next('interruption')).interruption_event).toEqual({ event_id: 1 });
-  expect((await transcript(sandbox, client))[0]).toMatchObject({ interrupted: true });
+  expect((await client.record()).transcript[0]).toMatchObject({ interrupted: true });
 });
 
 test.for<[string, Buffer, Buffer]>([
@@ -116,5 +104,5 @@ test('in a conversation by text sound is not listened to', async ({ sandbox }) =
   const client = await converse(sandbox, 'agent_reminders', { conversation_config_override: { conversation: { text_only: true } } });
   sendAudio(client, Buffer.concat([tone(1_000), tone(900, { level: 0 })]));
   await client.settle();
-  expect((await transcript(sandbox, client)).map(({ speaker }) => speaker)).toEqual(['agent']);
+  expect((await client.record()).transcript.map(({ speaker }: Json) => speaker)).toEqual(['agent']);
 });

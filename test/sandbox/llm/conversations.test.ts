@@ -54,14 +54,6 @@ test('the model is asked as the contract says: prompt with variables, what was s
   ]);
 });
 
-test('the path of the contract is called exactly once, however the address ends', async ({ sandbox }) => {
-  const model = await startModelServer((response) => useTool(response, 'end_call'));
-  for (const end of ['', '/', '/chat/completions', '/chat/completions/', '?region=a', '/chat/completions?region=a'])
-    await holdConversation(sandbox, await createModelAgent(sandbox, model.url + end));
-  const [plain, withQuery] = ['/v1/chat/completions', '/v1/chat/completions?region=a'];
-  expect(model.requests.map(({ path }) => path)).toEqual([plain, plain, plain, plain, withQuery, withQuery]);
-});
-
 test("a call's own settings choose the model, its address and its headers for that call alone", async ({ sandbox }) => {
   const model = await startModelServer(interviewer);
   const other = await startModelServer((response) => useTool(response, 'end_call', { message: 'The other one.' }));

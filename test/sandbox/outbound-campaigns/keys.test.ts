@@ -113,30 +113,6 @@ test('a request that hangs and is carried out when its key is taken creates noth
   expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toEqual([]);
 });
 
-test.each([
-  ['dials_nobody', 'stopped', 0],
-  ['too_late', 'stopping', 1],
-] as const)('the stop of a scheduled campaign, set to %s', async (stopOfScheduled, status, dialled) => {
-  const sandbox = await start({ stopOfScheduled });
-  const { campaign, within_calling_window: within } = await submit(sandbox, [answers], { scheduled_time_unix: inThirtyDays });
-  expect(within).toBe(false);
-  const stopped = await sandbox.post(`${campaigns}/${campaign.campaign_id}/stop`);
-  expect([stopped.status, stopped.body.status]).toEqual([status === 'stopped' ? 200 : 202, status]);
-  sandbox.clock.advance(31 * 86_400_000);
-  await sandbox.get(campaigns);
-  expect(sandbox.calls().filter(({ dialedAt }) => dialedAt !== null)).toHaveLength(dialled);
-});
-
-test.each([
-  ['kept', null],
-  ['ignored', noon],
-] as const)('a schedule that is %s', async (schedule, dialedAt) => {
-  const sandbox = await start({ schedule });
-  const { campaign } = await submit(sandbox, [answers], { scheduled_time_unix: inThirtyDays });
-  expect(sandbox.calls()[0]?.dialedAt).toBe(dialedAt);
-  expect(campaign.scheduled_time_unix).toBe(inThirtyDays);
-});
-
 test('the list and the reports lag as is set', async () => {
   const sandbox = await start({ listLagMs: 60_000, reportLagMs: 30_000 });
   const { campaign } = await submit(sandbox, [isBusy, other], { target_concurrency_limit: 1 });

@@ -2,123 +2,77 @@ import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { isFull } from '../../support/depth.ts';
 import { batchOf, imported, noon, plainNumbers, startTestSandbox, testWith, type Json, type TestSandbox } from '../harness.ts';
+import { campaigns, submission } from '../outbound-campaigns/caller.ts';
 
-const campaigns = '/v1/convai/outbound-campaigns/campaigns';
 const onHold = { clock: 'manual', epochMs: noon } as const;
 const test = testWith(onHold);
-
-type Step = { do: string; pick: number; value: number };
-
-// prettier-ignore
-const kinds = ['create', 'patch', 'delete', 'import', 'assign', 'verify', 'batch', 'forget', 'inbound', 'submit', 'cancel', 'campaign',
-  'stop', 'model', 'fault', 'order', 'course', 'advance', 'page'];
-
-const steps = fc.array(
-  fc.record({
-    do: fc.constantFrom(...kinds, 'batch', 'batch', 'submit', 'advance', 'advance'),
-    pick: fc.nat(1_000),
-    value: fc.nat(1_000),
-  }),
-  { minLength: 3, maxLength: 18 },
-);
 
 /** What differs between two sandboxes that are otherwise the same: ids of errors, and the machine's time. */
 function normalise(body: Json): string {
   return JSON.stringify(body, (key, value) => (['request_id', 'realAcceptedAt', 'snapshot_id'].includes(key) ? 0 : value));
 }
 
+const dialled = [...['00', '01', '02', '03', '06', '08', '10'].map((end) => `+121255501${end}`), ...plainNumbers(12)];
+const api = '/v1/convai';
+
 function pickOf<T>(list: readonly T[], pick: number): T | undefined {
   return list[pick % Math.max(1, list.length)];
 }
 
-const dialled = [...['00', '01', '02', '03', '06', '08', '10'].map((end) => `+121255501${end}`), ...plainNumbers(12)];
+/** Each does one thing, chosen by what there is at the moment. */
+function actionsOf(sandbox: TestSandbox, pick: number, value: number) {
+  const { get, post, put, patch, delete: remove } = sandbox;
+  const anyOf = async (path: string, key: string, of = (body: Json): Json[] => body): Promise<string> =>
+    pickOf(of(await sandbox.read(path)), pick)?.[key] ?? 'none';
+  const agentId = () => anyOf(`${api}/agents?page_size=100`, 'agent_id', ({ agents }) => agents);
+  const numberId = () => anyOf(`${api}/phone-numbers`, 'phone_number_id');
+  const recordId = () => anyOf(`${api}/conversations?page_size=100`, 'conversation_id', ({ conversations }) => conversations);
+  const batchId = () => anyOf(`${api}/batch-calling/workspace`, 'id', ({ batch_calls: batches }) => batches);
+  const campaignId = () => anyOf(campaigns, 'campaign_id', (body) => body.campaigns);
+  const callId = () => anyOf('/_sandbox/calls', 'callId', ({ calls }) => calls);
+  const some = (most: number) => dialled.slice(value % 12, (value % 12) + 1 + (pick % most));
+  const from = async () => ({ agent_id: await agentId(), agent_phone_number_id: await numberId() });
+  const soon = async () => Math.floor((await sandbox.read('/_sandbox/clock')).now_ms / 1000) + (value % 40);
+  const said = { conversation_config: { agent: { first_message: `Hello ${value}, {{name}}.` } } };
+  const channel = async () => ({ channel: 'phone', agent_phone_number_id: await numberId() });
+  const once = { target_concurrency_limit: 1, idempotency_key: `key ${pick % 3}` };
+  return {
+    create: () => post(`${api}/agents`, { name: `Agent ${value}`, tags: [`t${value % 3}`] }),
+    patch: async () => patch(`${api}/agents/${await agentId()}`, said),
+    delete: async () => remove(`${api}/agents/${await agentId()}`),
+    import: () => post(`${api}/phone-numbers`, { ...imported, phone_number: `+131355501${String(value % 100).padStart(2, '0')}` }),
+    assign: async () => patch(`${api}/phone-numbers/${await numberId()}`, { agent_id: await agentId() }),
+    verify: async () => post(`/_sandbox/numbers/${await numberId()}/${value % 2 === 0 ? 'verify' : 'unverify'}`),
+    batch: async () => sandbox.batch(some(7), { agent_id: await agentId(), from_phone_number_id: await numberId() }),
+    submit: async () => post(`${api}/batch-calling/submit`, batchOf(some(4), { ...(await from()), scheduled_time_unix: await soon() })),
+    cancel: async () => post(`${api}/batch-calling/${await batchId()}/cancel`),
+    campaign: async () =>
+      post(`${campaigns}/submit`, submission(some(4), { agent_id: await agentId(), channel_config: await channel(), ...once })),
+    stop: async () => post(`${campaigns}/${await campaignId()}/${['pause', 'resume', 'stop'][value % 3]}`),
+    model: () => put('/_sandbox/models/svc_open_medium/availability', { available: value % 2 === 0 }),
+    forget: async () => remove(`${api}/conversations/${await recordId()}`),
+    inbound: async () => post('/_sandbox/inbound', { phone_number_id: await numberId(), from: pickOf(dialled, value) }),
+    fault: () => post('/_sandbox/faults', { operation: 14, every: 2, effect: { type: 'partial', accept: 1 } }),
+    order: () => post('/_sandbox/numbers/next-course', { to: pickOf(dialled, pick), result: 'voicemail' }),
+    course: async () => post(`/_sandbox/calls/${await callId()}/course`, value % 2 === 0 ? { hang_up: 'now' } : { result: 'busy' }),
+    advance: () => post('/_sandbox/clock/advance', { ms: value * 60 }),
+    page: () => get(`${api}/conversations?page_size=${1 + (value % 5)}`),
+  };
+}
 
-/** Does one thing, chosen by what there is at the moment, and tells the answer. */
+type Action = keyof ReturnType<typeof actionsOf>;
+type Step = { do: Action; pick: number; value: number };
+// prettier-ignore
+const kinds: Action[] = ['create', 'patch', 'delete', 'import', 'assign', 'verify', 'batch', 'batch', 'batch', 'forget', 'inbound', 'submit',
+  'submit', 'cancel', 'campaign', 'stop', 'model', 'fault', 'order', 'course', 'advance', 'advance', 'advance', 'page'];
+const steps = fc.array(fc.record({ do: fc.constantFrom(...kinds), pick: fc.nat(1_000), value: fc.nat(1_000) }), {
+  minLength: 3,
+  maxLength: 18,
+});
+
+/** What the action was answered. */
 async function take(sandbox: TestSandbox, { do: what, pick, value }: Step): Promise<string> {
-  const request: TestSandbox['request'] = (...asked) => sandbox.request(...asked);
-  const { get } = sandbox;
-  const agentId = async (): Promise<string> =>
-    pickOf((await get('/v1/convai/agents?page_size=100')).body.agents as Json[], pick)?.agent_id ?? 'none';
-  const numberId = async (): Promise<string> =>
-    pickOf((await get('/v1/convai/phone-numbers')).body as Json[], pick)?.phone_number_id ?? 'none';
-  const answer = await (async () => {
-    switch (what) {
-      case 'create':
-        return request('POST', '/v1/convai/agents', { name: `Agent ${value}`, tags: [`t${value % 3}`] });
-      case 'patch':
-        return request('PATCH', `/v1/convai/agents/${await agentId()}`, {
-          conversation_config: { agent: { first_message: `Hello ${value}, {{name}}.` } },
-        });
-      case 'delete':
-        return request('DELETE', `/v1/convai/agents/${await agentId()}`);
-      case 'import':
-        return request('POST', '/v1/convai/phone-numbers', {
-          ...imported,
-          phone_number: `+1313555${String(100 + (value % 100)).padStart(4, '0')}`,
-        });
-      case 'assign':
-        return request('PATCH', `/v1/convai/phone-numbers/${await numberId()}`, { agent_id: await agentId() });
-      case 'verify':
-        return request('POST', `/_sandbox/numbers/${await numberId()}/${value % 2 === 0 ? 'verify' : 'unverify'}`);
-      case 'batch':
-        return sandbox.batch(dialled.slice(value % 12, (value % 12) + 1 + (pick % 7)), {
-          agent_id: await agentId(),
-          from_phone_number_id: await numberId(),
-        });
-      case 'submit': {
-        const { now_ms: now } = (await get('/_sandbox/clock')).body;
-        const recipients = dialled.slice(value % 12, (value % 12) + 1 + (pick % 4));
-        const more = {
-          agent_id: await agentId(),
-          agent_phone_number_id: await numberId(),
-          scheduled_time_unix: Math.floor(now / 1000) + (value % 40),
-        };
-        return request('POST', '/v1/convai/batch-calling/submit', batchOf(recipients, more));
-      }
-      case 'cancel': {
-        const { batch_calls: batches } = (await get('/v1/convai/batch-calling/workspace')).body;
-        return request('POST', `/v1/convai/batch-calling/${pickOf<Json>(batches, pick)?.id ?? 'none'}/cancel`);
-      }
-      case 'campaign': {
-        const recipients = dialled.slice(value % 12, (value % 12) + 1 + (pick % 4)).map((phone_number) => ({ phone_number }));
-        return request('POST', `${campaigns}/submit`, {
-          call_name: 'Campaign',
-          agent_id: await agentId(),
-          channel_config: { channel: 'phone', agent_phone_number_id: await numberId() },
-          recipients,
-          target_concurrency_limit: 1,
-          idempotency_key: `key ${pick % 3}`,
-          variant: 'simple',
-        });
-      }
-      case 'stop': {
-        const found = (await get(campaigns)).body.campaigns;
-        const order = ['pause', 'resume', 'stop'][value % 3];
-        return request('POST', `${campaigns}/${pickOf<Json>(found, pick)?.campaign_id ?? 'none'}/${order}`);
-      }
-      case 'model':
-        return request('PUT', '/_sandbox/models/svc_open_medium/availability', { available: value % 2 === 0 });
-      case 'forget': {
-        const { conversations } = (await get('/v1/convai/conversations?page_size=100')).body;
-        return request('DELETE', `/v1/convai/conversations/${pickOf<Json>(conversations, pick)?.conversation_id ?? 'none'}`);
-      }
-      case 'inbound':
-        return request('POST', '/_sandbox/inbound', { phone_number_id: await numberId(), from: pickOf(dialled, value) });
-      case 'fault':
-        return request('POST', '/_sandbox/faults', { operation: 14, every: 2, effect: { type: 'partial', accept: 1 } });
-      case 'order':
-        return request('POST', '/_sandbox/numbers/next-course', { to: pickOf(dialled, pick), result: 'voicemail' });
-      case 'course': {
-        const { calls } = (await get('/_sandbox/calls')).body;
-        const callId = pickOf<Json>(calls, pick)?.callId ?? 'none';
-        return request('POST', `/_sandbox/calls/${callId}/course`, value % 2 === 0 ? { hang_up: 'now' } : { result: 'busy' });
-      }
-      case 'advance':
-        return request('POST', '/_sandbox/clock/advance', { ms: value * 60 });
-      default:
-        return get(`/v1/convai/conversations?page_size=${1 + (value % 5)}`);
-    }
-  })();
+  const answer = await actionsOf(sandbox, pick, value)[what]();
   return `${what} ${answer.status} ${normalise(answer.body)}`;
 }
 

@@ -78,12 +78,6 @@ test('a batch is told with the fields of its type, and its recipients with what 
   ]);
 });
 
-test('a repeated request makes a second batch, with the same recipients', async ({ sandbox }) => {
-  const ids = [await sandbox.submit(people('0130')), await sandbox.submit(people('0130'))].map(({ id }) => id);
-  expect(new Set(ids).size).toBe(2);
-  expect(sandbox.calls().map(({ to }) => to)).toEqual(['+12125550130', '+12125550130']);
-});
-
 test('a recipient is pending, dispatched, initiated, in progress, then as the call went', async () => {
   const sandbox = await startPublished({ batchCalling: { dispatchedMs: 500 }, concurrency: 8 });
   const at = Math.floor(sandbox.clock.now() / 1000) + 60;
@@ -200,14 +194,4 @@ test('ids of recipients may be replaced, or have to differ', async () => {
   const replaced = await startPublished({ batchCalling: { recipientIds: 'replaced' } });
   const { id } = await replaced.submit(people('0100'));
   expect(Object.keys(await replaced.statuses(id))).toEqual([replaced.calls()[0]!.callId]);
-});
-
-test('more recipients than allowed, and terms that are not accepted, refuse the whole batch', async () => {
-  const small = await startPublished({ maxCallsPerBatch: 2 });
-  const many = await small.post(`${batches}/submit`, batchOf(people('0130', '0131', '0132')));
-  expect(many).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'recipients'] }] } });
-  const unsigned = await startPublished({ batchCalling: { termsAccepted: false } });
-  const refused = await unsigned.post(`${batches}/submit`, batchOf(people('0130')));
-  expect(refused).toMatchObject({ status: 403, body: { detail: { code: 'batch_calling_terms_not_accepted' } } });
-  expect([...small.calls(), ...unsigned.calls()]).toEqual([]);
 });

@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { expect, onTestFinished, vi } from 'vitest';
-import { createServer as createSandboxServer } from '../../../src/sandbox/server.ts';
-import { Service } from '../../../src/sandbox/core/service/service.ts';
-import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
-import { createManualClock, noon, startTestSandbox, test as sandboxTest, type Json, type TestSandbox } from '../harness.ts';
+import { expect, vi } from 'vitest';
+import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
+import { noon, startTestSandbox, test as sandboxTest, type Json, type TestSandbox } from '../harness.ts';
 import { patienceMs } from '../../support/until.ts';
 import { startReceiver, type Received } from './receiver.ts';
 
@@ -267,38 +265,22 @@ test('a webhook that is removed hears nothing more', async ({ sandbox, receiver 
 
 test('what is on its way when the state is replaced is dropped, and the webhook goes on', async ({ receiver }) => {
   receiver.answer = () => 500;
-  const clock = createManualClock();
   const webhooks = [{ url: receiver.url, secret, retries: true }];
-  const service = new Service(resolveSettings({ seed: 'test', webhooks }), clock);
-  const app = createSandboxServer(service);
-  onTestFinished(() => {
-    service.close();
-    return app.close();
-  });
-  const ask = async (path: string): Promise<Json> => (await app.inject(`/_sandbox/webhooks${path}`)).json();
-  const [{ webhook_id: id }] = (await ask('')).webhooks;
+  const sandbox = await startTestSandbox({ clock: 'manual', epochMs: noon, webhooks });
+  const { body: snapshot } = await sandbox.post('/_sandbox/snapshots');
+  const [{ webhook_id: id }] = (await sandbox.read('/_sandbox/webhooks')).webhooks;
   const callAgain = async (): Promise<void> => {
-    await app.inject({
-      method: 'POST',
-      url: '/v1/convai/phone-numbers/batch-calls',
-      headers: { 'x-api-key': 'sk_sandbox_ok' },
-      payload: { agent_id: 'agent_reminders', from_phone_number_id: 'pn_main', calls: [{ to_phone_number: '+12125550101' }] },
-    });
-    clock.advance(10_000);
-    service.scheduler.runDue();
-    await Promise.all(service.pendingWork);
+    await sandbox.batch(['+12125550101']);
+    await sandbox.advance(10_000);
   };
   await callAgain();
-  expect(await ask(`/${id}`)).toMatchObject({ pending_retries: 1 });
-  service.scheduler.clear();
-  service.leave('replaced');
-  expect(await ask(`/${id}`)).toMatchObject({ pending_retries: 0 });
-  const dropped = [{ state: 'dropped', reason: 'The state was replaced.' }];
-  expect((await ask(`/${id}/deliveries`)).deliveries).toMatchObject(dropped);
+  expect(await sandbox.read(`/_sandbox/webhooks/${id}`)).toMatchObject({ pending_retries: 1 });
+  await sandbox.post(`/_sandbox/snapshots/${snapshot.snapshot_id}/restore`);
+  expect(await sandbox.read(`/_sandbox/webhooks/${id}`)).toMatchObject({ pending_retries: 0 });
+  expect(await deliveries(sandbox, id)).toMatchObject([{ state: 'dropped', reason: 'The state was replaced.' }]);
   receiver.answer = () => 200;
   await callAgain();
-  const states = (await ask(`/${id}/deliveries`)).deliveries.map(({ state }: Json) => state);
-  expect(states).toEqual(['dropped', 'delivered']);
+  await expect.poll(async () => (await deliveries(sandbox, id)).map(({ state }) => state)).toEqual(['dropped', 'delivered']);
 });
 
 test('closing the sandbox cuts off a delivery that is never answered', async ({ sandbox, receiver }) => {
