@@ -81,8 +81,8 @@ export function gatherMix(mix: Mix, sandbox: RunningSandbox, ledger: Ledger, kno
   };
 }
 
-/** Where clocks are several, or records tell too little, no books are judged. */
-export function withoutBooks({ books: _, doubt: _doubt, ...bare }: Evidence): Evidence {
+/** Where clocks differ, or records tell too little, no books are judged. */
+export function withoutBooks({ books: _books, doubt: _doubt, ...bare }: Evidence): Evidence {
   return bare;
 }
 
