@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile, chmod, mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, writeFile, chmod, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { tellSlow } from './support/timings.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const ci = fileURLToPath(new URL('../.ci', import.meta.url));
 
@@ -34,8 +34,7 @@ interface CiEnd {
 
 /** Runs the script in a folder of its own, with an `npm` that does as told. */
 async function runCi({ exits = {}, report = green, audit = noAnswer }: Steps = {}): Promise<CiEnd> {
-  const root = await mkdtemp(join(tmpdir(), 'carillon-ci-'));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const root = temporaryFolder();
   await cp(ci, join(root, '.ci'), { recursive: true });
   await mkdir(join(root, 'bin'));
   const npm = `#!/bin/sh

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -16,6 +15,7 @@ import type { Io } from '../src/interfaces/cli/terminal/io.ts';
 import { processInput } from '../src/interfaces/cli/terminal/person-input.ts';
 import { readConfig } from '../src/shared/config.ts';
 import type { CampaignFile } from '../src/campaign/file/campaign-file.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 /*
  * What the documents say is compared with what the program does. Each check is a function of texts, so that a broken text shows
@@ -478,18 +478,11 @@ test('the documented defaults of the campaign file are those of the program', ()
 
 test('the example of a faulty campaign file gives the messages that stand below it', async () => {
   const [, source = '', printed = ''] = /```yaml faulty\n(.*?)```\s+```text\n(.*?)```/s.exec(campaignPage) ?? [];
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-docs-'));
-  try {
-    const path = join(folder, 'campaign.yaml');
-    await writeFile(path, source);
-    const error = await readCampaignFile(path).then(
-      () => null,
-      (thrown: unknown) => thrown as Error,
-    );
-    expect(error?.message.replaceAll(`${folder}/`, '')).toBe(printed.trimEnd());
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  const path = join(folder, 'campaign.yaml');
+  await writeFile(path, source);
+  const error = await readCampaignFile(path).catch((thrown: unknown) => thrown as Error);
+  expect((error as Error).message.replaceAll(`${folder}/`, '')).toBe(printed.trimEnd());
 });
 
 // Commands

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { spawnSync } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { startSandbox } from '../src/sandbox/start.ts';
 import { ApiWorld } from './interfaces/api/api-world.ts';
 import { openCleanStore } from './ledger/clean-store.ts';
 import { beginCampaign } from './ledger/scenario.ts';
 import { execute, linkPackage, openProject, programOf } from './service/convai/installed-package.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'carillon-packages-'));
@@ -204,8 +205,7 @@ test.each([
   { what: 'with the compiler the build runs', compiler: true, build: '0', ends: 0, says: /^$/ },
   { what: 'a build that fails is a failure', compiler: true, build: 'process.exit(3)', ends: 3, says: /^/ },
 ])('at the end of npm ci, $what', async ({ compiler, build, ends, says }) => {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-prepare-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await copyFile(source, join(folder, 'prepare.mjs'));
   if (compiler) await mkdir(join(folder, 'node_modules', 'typescript'), { recursive: true });
   await writeFile(join(folder, 'package.json'), JSON.stringify({ scripts: { build: `node -e "${build}"` } }));

@@ -1,8 +1,7 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import { expect, expectTypeOf, onTestFinished } from 'vitest';
+import { expect, expectTypeOf } from 'vitest';
 import { describeFailure } from '../../src/interfaces/cli/terminal/failure.ts';
 import { compareAndSetBatch } from '../../src/ledger/batch-state.ts';
 import { appendEvents, readEvents } from '../../src/ledger/events.ts';
@@ -20,6 +19,7 @@ import { openInAnotherProcess } from './other-process.ts';
 import { beginCampaign } from './scenario.ts';
 import { emptyDatabase, openAt, openTestStore } from './test-stores.ts';
 import { test, openLedger } from './ledger-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test.both.from(emptyDatabase)('opening twice migrates once and keeps the ledger its id', async (location) => {
   const first = await openAt(location);
@@ -35,8 +35,7 @@ test.both.from(emptyDatabase)('several processes may open a new database at the 
 });
 
 test('a new file that another process is writing to is waited for, and not refused at once', () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'carillon-open-')), 'new.db');
-  onTestFinished(() => rmSync(dirname(path), { recursive: true, force: true }));
+  const path = join(temporaryFolder(), 'new.db');
   const other = openSqliteFile(path, { journal: 'delete' });
   other.prepare('begin immediate').run([]);
   const began = performance.now();
@@ -81,15 +80,6 @@ test.both.from(openLedger)('a transaction that throws leaves nothing behind', as
   await expect(failing).rejects.toThrow('halfway');
   expect(await store.db.selectFrom('meta').select('key').where('key', '=', 'half').execute()).toEqual([]);
 });
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-store-'));
-  onTestFinished(() => {
-    chmodSync(folder, 0o755);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return folder;
-}
 
 test('a database that cannot be used is refused with its name and what to do', async () => {
   const folder = temporaryFolder();

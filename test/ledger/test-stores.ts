@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
@@ -8,6 +6,7 @@ import { isFull } from '../support/depth.ts';
 import { createDatabase } from '../support/postgres-server.ts';
 import { sharedServer } from '../support/shared-server.ts';
 import type { Store } from '../../src/ledger/tx.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /**
  * Both databases, for what differs between them: locks, retries, migrations, isolation, upserts, settings, and what is read.
@@ -23,9 +22,7 @@ export type TestDialect = 'sqlite' | 'postgres';
  * one there, which it is a copy of.
  */
 export async function emptyDatabase(dialect: TestDialect, template?: string): Promise<StoreLocation> {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-store-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const sqlitePath = join(folder, 'carillon.db');
+  const sqlitePath = join(temporaryFolder(), 'carillon.db');
   if (dialect === 'sqlite') return { sqlitePath };
   const name = `store_${randomUUID().replaceAll('-', '')}`;
   return { databaseUrl: await createDatabase(await sharedServer('postgres'), name, template), sqlitePath };

@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { StoreError } from '../../src/ledger/ledger-error.ts';
 import { lockSqliteFile } from '../../src/ledger/worker-lock.ts';
 import { lockInAnotherProcess } from './other-process.ts';
 import { test } from './ledger-test.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 function databasePath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-lock-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'carillon.db');
+  return join(temporaryFolder(), 'carillon.db');
 }
 
 test('a second worker process on one SQLite file is refused in a clear sentence', async () => {

@@ -1,18 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { campaignRules, readCampaignFile } from '../../src/campaign/file/file.ts';
 import { readHeader } from '../../src/campaign/file/columns-of-rules.ts';
 import { readRecipients, type ListRow } from '../../src/list/recipients.ts';
 import type { CampaignFile } from '../../src/campaign/file/campaign-file.ts';
-
-/** A temporary folder that is gone after the test. */
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export const minimalCampaign = `id: test
 agent_id: agent_1
@@ -28,7 +20,7 @@ export interface CampaignFolder {
 }
 
 export async function writeCampaign(yaml: string | Uint8Array, list: string | Uint8Array): Promise<CampaignFolder> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const campaignPath = join(folder, 'campaign.yaml');
   const listPath = join(folder, 'list.csv');
   await writeFile(campaignPath, yaml);

@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type DownloadLimits, downloadList } from '../../src/list/download.ts';
 import { openListSource, placeOfList, readListSource, showSource } from '../../src/list/source.ts';
 import { KeptUrlError } from '../../src/shared/input/kept-url.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const noVariable = () => undefined;
 
@@ -58,8 +58,7 @@ test.each([
 
 test('a signed list URL is no argument and is not kept: what is written down says where it stands', async () => {
   const url = 'https://lists.example.com/{{ date }}.csv?signature=planted-secret';
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-list-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'url'), `${url}\n`);
   const variables = new Map([['CARILLON_URL_LIST', url]]);
   for (const written of ['env://CARILLON_URL_LIST', `url-file://${join(folder, 'url')}`]) {
@@ -96,9 +95,7 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 async function download(url: string, limits: Partial<DownloadLimits> = {}): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-download-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const target = join(folder, 'list');
+  const target = join(temporaryFolder(), 'list');
   await downloadList({ url, target, limits });
   expect((await stat(target)).mode & 0o077).toBe(0);
   return readFile(target, 'utf8');

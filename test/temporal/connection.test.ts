@@ -7,7 +7,7 @@ import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal, connectTemporalNative, type TemporalTarget } from '../../src/temporal/connection.ts';
 import { startConnectProxy } from '../support/connect-proxy.ts';
 import { sharedTemporal } from '../support/temporal-for-tests.ts';
-import { makeFolder } from './fake-programs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const nothingSet = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
 const connectors = [
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 async function profileOf(lines: string[]): Promise<Record<string, string>> {
-  const path = join(await makeFolder(), 'temporal.toml');
+  const path = join(temporaryFolder(), 'temporal.toml');
   await writeFile(path, ['[profile.default]', ...lines].join('\n'));
   return { TEMPORAL_CONFIG_FILE: path };
 }

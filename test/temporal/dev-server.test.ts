@@ -8,7 +8,8 @@ import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { resolveTemporal, startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
-import { makeFolder, makeProgram, versionScript } from './fake-programs.ts';
+import { makeProgram, versionScript } from './fake-programs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const nothingSet = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
 
@@ -20,7 +21,7 @@ async function start(input: Partial<DevServerInput> = {}): Promise<DevServer> {
 
 /** A `temporal` that passes as one and does `script` when it is to serve. */
 async function makeServer(script: string): Promise<DevServerInput> {
-  const program = await makeProgram(await makeFolder(), 'temporal', `[ "$1" = --version ] && { ${versionScript()}; exit; }\n${script}`);
+  const program = await makeProgram(temporaryFolder(), 'temporal', `[ "$1" = --version ] && { ${versionScript()}; exit; }\n${script}`);
   return { config: { ...readConfig(), CARILLON_TEMPORAL_BIN: program }, ui: false };
 }
 
@@ -57,7 +58,7 @@ test('a server serves its namespace and its web UI on the ports it names; that i
 });
 
 test('workflows in a data file survive a kill, and the server comes back on the same address; another may have the file after it alone', async () => {
-  const dataFile = join(await makeFolder(), 'not', 'there', 'yet', 'temporal.db');
+  const dataFile = join(temporaryFolder(), 'not', 'there', 'yet', 'temporal.db');
   const ended: string[] = [];
   const server = await start({ dataFile, onUnexpectedEnd: (reason) => ended.push(reason) });
   await startWorkflow(server, 'kept');
@@ -85,14 +86,14 @@ test('a server that ends at its start is an error with its last words', async ()
 });
 
 test('a server that never serves is killed when the limit is over', async () => {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const input = await makeServer(`echo $$ > '${folder}/pid'; exec sleep 600`);
   await expect(startDevServer({ ...input, startTimeoutMs: 5_000 })).rejects.toThrow(/did not serve at 127\.0\.0\.1:\d+ within 5 s/);
   expect(isAlive(Number(await readFile(join(folder, 'pid'), 'utf8')))).toBe(false);
 });
 
 test('a port that was taken in the meantime is replaced by another', async () => {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const input = await makeServer(`echo "$@" >> '${folder}/starts'; echo "listen tcp: address already in use" >&2; exit 1`);
   await expect(startDevServer(input)).rejects.toThrow(/address already in use/);
   const starts = (await readFile(join(folder, 'starts'), 'utf8')).trim().split('\n');
@@ -105,7 +106,7 @@ test('a port that was taken in the meantime is replaced by another', async () =>
 });
 
 test('a server that crashes by itself is started again, and one that always does is told by what it crashed with', async () => {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const { path: real } = await resolveTemporalBinary({ config: readConfig() });
   const crash = `echo "panic: assignment to entry in nil map" >&2; i=0; while [ $i -lt 40 ]; do echo "trace $i" >&2; i=$((i+1)); done; exit 2`;
   const count = `echo start >> '${folder}/starts'`;
@@ -118,7 +119,7 @@ test('a server that crashes by itself is started again, and one that always does
 });
 
 test('the server is tuned, and gets neither secrets nor the settings of clients', async () => {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const input = await makeServer(`echo "$@" > '${folder}/args'; env > '${folder}/env'; exit 1`);
   for (const name of ['SVC_API_KEY', 'DATABASE_URL', 'TEMPORAL_API_KEY']) vi.stubEnv(name, `planted-${name}`);
   onTestFinished(() => {
@@ -159,7 +160,7 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)('the server ends with its p
 });
 
 test('TEMPORAL_ADDRESS is used as it is, and no server is started', async () => {
-  const program = await makeProgram(await makeFolder(), 'temporal', 'exit 1');
+  const program = await makeProgram(temporaryFolder(), 'temporal', 'exit 1');
   const config = { ...readConfig(), TEMPORAL_ADDRESS: 'temporal.internal:7233', CARILLON_TEMPORAL_BIN: program };
   const temporal = await resolveTemporal({ config });
   expect(temporal).toMatchObject({ address: 'temporal.internal:7233', target: null, devServer: null, uiUrl: null });

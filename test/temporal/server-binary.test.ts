@@ -10,7 +10,8 @@ import { cachedBinaryPath } from '../../src/temporal/binary-cache.ts';
 import { officialArchive } from '../../src/temporal/binary-fetch.ts';
 import { tryProcessLock } from '../../src/ledger/worker-lock.ts';
 import { resolveTemporalBinary, TemporalBinaryError, type ResolveBinaryInput } from '../../src/temporal/server-binary.ts';
-import { makeFolder, makeProgram, versionScript } from './fake-programs.ts';
+import { makeProgram, versionScript } from './fake-programs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const shortLimits = {
   connectTimeoutMs: 1_000,
@@ -32,7 +33,7 @@ interface Machine {
 
 /** A machine with an empty PATH and an empty cache, whose download address refuses connections. */
 async function makeMachine(): Promise<Machine> {
-  const root = await makeFolder();
+  const root = temporaryFolder();
   const pathFolder = join(root, 'bin');
   const config = { PATH: pathFolder, XDG_CACHE_HOME: join(root, 'cache'), HOME: root };
   const progress: string[] = [];

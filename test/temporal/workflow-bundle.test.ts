@@ -9,12 +9,12 @@ import { expect, test } from 'vitest';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
 import { sharedTemporal } from '../support/temporal-for-tests.ts';
 import { bundleWorkflows, loadWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { makeFolder } from './fake-programs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 async function makeWorkflows(source: string): Promise<string> {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   const path = join(folder, 'index.ts');
   await writeFile(path, source);
@@ -59,7 +59,7 @@ test.each([
 const own = join(root, 'workflows', 'index.ts');
 
 test.skipIf(!existsSync(own))('the build script writes the bundle of our own workflows, without zod and its size', async () => {
-  const out = join(await makeFolder(), 'made', 'bundle.js');
+  const out = join(temporaryFolder(), 'made', 'bundle.js');
   const script = join(root, 'src', 'temporal', 'workflow-bundle.ts');
   await promisify(execFile)(process.execPath, ['--import', 'tsx', script, out], { cwd: root });
   const code = await readFile(out, 'utf8');

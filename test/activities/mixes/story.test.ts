@@ -11,11 +11,11 @@ import { makeBundle } from '../../../src/presentation/evidence/bundle.ts';
 import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { isFull } from '../../support/depth.ts';
-import { temporaryFolder } from '../../list/campaign-folder.ts';
 import { Drive } from '../../world/drive.ts';
 import type { Call, Row } from '../../world/judge/evidence.ts';
 import { judge } from '../../world/judge/judge.ts';
 import type { WorldEvent } from '../../world/mix.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 /** Friday, noon in New York; on Sunday clocks are set forward in all zones of the list but one. */
@@ -233,7 +233,7 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   expect(recipients).toHaveLength(2_000 + leads.length);
   expect(recipients.filter(({ outcome }) => outcome === 'rejected')).toHaveLength(40);
   // One of them complains: a bundle that is whole, and names the calls that the service had.
-  const path = join(await temporaryFolder(), 'bundle.zip');
+  const path = join(temporaryFolder(), 'bundle.zip');
   writeFileSync(path, bundle ?? Buffer.alloc(0));
   expect(spawnSync(process.execPath, ['src/presentation/evidence/check.mjs', path]).status).toBe(0);
   const text = Buffer.from(bundle ?? []).toString('latin1');

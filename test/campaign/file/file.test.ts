@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeCallableCampaign } from '../../../bench/fictional-list.ts';
 import { benchImport } from '../../../bench/import-bench.ts';
 import { campaignDefaults } from '../../../bench/settings.ts';
@@ -13,8 +12,9 @@ import { readRecipients } from '../../../src/list/recipients.ts';
 import { windowAt } from '../../../src/rules/hours/calling-window.ts';
 import { numberingAt } from '../../../src/shared/input/numbering.ts';
 import { CampaignFileError } from '../../../src/shared/input/errors.ts';
-import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from '../../list/campaign-folder.ts';
+import { messageOf, minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';
 import { buildRules } from '../../support/campaign-rules.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const start = Date.UTC(2026, 0, 15);
 const columns = ['phone', 'patient_id', 'tz', 'country', 'first_name'];
@@ -322,7 +322,7 @@ test('a byte order mark and Windows line ends change nothing', async () => {
 });
 
 test('a missing file and a folder are told apart', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   expect(await messageOf(readCampaignFile(join(folder, 'none.yaml')))).toMatch(/none\.yaml: there is no such file/);
   await mkdir(join(folder, 'sub.yaml'));
   expect(await messageOf(readCampaignFile(join(folder, 'sub.yaml')))).toMatch(/sub\.yaml: this is a folder/);
@@ -384,7 +384,7 @@ test('caps that hold somebody back are all kept', async () => {
 });
 
 test('the list is found beside the campaign file, wherever the command runs', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   await mkdir(join(folder, 'a'));
   await writeFile(join(folder, 'a', 'campaign.yaml'), minimalCampaign);
   expect((await readCampaignFile(join(folder, 'a', 'campaign.yaml'))).listPath).toBe(join(folder, 'a', 'list.csv'));
@@ -492,8 +492,7 @@ test('what is wrong with a rules file is told with its own path, line and value'
 });
 
 async function hashOf(settings: string, list: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-hash-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'list.csv'), list);
   const base = 'id: a\nagent_id: x\nfrom_phone_number_id: y\nhours: any\n';
   writeFileSync(join(folder, 'campaign.yaml'), `${base}list: { file: list.csv, phone: phone }\n${settings}`);
@@ -597,9 +596,7 @@ test('caps that forbid the calls that people ask for, and an end that comes befo
 });
 
 test('the campaign of the benchmark does not wait for the morning', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const file = await readCampaignFile(await writeCallableCampaign(folder, { ...campaignDefaults, recipients: 50 }));
+  const file = await readCampaignFile(await writeCallableCampaign(temporaryFolder(), { ...campaignDefaults, recipients: 50 }));
   const header = await readHeader(file);
   // A Sunday, three o'clock in New York.
   const at = Date.parse('2026-11-22T08:00:00Z');

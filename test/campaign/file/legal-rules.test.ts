@@ -8,12 +8,13 @@ import { holidayDates } from '../../../src/campaign/file/holidays.ts';
 import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { windowAt } from '../../../src/rules/hours/calling-window.ts';
 import { calendarsFor } from '../../../src/rules/hours/legal-hours.ts';
-import { messageOf, minimalCampaign, temporaryFolder, writeCampaign } from '../../list/campaign-folder.ts';
+import { messageOf, minimalCampaign, writeCampaign } from '../../list/campaign-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const start = Date.UTC(2026, 0, 15);
 
 async function rulesFile(text: string): Promise<string> {
-  const path = join(await temporaryFolder(), 'my-rules.yaml');
+  const path = join(temporaryFolder(), 'my-rules.yaml');
   await writeFile(path, text);
   return path;
 }

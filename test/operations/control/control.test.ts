@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EventEmitter, once } from 'node:events';
@@ -25,6 +24,7 @@ import { UpdateCounts } from '../../../src/operations/control/update-rows.ts';
 import { withdraw } from '../../../src/operations/control/rows.ts';
 import { idRules, listRows, numberOf } from '../../ledger/edit-world.ts';
 import { ReadCache } from '../../../src/operations/control/read-cache.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('Temporal is connected at first use and once for all, and anew when the connection was lost', async () => {
   const { address, namespace } = await sharedTemporal();
@@ -57,8 +57,7 @@ test('Temporal is connected at first use and once for all, and anew when the con
 });
 
 function starter(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-check-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   cpSync(fileURLToPath(new URL('../../../examples/starter', import.meta.url)), folder, { recursive: true });
   return join(folder, 'campaign.yaml');
 }
@@ -159,9 +158,7 @@ const mode = { dryRun: false, add: false, restore: false };
 
 /** Opens a list of these lines for a campaign of the rows id0, id1 and id2. */
 async function openList(control: Control, lines: readonly string[]): Promise<ListUpdate> {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-update-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'list.csv');
+  const path = join(temporaryFolder(), 'list.csv');
   writeFileSync(path, `phone,name,id\n${lines.join('\n')}\n`);
   await beginProven(control.store, { rows: listRows(3), rules: idRules });
   return openUpdate(control, { campaignId: 'spring', path });

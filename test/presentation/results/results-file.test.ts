@@ -9,7 +9,8 @@ import { OutputFileError } from '../../../src/shared/input/errors.ts';
 import type { ResultRow } from '../../../src/presentation/results/columns.ts';
 import type { WriteResultsInput } from '../../../src/presentation/results/file.ts';
 import { refuseToOverwrite } from '../../../src/presentation/results/whole-file.ts';
-import { importList, messageOf, minimalCampaign, temporaryFolder } from '../../list/campaign-folder.ts';
+import { importList, messageOf, minimalCampaign } from '../../list/campaign-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { blankResult as blank } from '../../list/result-row.ts';
 import { called, write as writeFileOf } from './write.ts';
 
@@ -70,7 +71,7 @@ function cellsBySeparator(text: string, separator: string): string[] {
 }
 
 test.each([';', '\t'])('no added cell is a formula to a spreadsheet that separates cells by %j', async (separator) => {
-  const path = join(await temporaryFolder(), 'results.csv');
+  const path = join(temporaryFolder(), 'results.csv');
   const risky = ['x;=1+1', 'x\t=1+1', 'x; +1', 'x;"=1+1"', 'a;b;-1', 'x\n;@SUM(A1)', ';=1', 'y;＝1'];
   await write({
     path,
@@ -94,7 +95,7 @@ test('the list leaves with its formulas, unless its cells are to be safe: then o
 });
 
 test('a byte order mark stands before the header where it is asked for', async () => {
-  const path = join(await temporaryFolder(), 'results.csv');
+  const path = join(temporaryFolder(), 'results.csv');
   await write({ path, results: [{ ...blank, cells: ['Zoë'] }], csv: { bom: true } });
   expect((await readFile(path)).subarray(0, 8).toString('latin1')).toBe('\xef\xbb\xbfphone');
   await write({ path });
@@ -136,7 +137,7 @@ test('a dash writes to standard output', async () => {
 });
 
 test('a file that is replaced keeps its permissions', async () => {
-  const path = join(await temporaryFolder(), 'results.csv');
+  const path = join(temporaryFolder(), 'results.csv');
   await writeFile(path, 'before');
   await chmod(path, 0o640);
   await write({ path });
@@ -144,7 +145,7 @@ test('a file that is replaced keeps its permissions', async () => {
 });
 
 test('the list is never overwritten, under whatever name', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const listPath = join(folder, 'list.csv');
   await writeFile(listPath, 'phone\n');
   await symlink(listPath, join(folder, 'symlink.csv'));
@@ -158,7 +159,7 @@ test('the list is never overwritten, under whatever name', async () => {
 });
 
 test('a folder, one that is missing, and a device, which a rename would replace, are refused with a sentence', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   expect(await messageOf(write({ path: folder }))).toMatch(/this is a folder/);
   expect(await messageOf(write({ path: join(folder, 'none', 'results.csv') }))).toMatch(/its folder does not exist/);
   expect(await messageOf(write({ path: '/dev/null' }))).toMatch(/not a regular file/);

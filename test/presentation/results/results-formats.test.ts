@@ -8,7 +8,8 @@ import { workbookBytes } from '../../../src/presentation/results/file.ts';
 import { WorkbookArchive } from '../../../src/list/format/xlsx/archive.ts';
 import { describeWorkbook, readSheetRecords } from '../../../src/list/format/xlsx/records.ts';
 import { obeyed, poison } from '../../support/terminal-poison.ts';
-import { messageOf, temporaryFolder } from '../../list/campaign-folder.ts';
+import { messageOf } from '../../list/campaign-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { blankResult, rowsOf } from '../../list/result-row.ts';
 import { called, write } from './write.ts';
 import { holds } from '../../support/answers.ts';
@@ -146,7 +147,7 @@ test('a full sheet is followed by another with the same header', async () => {
   const table = { columns: ['phone'], collectedKeys: [], evaluationKeys: [] };
   const chunks: Uint8Array[] = [];
   for await (const chunk of workbookBytes(rowsOf(results), table, 4)) chunks.push(chunk);
-  const path = join(await temporaryFolder(), 'r.xlsx');
+  const path = join(temporaryFolder(), 'r.xlsx');
   await writeFile(path, Buffer.concat(chunks));
   expect((await describeWorkbook(path, undefined)).notes[0]).toContain('the first of 3');
   const sheets = await Promise.all(['results', 'results_2', 'results_3'].map((name) => readWorkbook(path, name)));
@@ -176,7 +177,7 @@ test('a workbook that grows beyond what Excel opens is refused with another way'
 });
 
 test.each(['csv', 'jsonl', 'xlsx'] as const)('%s: rows that fail, or a person who leaves, leave nothing behind', async (format) => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const path = join(folder, 'results');
   await writeFile(path, 'before');
   function* endless(): Generator<ResultRow> {

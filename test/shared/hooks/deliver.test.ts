@@ -16,7 +16,8 @@ import { askPreDial, type PreDialQuestion, readAnswer } from '../../../src/share
 import { readSigningKeys, signedHeaders } from '../../../src/shared/hooks/signature.ts';
 import { verifyLog } from '../../../src/verify/log.ts';
 import { answered, beginProven, noon } from '../../ledger/scenario.ts';
-import { bothDialects, dialects, emptyDatabase, openAt, openTestStore } from '../../ledger/test-stores.ts';
+import { openCleanStore } from '../../ledger/clean-store.ts';
+import { bothDialects, dialects, emptyDatabase, openAt, type TestDialect } from '../../ledger/test-stores.ts';
 import { until } from '../../support/until.ts';
 import { type HookAnswer, sendJson, startHookServer } from './hook-server.ts';
 import { addTestWebhook, readMessages, startDelivery, webhookId, webhookOf } from './webhook-world.ts';
@@ -39,11 +40,21 @@ async function changeStates(store: Store, campaignId: string, changes: readonly 
   );
 }
 
+/** A receiver that answers so, and a webhook that leads to it; `changes`: what the campaign spring has gone through since. */
+async function begin(dialect: TestDialect, answer: HookAnswer = taken, ...changes: [string, string][]) {
+  const hook = await startHookServer(answer);
+  const store = await openCleanStore(dialect);
+  await addTestWebhook(store, hook.url);
+  if (changes.length > 0) await changeStates(store, 'spring', changes);
+  return { hook, store };
+}
+
+const started: [string, string] = ['draft', 'running'];
 const byHand = { webhookId, by: 'person', now: noon, nowReal: noon };
 
 test.for(dialects)('a webhook is told of rows and campaigns in the order of the log: %s', async (dialect) => {
   const hook = await startHookServer(taken);
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   const results = [{ result: 'reached', value: null, talkUnderMs: 3_600_000, goal: false }];
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 }, results } });
   const { url } = await addTestWebhook(store, hook.url);
@@ -108,13 +119,7 @@ test.for(dialects)('a webhook is told of rows and campaigns in the order of the 
 });
 
 test.for(dialects)('what is not confirmed is sent again, with the same id and the same words: %s', async (dialect) => {
-  const hook = await startHookServer((response) => response.socket?.destroy());
-  const store = await openTestStore(dialect);
-  await addTestWebhook(store, hook.url);
-  await changeStates(store, 'spring', [
-    ['draft', 'running'],
-    ['running', 'paused'],
-  ]);
+  const { hook, store } = await begin(dialect, (response) => response.socket?.destroy(), started, ['running', 'paused']);
   const log: string[] = [];
   const logger = pino({ base: null }, { write: (line) => void log.push(line) });
   for (const tries of [1, 2, 3])
@@ -148,10 +153,7 @@ test('pauses between tries grow up to an hour', () => {
 });
 
 test.for(dialects)('failures of days mark a webhook as failing, once, and it goes on being tried: %s', async (dialect) => {
-  const hook = await startHookServer((response) => sendJson(response, {}, 500));
-  const store = await openTestStore(dialect);
-  await addTestWebhook(store, hook.url);
-  await changeStates(store, 'spring', [['draft', 'running']]);
+  const { hook, store } = await begin(dialect, (response) => sendJson(response, {}, 500), started);
   const seen: string[] = [];
   for (const afterMs of [0, failingAfterMs - 1, failingAfterMs, failingAfterMs + 1]) {
     await startDelivery(store, { nowReal: () => noon + afterMs }).ended;
@@ -172,7 +174,7 @@ test.for(dialects)('failures of days mark a webhook as failing, once, and it goe
 
 test.for(dialects)('a receiver that answers 410 is told nothing more, until somebody resumes it: %s', async (dialect) => {
   const hook = await startHookServer((response) => sendJson(response, {}, 410));
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   const { campaignId } = await beginProven(store);
   await addTestWebhook(store, hook.url);
   for (const to of ['paused', 'running'] as const)
@@ -197,21 +199,16 @@ test.for(dialects)('a receiver that answers 410 is told nothing more, until some
 });
 
 test.each([302, 400, 401, 404, 408, 422, 429, 500, 503])('a receiver that answers %i is asked again', async (status) => {
-  const hook = await startHookServer((response) => response.writeHead(status, { location: '/elsewhere' }).end());
-  const store = await openTestStore('sqlite');
-  await addTestWebhook(store, hook.url);
-  await changeStates(store, 'spring', [['draft', 'running']]);
+  const { hook, store } = await begin('sqlite', (response) => response.writeHead(status, { location: '/elsewhere' }).end(), started);
   expect(await startDelivery(store).ended).toMatchObject({ type: 'Hook', nonRetryable: false });
   expect(await webhookOf(store)).toMatchObject({ state: 'active', failures: 1, status });
   expect(hook.calls).toHaveLength(1);
 });
 
 test('one without a secret, and one whose address is not set, is not sent to and says so', async () => {
-  const hook = await startHookServer(taken);
-  const store = await openTestStore('sqlite');
-  await addTestWebhook(store, hook.url);
+  const { hook, store } = await begin('sqlite');
   await addTestWebhook(store, 'env://CARILLON_URL_CRM', { webhookId: 'other' });
-  await changeStates(store, 'spring', [['draft', 'running']]);
+  await changeStates(store, 'spring', [started]);
   expect(await startDelivery(store, { hookSecret: undefined }).ended).toMatchObject({ message: /no_secret/ });
   await store.db.updateTable('webhooks').set({ url: 'env://CARILLON_URL_CRM' }).where('webhook_id', '=', webhookId).execute();
   expect(await startDelivery(store).ended).toMatchObject({ message: /no_address/ });
@@ -225,7 +222,7 @@ test('one without a secret, and one whose address is not set, is not sent to and
 
 test.for(dialects)('a webhook of one campaign, and of some types, is told of those alone: %s', async (dialect) => {
   const hook = await startHookServer(taken);
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   await addTestWebhook(store, hook.url, { campaignId: 'spring', types: ['campaign.started', 'campaign.completed'] });
   const life = [
     ['draft', 'running'],
@@ -284,7 +281,7 @@ test.skipIf(!bothDialects.includes('postgres'))('an event that is committed late
 });
 
 test.for(dialects)('a call that was given back is no attempt, and one after an event is none of it: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 1 } } });
   const before = await findEndOfLog(store);
   await scenario.dial(1);
@@ -300,7 +297,7 @@ test.for(dialects)('of two deliveries the one that came later goes on, and the o
   const hook = await startHookServer();
   const held: (() => void)[] = [];
   hook.answerWith((response) => held.push(() => sendJson(response, {})));
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   await addTestWebhook(store, hook.url);
   await changeStates(store, 'spring', [
     ['draft', 'running'],
@@ -325,13 +322,11 @@ test.for(dialects)('of two deliveries the one that came later goes on, and the o
 });
 
 test.for(dialects)('a webhook that is paused or removed is sent nothing more: %s', async (dialect) => {
-  const hook = await startHookServer(taken);
-  const store = await openTestStore(dialect);
-  await addTestWebhook(store, hook.url);
+  const { hook, store } = await begin(dialect);
   const first = startDelivery(store);
   await steerWebhook(store, 'pause', byHand);
   expect(await first.ended).toEqual({ isOver: true });
-  await changeStates(store, 'spring', [['draft', 'running']]);
+  await changeStates(store, 'spring', [started]);
   expect(await startDelivery(store).ended).toEqual({ isOver: true });
   expect(hook.calls).toEqual([]);
   await steerWebhook(store, 'resume', byHand);
@@ -343,7 +338,7 @@ test.for(dialects)('a webhook that is paused or removed is sent nothing more: %s
 });
 
 test('an answer that arrives after another delivery has taken over moves no cursor', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   await addTestWebhook(store, 'http://127.0.0.1:9/');
   const first = await claimDeliveries(store, webhookId);
   await claimDeliveries(store, webhookId);

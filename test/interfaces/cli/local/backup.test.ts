@@ -8,10 +8,10 @@ import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { openSqliteFile } from '../../../../src/ledger/sqlite-file.ts';
 import { writeInAnotherProcess } from '../../../ledger/other-process.ts';
 import { emptyDatabase } from '../../../ledger/test-stores.ts';
-import { makeFolder } from '../../../temporal/fake-programs.ts';
 import { createLedger } from '../campaign-ledger.ts';
 import { createTerminal } from '../terminal.ts';
 import type { Store } from '../../../../src/ledger/tx.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 async function backUp(env: Record<string, string>, ...args: string[]) {
   const io = createTerminal({ env });
@@ -36,7 +36,7 @@ async function bothCounts({ db }: Store): Promise<{ recounted: unknown; kept: un
 
 test('copies made while a process writes are whole: sound, and their counters agree with a recount', async () => {
   const location = await emptyDatabase('sqlite');
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const writer = writeInAnotherProcess(location);
   const settled: number[] = [];
   for (let n = 1; n <= 6; n += 1) {
@@ -80,7 +80,7 @@ test.each(['', '-wal', '-journal'])('nothing that is there is overwritten: %s', 
 });
 
 test('a damaged database, one of another program and one that is missing leave no copy behind', async () => {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const copy = join(folder, 'copy.db');
   const other = join(folder, 'other.db');
   const file = openSqliteFile(other);

@@ -6,7 +6,7 @@ import { serviceApis, type ServiceApi } from '../../../../src/rules/service-api.
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
-import { makeFolder } from '../../../temporal/fake-programs.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 async function examine(options: SandboxOptions, env: Record<string, string>, campaignPath: string | null = null) {
   const sandbox = await startSandbox(options);
@@ -76,7 +76,7 @@ test.each([
     says: /^Agent agent_survey does not let a call change agent\.first_message, so every call would fail: permit it/,
   },
 ])('a campaign file that $what', async ({ agent, from, status, says }) => {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const path = join(folder, 'campaign.yaml');
   await writeFile(
     path,

@@ -8,8 +8,8 @@ import { readConfig } from '../../../../src/shared/config.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
-import { makeFolder } from '../../../temporal/fake-programs.ts';
 import { createTerminal } from '../terminal.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const own = '+12125550123';
 
@@ -28,7 +28,7 @@ async function prove(
 ) {
   const sandbox = await startSandbox({ dialect: 'published', speed: 60, ...options });
   onTestFinished(() => sandbox.close());
-  const sqlitePath = join(await makeFolder(), 'carillon.db');
+  const sqlitePath = join(temporaryFolder(), 'carillon.db');
   const io = createTerminal({
     env: { SVC_BASE_URL: sandbox.url, SVC_API_KEY: 'sk_sandbox_ok', SVC_API: api, CARILLON_DB: sqlitePath },
   });

@@ -13,7 +13,7 @@ import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
 import { sharedServer } from '../../../support/shared-server.ts';
-import { makeFolder, makeProgram, versionScript } from '../../../temporal/fake-programs.ts';
+import { makeProgram, versionScript } from '../../../temporal/fake-programs.ts';
 import { createTerminal } from '../terminal.ts';
 import { readConfig, type Config } from '../../../../src/shared/config.ts';
 import { appendEvents } from '../../../../src/ledger/events.ts';
@@ -23,6 +23,7 @@ import { addTestWebhook } from '../../../shared/hooks/webhook-world.ts';
 import { noon } from '../../../ledger/scenario.ts';
 import { checkWorkers } from '../../../../src/interfaces/cli/local/doctor-reach.ts';
 import { createWorld } from '../campaign-world.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const webhooksOf = (config: Config, now: number) => checkWebhooks(config, now, readWebhooks(config));
 const proxiesOf = (config: Config) => checkProxies(config, null, readWebhooks(config));
@@ -37,7 +38,7 @@ interface Examined {
 
 /** Runs the doctor on a machine that has a Temporal program and an empty folder, changed by `env`. */
 async function examine(env: Record<string, string> = {}, json = true): Promise<Examined> {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   await makeProgram(join(folder, 'bin'), 'temporal', versionScript());
   const io = createTerminal({
     env: {
@@ -151,7 +152,7 @@ test('a Temporal server that runs is told with its version, one that does not is
 test('without a Temporal program the doctor says what will happen, and a wrong one configured is a fault', async () => {
   const none = (await examine({ PATH: '/nonexistent' })).findings['Temporal program'];
   expect(none).toMatchObject({ status: 'warning', detail: expect.stringContaining('no Go to build it') });
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   await makeProgram(folder, 'go', 'exit 0');
   const withGo = (await examine({ PATH: folder })).findings['Temporal program'];
   expect(withGo).toMatchObject({ status: 'warning', advice: expect.stringContaining('2-4 minutes') });
@@ -163,7 +164,7 @@ test('without a Temporal program the doctor says what will happen, and a wrong o
 });
 
 test('a database file that is none, or whose folder is missing, is a fault', async () => {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const picture = join(folder, 'carillon.db');
   await writeFile(picture, 'this is a picture, not a database. '.repeat(100));
   expect((await examine({ CARILLON_DB: picture })).findings['Database']).toMatchObject({ status: 'fault' });
@@ -225,7 +226,7 @@ test.each([
 
 test('a name that is none of a setting is refused with the nearest one; what a cluster says of its services is none of ours', async () => {
   const run = async (env: Record<string, string>) => {
-    const io = createTerminal({ env: { CARILLON_DB: join(await makeFolder(), 'carillon.db'), PATH: '', ...env } });
+    const io = createTerminal({ env: { CARILLON_DB: join(temporaryFolder(), 'carillon.db'), PATH: '', ...env } });
     return { code: await runCli(['doctor'], io), ...io.written() };
   };
   const misspelt = await run({ CARILLON_POSTING_WINDOWS_MS: '5000', SVC_APIKEY: 'planted', CARILLON_FLOWERS: 'red' });
@@ -244,7 +245,7 @@ test('a name that is none of a setting is refused with the nearest one; what a c
 const hourMs = 3_600_000;
 
 test('doctor names webhooks that fail or are disabled, without their addresses', async () => {
-  const sqlitePath = join(await makeFolder(), 'carillon.db');
+  const sqlitePath = join(temporaryFolder(), 'carillon.db');
   const config = readConfig({ CARILLON_DB: sqlitePath });
   expect(await webhooksOf(config, noon)).toEqual([]);
   const change = async (work: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>) => {
@@ -307,7 +308,7 @@ test('doctor looks for workers of this database', async () => {
 
 test('doctor says which proxy is used for what, and names a hook to whose address it opens no tunnel', async () => {
   const proxy = await startConnectProxy((_authority, nth) => (nth === 1 ? tunnelTo(null) : { status: 403 }), 'user:s3cret');
-  const sqlitePath = join(await makeFolder(), 'carillon.db');
+  const sqlitePath = join(temporaryFolder(), 'carillon.db');
   const env = { CARILLON_DB: sqlitePath, CARILLON_HOOK_NETWORKS: '203.0.113.0/24', https_proxy: proxy.proxies.https?.value ?? '' };
   const store = await openStore({ sqlitePath });
   await addTestWebhook(store, 'https://203.0.113.9/secret-path');
