@@ -11,6 +11,7 @@ import { recordVerdict } from '../../src/ledger/dial/verdicts.ts';
 import { storeRead } from '../../src/ledger/doubt/conversations.ts';
 import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.ts';
 import { readEvents } from '../../src/ledger/events.ts';
+import { verifyLog } from '../../src/verify/log.ts';
 import { readLineLimits } from '../../src/ledger/limits/line-limits.ts';
 import { type Plan, planBatch } from '../../src/ledger/plan/planning.ts';
 import { type Campaign, endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
@@ -198,6 +199,12 @@ export class Scenario {
     return (await this.recipients()).map(({ state, outcome, reason, due_at }) =>
       state === 'waiting' ? [state, due_at - noon] : [state, outcome, reason],
     );
+  }
+
+  /** The rules that the log of the store breaks, each once. */
+  async broken(): Promise<string[]> {
+    const { rules } = await verifyLog(this.store.db, null);
+    return rules.filter(({ violations }) => violations.length > 0).map(({ rule }) => rule).sort(); // prettier-ignore
   }
 
   async outcomes() {

@@ -4,6 +4,7 @@ import { noteCallers } from '../../../src/ledger/limits/callers.ts';
 import { longestSilenceMs, noteSilentHook } from '../../../src/ledger/dial/screening.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginOn, test } from '../ledger-test.ts';
+import { insertRecord } from '../raw-rows.ts';
 import { answered, noon, numbers, type Scenario, type ScenarioOptions, twice } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 
@@ -106,26 +107,7 @@ test.from(beginOn, { rows: 2 })('nor when the word that it was not sent comes af
   await scenario.post(1, noon + 1);
   // Stored by a sweep that has not come to matching it yet.
   const facts = JSON.stringify({ calleeNumber: secondNumber, openingLine: null, references: [], direction: null });
-  await scenario.store.db
-    .insertInto('conversations')
-    .values({
-      conversation_id: 'c1',
-      agent_id: 'agent_reminders',
-      attempt_id: null,
-      started_at: noon + 5_000,
-      facts,
-      finished: 0,
-      finished_at: null,
-      final: 0,
-      gone: 0,
-      reads: 0,
-      first_seen_at: noon + 30_000,
-      unchanged_reads: 0,
-      unchanged_since: null,
-      unreadable_since: null,
-      next_read_at: noon + hourMs,
-    })
-    .execute();
+  await insertRecord(scenario.store, 'c1', { started_at: noon + 5_000, first_seen_at: noon + 30_000, facts });
   const late = { status: 429, notBefore: noon + hourMs, now: soon };
   expect(await scenario.verdict(1, 'not_sent', late)).toBe('unknown');
   expect(await scenario.attempts()).toMatchObject(twice({ state: 'open' }));

@@ -8,7 +8,6 @@ import { drainCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { CallbackRules } from '../../../src/rules/callback-rules.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
-import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRow, callbackRules, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
@@ -61,10 +60,6 @@ async function row(scenario: Scenario) {
 
 async function promises({ store, campaignId }: Scenario, now = noon) {
   return listCallbacks(store.db, { campaignId, now });
-}
-
-async function violations({ store }: Scenario) {
-  return (await verifyLog(store.db, null)).rules.flatMap(({ violations: found }) => found.map(({ rule: name, what }) => [name, what]));
 }
 
 const at5pm = Date.UTC(2030, 0, 15, 22, 0);
@@ -131,11 +126,9 @@ test('what is not clear is left to a person, with the words; or called as after 
   const scenario = await asked(dialect, 'when I am back');
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'callback' });
   expect(await promises(scenario)).toMatchObject([{ state: 'unclear', reason: 'not_understood', said: 'when I am back', dueAt: null }]);
-  expect(await violations(scenario)).toEqual([]);
   const retried = await asked(dialect, 'when I am back', { callback: { unclear: 'retry' } });
   expect(await row(retried)).toMatchObject({ state: 'waiting', due_at: noon + 12 * minuteMs, rank: 0 });
   await retried.dial(2, noon + 12 * minuteMs);
-  expect(await violations(retried)).toEqual([]);
   // Closed at that time: 21:00 would ring at eight in the morning.
   const hours = { tue: [{ from: 6 * 60, to: 20 * 60 }], wed: [{ from: 8 * 60, to: 20 * 60 }] };
   const closed = await asked(dialect, 'today at 9 pm', { rules: { calendar: { hours, closedOn: [] } } });
@@ -188,7 +181,7 @@ test('a person who is withdrawn, or put on the do-not-call list, is not called b
   const withdrawn = await asked(dialect, '2030-01-15 17:00');
   await withdrawRecipients(withdrawn.store, { ...withdrawn.at(noon + hourMs), note: null, dryRun: false }, { rows: [1] });
   expect(await promises(withdrawn)).toMatchObject([{ state: 'cancelled', reason: 'withdrawn' }]);
-  expect(await violations(withdrawn)).toEqual([]);
+  expect(await withdrawn.broken()).toEqual([]);
   const suppressed = await asked(dialect, '2030-01-15 17:00');
   await suppressed.suppress(ada, {}, noon + hourMs);
   await suppressed.plan(2, at5pm);
@@ -285,11 +278,11 @@ test('the judge finds a call before its time, and a promise that nobody kept', a
   await db.updateTable('promises').set({ due_at: noon }).execute();
   await db.updateTable('recipients').set({ due_at: noon }).execute();
   await early.dial(2, noon + hourMs);
-  expect(new Set((await violations(early)).map(([name]) => name))).toEqual(new Set(['promise_broken_early', 'retry_too_early']));
+  expect(await early.broken()).toEqual(['promise_broken_early', 'retry_too_early']);
   const lost = await asked(dialect, '2030-01-15 17:00');
   await lost.store.db.updateTable('promises').set({ until: noon }).execute();
   await lost.plan(2, noon + hourMs);
-  expect(new Set((await violations(lost)).map(([name]) => name))).toEqual(new Set(['promise_lost']));
+  expect(await lost.broken()).toEqual(['promise_lost']);
 });
 
 test('a campaign that has nobody left but whom it calls back does not hold its schedule up', async (dialect) => {

@@ -12,7 +12,7 @@ import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
 import { redialRecipient } from '../../../src/ledger/people/resolve.ts';
 import { withdrawRecipients, type WithdrawKeys } from '../../../src/ledger/people/withdraw-recipients.ts';
 import { buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { idOf, idRules, listRows, numberOf, rejectedRow, told, upload, uploadRow, violations } from '../edit-world.ts';
+import { idOf, idRules, listRows, numberOf, rejectedRow, told, upload, uploadRow } from '../edit-world.ts';
 import { beginProven, noon, Scenario } from '../scenario.ts';
 import { openAt, type TestDialect } from '../test-stores.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
@@ -181,7 +181,6 @@ test('where the service gives calls back, who is withdrawn with a planned or ope
   await scenario.settle('spring/2/1', 'unknown', noon + minuteMs);
   await scenario.settle('spring/2/1', 'busy', noon + 2 * minuteMs);
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn', counted: 1 });
-  expect(await violations(scenario.store)).toEqual([]);
   // A person's word about the row brings it back, and nothing else.
   expect(told(await upload(scenario.store, same(1)))).toEqual([['failed', 'withdrawn']]);
   expect(told(await upload(scenario.store, same(1), { restore: true }, noon + 3 * minuteMs))).toEqual(['corrected']);
@@ -248,7 +247,6 @@ test.from(begin)('a withdrawn row is cancelled, and comes back only when that is
   expect((await withdraw(scenario, { rows: [2] })).map(({ result }) => result)).toEqual(['already_ended']);
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
   expect(await outcomes(scenario)).toEqual({ cancelled: 2 });
-  expect(await violations(store)).toEqual([]);
 
   const same = uploadRow(1, 'id1', numberOf(1));
   const other = uploadRow(2, 'id2', numberOf(30));
@@ -445,7 +443,7 @@ async function play(scenario: Scenario, script: readonly Step[]): Promise<void> 
   const counted = Object.values(await outcomes(scenario)).reduce((sum, count) => sum + count, 0);
   expect(counted).toBe(rows.filter((row) => row.outcome !== null).length);
   expect(await scenario.campaign()).toMatchObject({ rowsTotal: rows.length });
-  expect(await violations(store)).toEqual([]);
+  expect(await scenario.broken()).toEqual([]);
 }
 
 test('whatever is uploaded and withdrawn, nobody is changed whose call is open', async (dialect) => {

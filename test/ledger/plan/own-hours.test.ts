@@ -5,7 +5,6 @@ import { readWaitingGroups } from '../../../src/ledger/read/rest.ts';
 import { readWaiting } from '../../../src/ledger/read/waiting.ts';
 import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { nextCallText } from '../../../src/presentation/words/history.ts';
-import { verifyLog } from '../../../src/verify/log.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { listRows, told, upload } from '../edit-world.ts';
 import { noon, numbers, type Scenario } from '../scenario.ts';
@@ -21,10 +20,6 @@ const marginMs = 10 * minuteMs;
 async function begin(dialect: TestDialect, hours = 'Mon-Fri 14:00-16:00'): Promise<Scenario> {
   const rows = buildRows(numbers(2), (index) => `Guest ${index} of ours`);
   return beginOn(dialect, { rows: rows.map((row, index) => (index === 1 ? { ...row, hours } : row)) });
-}
-
-async function broken(scenario: Scenario): Promise<string[]> {
-  return (await verifyLog(scenario.store.db, 'spring')).rules.flatMap(({ rule, violations }) => (violations.length > 0 ? [rule] : []));
 }
 
 test.from(begin)('a row waits for its own hours, and everybody who asks is told so', async (scenario) => {
@@ -44,7 +39,7 @@ test.from(begin)('a row waits for its own hours, and everybody who asks is told 
   const { zones } = await readClockStrip(db, campaign, at);
   expect(zones).toMatchObject([{ rows: 1, open: 0, opensAt: opens, today: [{ from: 840, to: 950 }], boundBy: [{ rule: 'row' }] }]);
   expect(await scenario.dial(2, opens)).toEqual(['spring/2/1']);
-  expect(await broken(scenario)).toEqual([]);
+  expect(await scenario.broken()).toEqual([]);
 });
 
 test.from(begin)('a call that was planned in time is not placed when its own hours leave less than the margin', async (scenario) => {
@@ -56,16 +51,16 @@ test.from(begin)('a call that was planned in time is not placed when its own hou
   expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', due_at: next });
   expect((await scenario.attempts()).at(-1)).toMatchObject({ state: 'released', reason: 'hours' });
   expect(await scenario.dial(3, next)).toEqual(['spring/2/2']);
-  expect(await broken(scenario)).toEqual([]);
+  expect(await scenario.broken()).toEqual([]);
 });
 
 test.from(begin, '00:00-24:00')('hours of a row that are changed behind the log show', async (scenario) => {
   unjudged();
   await scenario.dial(1);
-  expect(await broken(scenario)).toEqual([]);
+  expect(await scenario.broken()).toEqual([]);
   const { db } = scenario.store;
   await db.updateTable('recipients').set({ terms: JSON.stringify({ hours: '14:00-16:00' }) }).where('row_number', '=', 2).execute(); // prettier-ignore
-  expect(await broken(scenario)).toEqual(['rows_differ']);
+  expect(await scenario.broken()).toEqual(['rows_differ']);
 });
 
 test('corrected hours of a row hold from then on', async (dialect) => {
@@ -75,5 +70,5 @@ test('corrected hours of a row hold from then on', async (dialect) => {
   const corrected = rows.map((row, index) => ({ ...row, hours: index === 0 ? '07:00-09:00' : row.hours }));
   expect(told(await upload(scenario.store, corrected))).toEqual(['corrected', 'unchanged']);
   expect(await scenario.dial(1, noon + minuteMs)).toEqual(['spring/1/1']);
-  expect(await broken(scenario)).toEqual([]);
+  expect(await scenario.broken()).toEqual([]);
 });

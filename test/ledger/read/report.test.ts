@@ -4,8 +4,9 @@ import { readFunnel } from '../../../src/ledger/read/funnel.ts';
 import { groupCalls } from '../../../src/ledger/read/call-groups.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { agentId, answered, noon, numbers, type Scenario, guests } from '../scenario.ts';
+import { answered, noon, numbers, type Scenario, guests } from '../scenario.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
+import { insertAttempt, insertRecord } from '../raw-rows.ts';
 
 async function reportOf(scenario: Scenario, dimensions: Parameters<typeof readReport>[2] = reportDimensions) {
   return readReport(scenario.store, await scenario.campaign(), dimensions);
@@ -151,7 +152,6 @@ test.both('hours are those on the wall of the recipient, over changes of summer 
       zones: [zonesOfTest[index] ?? ''],
     })),
   });
-  const { db } = scenario.store;
   // Every 37 minutes over all days on which one of the zones changes, 2030.
   const days = ['2030-03-10', '2030-03-31', '2030-04-07', '2030-10-06', '2030-10-27', '2030-11-03'];
   const dials = days.flatMap((day) => Array.from({ length: 39 }, (_, n) => Date.parse(day) + n * 37 * minuteMs));
@@ -162,23 +162,11 @@ test.both('hours are those on the wall of the recipient, over changes of summer 
   ); // prettier-ignore
   for (const call of calls) {
     const attemptId = `spring/${call.index + 1}/${call.n + 1}`;
-    await db
-      .insertInto('attempts')
-      .values({
-        attempt_id: attemptId, recipient_id: `spring/${call.index + 1}`, campaign_id: 'spring', batch_id: 'spring/1/1', position: call.n,
-        number: call.n + 1, agent_id: agentId, e164: numbers(5)[call.index] ?? '', person: null, state: 'settled', reference: null,
-        opening_line: null, planned_at: call.postedAt, posted_at: call.postedAt, settled_at: call.postedAt, disposition: call.disposition,
-        detail: null, counted: 1, reason: null, conversation_id: attemptId, evidence: null, screened: null, screened_at: null,
-      })
-      .execute(); // prettier-ignore
-    await db
-      .insertInto('conversations')
-      .values({
-        conversation_id: attemptId, agent_id: agentId, attempt_id: attemptId, first_seen_at: 0, started_at: null, finished: 1, finished_at: null,
-        facts: JSON.stringify(conversationRecord({ durationMs: call.durationMs })), final: 1, gone: 0, reads: 1, unchanged_reads: 0,
-        unchanged_since: null, unreadable_since: null, next_read_at: 0,
-      })
-      .execute(); // prettier-ignore
+    const own = { recipient_id: `spring/${call.index + 1}`, position: call.n, number: call.n + 1, e164: numbers(5)[call.index] ?? '' };
+    const end = { state: 'settled' as const, planned_at: call.postedAt, posted_at: call.postedAt, disposition: call.disposition };
+    await insertAttempt(scenario.store, { attempt_id: attemptId, ...own, ...end, settled_at: call.postedAt, counted: 1 });
+    const facts = JSON.stringify(conversationRecord({ durationMs: call.durationMs }));
+    await insertRecord(scenario.store, attemptId, { attempt_id: attemptId, facts, finished: 1, final: 1 });
   }
   const wanted = new Map<number, number[]>();
   for (const call of calls) {
