@@ -36,42 +36,14 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`alter table recipients rename column rank to tier`.execute(db);
   await sql`drop index recipients_result`.execute(db);
   await sql`drop index recipients_sample`.execute(db);
-  const columns = [
-    'posts drop column caller_check',
-    'callers drop column answered_at',
-    'recipients drop column taken_out_at',
-    'campaigns drop column let_queued',
-    'campaigns drop column api',
-    'campaigns drop column file',
-    'campaigns drop column goal_round',
-    'campaigns drop column pilot_sample',
-    'campaigns drop column pilot_state',
-    'campaigns drop column pilot_agent',
-    'campaigns drop column gates',
-    'recipients drop column sample',
-    'attempts drop column result',
-    'attempts drop column asks',
-    'recipients drop column promise_id',
-    'attempts drop column asks_at',
-    'recipients drop column result',
-    'schedules drop column list_encoding',
-  ];
-  const before = ['attempts drop column over_at', 'batches drop column not_found_at', 'batches drop column withdraw_asked_at'];
-  await sql`alter table tokens drop column used_real`.execute(db);
-  const later = ['posts drop column absent_at', 'agents drop column naming_run'];
-  for (const column of [...columns, ...before, ...later]) await sql.raw(`alter table ${column}`).execute(db);
-  for (const made of [
-    'table promises',
-    'table house_rules',
-    'table list_orders',
-    'table list_cells',
-    'index batches_caller',
-    'index recipients_consent',
-    'index recipients_standing',
-    'index recipients_next',
-    'index attempts_posted',
-  ])
-    await sql.raw(`drop ${made}`).execute(db);
+  const columns = `posts.caller_check callers.answered_at recipients.taken_out_at campaigns.let_queued campaigns.api campaigns.file
+    campaigns.goal_round campaigns.pilot_sample campaigns.pilot_state campaigns.pilot_agent campaigns.gates recipients.sample attempts.result
+    attempts.asks recipients.promise_id attempts.asks_at recipients.result schedules.list_encoding attempts.over_at batches.not_found_at
+    batches.withdraw_asked_at tokens.used_real posts.absent_at agents.naming_run`;
+  for (const column of columns.split(/\s+/)) await sql.raw(`alter table ${column.replace('.', ' drop column ')}`).execute(db);
+  for (const name of 'promises house_rules list_orders list_cells'.split(' ')) await sql.raw(`drop table ${name}`).execute(db);
+  const indexes = 'batches_caller recipients_consent recipients_standing recipients_next attempts_posted';
+  for (const name of indexes.split(' ')) await sql.raw(`drop index ${name}`).execute(db);
   await sql`delete from kysely_migration where name >= '008'`.execute(db);
 }
 

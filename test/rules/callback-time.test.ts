@@ -58,26 +58,7 @@ test.each<[string, unknown]>([
 });
 
 test('garbage is never read as a time, and never throws', () => {
-  const parts = [
-    'tomorrow',
-    'at',
-    '5',
-    ':',
-    '99',
-    'pm',
-    'in',
-    'half',
-    'past',
-    'Monday',
-    '-',
-    'the',
-    'a',
-    '\u0000',
-    '💡',
-    '2026-02-31',
-    '1e9',
-    '.',
-  ];
+  const parts = 'tomorrow at 5 : 99 pm in half past Monday - the a \u0000 💡 2026-02-31 1e9 .'.split(' ');
   let seed = 7;
   const next = (): number => (seed = (seed * 48_271) % 2_147_483_647);
   for (let round = 0; round < 3_000; round += 1) {

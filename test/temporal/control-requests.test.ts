@@ -13,14 +13,19 @@ import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
 import { sendJson, startHookServer } from '../shared/hooks/hook-server.ts';
 import { withCampaign } from './campaign-server.ts';
 
+/** A campaign that is paused whenever it is planned. */
+const waits: Partial<Activities> = {
+  checkCallers: async () => ({ ok: true }),
+  plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
+};
+
 test('a resume that the database did not take at first does not undo the pause that came after it', async () => {
   const scenario = await beginProven(await openCleanStore('sqlite'));
   const own = createActivities(buildDependencies({ store: scenario.store }));
   const told: ChangeStateInput[] = [];
   let isPaused = false;
   const activities: Partial<Activities> = {
-    checkCallers: async () => ({ ok: true }),
-    plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
+    ...waits,
     changeState: async (input) => {
       told.push(input);
       if (input.change === 'resume' && !isPaused) throw new Error('the database is away');
@@ -52,12 +57,7 @@ test('a resume that waited in Temporal for a worker does not undo a pause made i
   const scenario = await beginProven(await openCleanStore('sqlite'));
   const { store } = scenario;
   const own = createActivities(buildDependencies({ store }));
-  const activities: Partial<Activities> = {
-    checkCallers: async () => ({ ok: true }),
-    plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
-    changeState: own.changeState,
-  };
-  await withCampaign(activities, async (_client, handle) => {
+  await withCampaign({ ...waits, changeState: own.changeState }, async (_client, handle) => {
     expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(true);
     const known = { pausesSeen: await countOwnPauses(store.db, 'spring') };
     // The person changes their mind while nobody works: the later wish needs the database alone.
@@ -77,8 +77,7 @@ test('a reset of the workflow does not grant an old resume again and undo a paus
   const own = createActivities(buildDependencies({ store }));
   const told: ChangeStateInput[] = [];
   const activities: Partial<Activities> = {
-    checkCallers: async () => ({ ok: true }),
-    plan: async () => ({ kind: 'wait', reason: 'paused', inMs: null, outstanding: false }),
+    ...waits,
     changeState: async (input) => {
       const result = await own.changeState(input);
       told.push(input);
@@ -120,7 +119,7 @@ test('the pause hook hears once of each pause that a campaign makes by itself, a
   const own = createActivities(deps);
   let plans = 0;
   const activities: Partial<Activities> = {
-    checkCallers: async () => ({ ok: true }),
+    ...waits,
     plan: async () => {
       plans += 1;
       const pausedAt = await pauseToTell(deps, 'spring');

@@ -4,8 +4,7 @@ import { noteCallers } from '../../../src/ledger/limits/callers.ts';
 import { longestSilenceMs, noteSilentHook } from '../../../src/ledger/dial/screening.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginOn, test } from '../ledger-test.ts';
-import { insertRecord } from '../raw-rows.ts';
-import { answered, noon, numbers, type Scenario, type ScenarioOptions, twice } from '../scenario.ts';
+import { answered, noon, numbers, type Scenario, type ScenarioOptions, twice, insertRecord } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 
 const [, secondNumber = '', thirdNumber = ''] = numbers(3);

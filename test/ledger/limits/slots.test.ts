@@ -4,8 +4,7 @@ import { readOvertaken } from '../../../src/ledger/doubt/conversations.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 import { test } from '../ledger-test.ts';
 import { openCleanStore } from '../clean-store.ts';
-import { insertAttempt, insertRecord } from '../raw-rows.ts';
-import { agentId, noon } from '../scenario.ts';
+import { agentId, noon, insertAttempt, insertRecord } from '../scenario.ts';
 
 let store: Store;
 let made = 0;

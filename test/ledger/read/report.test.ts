@@ -4,9 +4,8 @@ import { readFunnel } from '../../../src/ledger/read/funnel.ts';
 import { groupCalls } from '../../../src/ledger/read/call-groups.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { answered, noon, numbers, type Scenario, guests } from '../scenario.ts';
+import { answered, noon, numbers, type Scenario, guests, insertAttempt, insertRecord } from '../scenario.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
-import { insertAttempt, insertRecord } from '../raw-rows.ts';
 
 async function reportOf(scenario: Scenario, dimensions: Parameters<typeof readReport>[2] = reportDimensions) {
   return readReport(scenario.store, await scenario.campaign(), dimensions);
