@@ -3,7 +3,7 @@ import { createActivities } from '../../activities/index.ts';
 import { changeCampaignState, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { countOwnPauses, type ControlChange } from '../../src/ledger/control-requests.ts';
 import { asActivity } from '../support/activity-context.ts';
-import { beginProven, noon } from './scenario.ts';
+import { beginProven, noon, waits } from './scenario.ts';
 import { dialects } from './test-stores.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { test, openLedger } from './ledger-test.ts';
@@ -44,7 +44,7 @@ test.from(toldCampaign)('a resume that comes late does not undo a later pause', 
   // The second wish, a resume, is being tried again while the third is granted.
   expect(await tell('pause', 3)).toEqual([true, 'paused']);
   expect(await tell('resume', 2)).toEqual([false, 'paused']);
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(1)).toMatchObject(waits('paused'));
   expect(await tell('resume', 4)).toEqual([true, 'running']);
 });
 

@@ -13,7 +13,9 @@ import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.
 import { readEvents } from '../../src/ledger/events.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { readLineLimits } from '../../src/ledger/limits/line-limits.ts';
-import { type Plan, planBatch } from '../../src/ledger/plan/planning.ts';
+import { resolveUnresolved } from '../../src/ledger/people/resolve.ts';
+import { retryEnded } from '../../src/ledger/people/retry-ended.ts';
+import { isPlanReady, type Plan, planBatch } from '../../src/ledger/plan/planning.ts';
 import { type Campaign, endCampaign, findCampaign, pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../src/ledger/rows/settle.ts';
 import { addSuppressions, type Suppression } from '../../src/ledger/rows/suppressions.ts';
@@ -39,6 +41,13 @@ export function numbers(count: number, from = 0): string[] {
 export function guests(count: number, from = 0): ImportRow[] {
   return buildRows(numbers(count, from), (index) => `Guest ${index + from}`);
 }
+
+/** The answer of a planner that waits. */
+export const waits = (reason: Extract<Plan, { kind: 'wait' }>['reason'], until?: number | null) => ({
+  kind: 'wait' as const,
+  reason,
+  ...(until !== undefined && { until }),
+});
 
 export const twice = <Value>(value: Value): Value[] => [value, value];
 
@@ -163,6 +172,21 @@ export class Scenario {
     return endCampaign(this.store, this.at(now), { why });
   }
 
+  /** What a person decides about all that is in doubt. */
+  resolve(decision: Parameters<typeof resolveUnresolved>[2], now = noon) {
+    return resolveUnresolved(this.store, this.at(now), decision);
+  }
+
+  /** Puts those who ended so back in line. */
+  retry(outcomes: Parameters<typeof retryEnded>[2], now = noon) {
+    return retryEnded(this.store, this.at(now), outcomes);
+  }
+
+  /** Whether the collector ends for the planner. */
+  isReady(now = noon): Promise<boolean> {
+    return isPlanReady(this.store, this.campaignId, now);
+  }
+
   /** Closes the round that is open, if nothing of it is left. */
   close(now = noon): Promise<boolean> {
     return closeRound(this.store, this.at(now), this.round);
@@ -190,6 +214,11 @@ export class Scenario {
       .orderBy('batch_id')
       .orderBy('position')
       .execute();
+  }
+
+  /** The nth row of the list, as it stands. */
+  async row(n = 1) {
+    return (await this.recipients())[n - 1];
   }
 
   recipients() {

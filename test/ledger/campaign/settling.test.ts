@@ -4,7 +4,6 @@ import { Random } from '../../../src/sandbox/core/random.ts';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { findRound, openRound } from '../../../src/ledger/campaign/rounds.ts';
-import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { readResults, type RecipientResult } from '../../../src/ledger/read/result-rows.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginOn, test, unjudged } from '../ledger-test.ts';
@@ -33,7 +32,7 @@ test('a round closes when nothing is left to do, once, and the next begins when 
   expect(await findRound(store.db, 'spring', 1)).toMatchObject({ endedAt: end });
   expect(await scenario.campaign()).toMatchObject({ state: 'completed', round: 1 });
   expect(await openRound(store, 'spring', end)).toBeUndefined();
-  await resolveUnresolved(store, scenario.at(end), 'redial');
+  await scenario.resolve('redial', end);
   // A worker that stood still while the round ended plans nothing in it any more.
   expect(await scenario.plan(2, end)).toEqual({ kind: 'done' });
   const next = await openRound(store, 'spring', end);

@@ -6,7 +6,7 @@ import { everyResult, readResults } from '../../../src/ledger/read/result-rows.t
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { agentId, answered, noon, numbers, type Scenario } from '../scenario.ts';
+import { agentId, answered, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
@@ -43,7 +43,7 @@ test.from(begin)('whoever asks for it in their own record is called again when i
   const told = noon + 2 * minuteMs;
   await scenario.sweep(told, [talk('one', noon + 5_000)]);
   expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, result: 'cut_off', due_at: told + 2 * hourMs });
-  expect(await scenario.plan(2, told + 2 * hourMs - 1)).toMatchObject({ kind: 'wait', reason: 'due', until: told + 2 * hourMs });
+  expect(await scenario.plan(2, told + 2 * hourMs - 1)).toMatchObject(waits('due', told + 2 * hourMs));
   await scenario.dial(2, told + 2 * hourMs);
   const second = talk('two', told + 2 * hourMs + 5_000, { collected: { said: 'yes' } });
   await scenario.sweep(told + 3 * hourMs, [second]);

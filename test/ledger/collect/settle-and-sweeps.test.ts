@@ -5,10 +5,9 @@ import { concludeSweep } from '../../../src/ledger/collect/conclude.ts';
 import { gatherWrites } from '../../../src/ledger/collect/gathered-writes.ts';
 import { leaseAgent } from '../../../src/ledger/collect/sweeps.ts';
 import { countOpen } from '../../../src/ledger/limits/counters.ts';
-import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { updateAgent } from '../../../src/ledger/updates.ts';
 import { buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { agentId, answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { agentId, answered, beginProven, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 import { test, openLedger, beginOn } from '../ledger-test.ts';
@@ -35,7 +34,7 @@ test.from(beginOn, { rows: 2 })('nobody is unreached before a complete sweep tha
   expect(await scenario.dispositions()).toEqual(['open', 'open']);
   await scenario.sweep(settleAt + minuteMs);
   expect(await scenario.dispositions()).toEqual(['unreached', 'unreached']);
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', called: 1, rank: 0, counted: 1 });
+  expect(await scenario.row()).toMatchObject({ state: 'waiting', called: 1, rank: 0, counted: 1 });
 });
 
 test.from(beginOn, { rows: 1 })('time in which nobody looked concludes nothing', async (scenario) => {
@@ -91,7 +90,7 @@ test.for([
   expect(await scenario.dispositions()).toEqual(['answered', 'answered', 'open']);
   await scenario.sweep(noon + 21 * minuteMs + 1);
   expect(await scenario.dispositions()).toEqual(['answered', 'answered', third]);
-  expect((await scenario.recipients())[2]).toMatchObject({ state: 'waiting', counted: third === 'released' ? 0 : 1 });
+  expect(await scenario.row(3)).toMatchObject({ state: 'waiting', counted: third === 'released' ? 0 : 1 });
 });
 
 test.from(beginOn, { rows: 1 })('a call that the service leaves out again and again counts in the end', async (scenario) => {
@@ -103,7 +102,7 @@ test.from(beginOn, { rows: 1 })('a call that the service leaves out again and ag
     now += 21 * minuteMs;
   }
   expect(await scenario.dispositions()).toEqual(['released', 'released', 'released', 'failed']);
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'waiting', attempts: 4, counted: 1 });
+  expect(await scenario.row()).toMatchObject({ state: 'waiting', attempts: 4, counted: 1 });
 });
 
 test.from(beginOn, { rows: 2 })('a batch is held only after the latest instant at which it may still be heard of', async (scenario) => {
@@ -124,7 +123,7 @@ test.from(beginOn, { rows: 2 })('a batch is held only after the latest instant a
 test.from(beginOn, { rows: 2 })('nobody decides about a batch that may still be heard of', async (scenario) => {
   await scenario.lose(1);
   for (const decision of ['redial', 'give_up'] as const)
-    expect(await resolveUnresolved(scenario.store, scenario.at(noon + minuteMs), decision)).toEqual({
+    expect(await scenario.resolve(decision, noon + minuteMs)).toEqual({
       recipients: 0,
       apart: 0,
       tooEarly: 1,
@@ -138,12 +137,12 @@ test.from(beginOn, { rows: 2 })('a person may have the doubtful ones called agai
   await scenario.lose(1);
   await scenario.sweep(holdAfter + 1);
   const now = noon + hourMs;
-  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'redial')).toMatchObject({
+  expect(await scenario.resolve('redial', now)).toMatchObject({
     recipients: 2,
     tooEarly: 0,
   });
   expect(await scenario.batch(1)).toMatchObject({ state: 'redial' });
-  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'redial')).toMatchObject({ recipients: 0 });
+  expect(await scenario.resolve('redial', now)).toMatchObject({ recipients: 0 });
   for (const row of await scenario.recipients())
     expect(row).toMatchObject({ state: 'waiting', called: 1, rank: 0, counted: 0, due_at: now, outcome: null });
   expect(await readAggregates(scenario.store.db, 'spring', ['outcome'])).toEqual([]);
@@ -154,8 +153,8 @@ test.from(beginOn, { rows: 2 })('a person may give the doubtful ones up, once', 
   await scenario.lose(1);
   await scenario.sweep(holdAfter + 1);
   const now = noon + hourMs;
-  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'give_up')).toMatchObject({ recipients: 2 });
-  expect(await resolveUnresolved(scenario.store, scenario.at(now), 'redial')).toMatchObject({ recipients: 0 });
+  expect(await scenario.resolve('give_up', now)).toMatchObject({ recipients: 2 });
+  expect(await scenario.resolve('redial', now)).toMatchObject({ recipients: 0 });
   expect(await scenario.batch(1)).toMatchObject({ state: 'given_up' });
   for (const row of await scenario.recipients()) expect(row).toMatchObject({ state: 'done', outcome: 'unresolved', reason: 'given_up' });
   expect(await scenario.plan(2, now)).toEqual({ kind: 'done' });
@@ -205,9 +204,9 @@ test.from(beginOn, { rows: 1 })('who turns out to be reached while another call 
   await scenario.dial(2, noon + hourMs);
   await scenario.settle('spring/1/1', 'answered', noon + hourMs + 1);
   // The newer call is left to its own end.
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'open', outcome: null });
+  expect(await scenario.row()).toMatchObject({ state: 'open', outcome: null });
   await scenario.settle('spring/1/2', 'busy', noon + hourMs + minuteMs);
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'completed', counted: 2 });
+  expect(await scenario.row()).toMatchObject({ state: 'done', outcome: 'completed', counted: 2 });
   expect(await scenario.plan(3, noon + 9 * hourMs)).toEqual({ kind: 'done' });
 });
 
@@ -242,7 +241,7 @@ test.from(openLedger)('a waiting retry and a doubtful batch keep a round open', 
   await scenario.end('cancelled');
   expect(await scenario.close()).toBe(false);
   // The planner gives the waiting one its outcome, and the doubtful batch is still waited for.
-  expect(await scenario.plan(3)).toMatchObject({ kind: 'wait', reason: 'collecting' });
+  expect(await scenario.plan(3)).toMatchObject(waits('collecting'));
   expect(await scenario.close()).toBe(false);
   await scenario.sweep(holdAfter + 1);
   expect(await scenario.close(holdAfter + 1)).toBe(true);

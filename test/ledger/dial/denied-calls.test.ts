@@ -88,7 +88,7 @@ test.for(occasions)('with a record of its call a batch is not given back when $w
   await scenario.sweep(at + minuteMs);
   expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
   expect(await scenario.attempts()).toMatchObject([{ state: 'open' }, { disposition: 'answered' }]);
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'completed' });
+  expect(await scenario.row(2)).toMatchObject({ state: 'done', outcome: 'completed' });
 });
 
 test.from(deny)('nor when the pre-dial hook is silent for too long', async (scenario) => {

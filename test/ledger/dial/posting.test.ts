@@ -5,7 +5,7 @@ import { holdAccount, untilTurn, writeAccount } from '../../../src/ledger/limits
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginOn, openLedger, test } from '../ledger-test.ts';
-import { accountId, answered, beginProven, guests, noon, numbers, type Scenario, twice } from '../scenario.ts';
+import { accountId, answered, beginProven, guests, noon, numbers, type Scenario, twice, waits } from '../scenario.ts';
 import { openAt } from '../test-stores.ts';
 import { newDatabase } from '../clean-store.ts';
 
@@ -56,7 +56,7 @@ test.from(beginOn, { rows: 2 })('somebody reached by a record that came late is 
     ['released', 'already_reached'],
     ['released', 'evidence'],
   ]);
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'completed', counted: 1 });
+  expect(await scenario.row()).toMatchObject({ state: 'done', outcome: 'completed', counted: 1 });
   expect(await scenario.dial(3, await scenario.lookAgain(retryAt + 3 * hourMs))).toEqual(['spring/2/3']);
 });
 
@@ -146,7 +146,7 @@ test.from(beginOn, { rows: 2 })('a batch that cannot be sent for a quarter of an
     recipients: twice(['waiting', given - noon]),
   });
   // The next batch is not tried in the same second, and its attempts are new ones that never counted.
-  expect(await scenario.plan(2, given)).toMatchObject({ kind: 'wait', reason: 'blocked', until: given + minuteMs });
+  expect(await scenario.plan(2, given)).toMatchObject(waits('blocked', given + minuteMs));
   expect(await scenario.dial(2, given + minuteMs)).toEqual(['spring/1/2', 'spring/2/2']);
   expect(await scenario.recipients()).toMatchObject(twice({ counted: 0 }));
 });

@@ -3,7 +3,7 @@ import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { unknownBackoffMs } from '../../../src/ledger/limits/safety.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginOn, test } from '../ledger-test.ts';
-import { accountId, answered, noon, numbers, type Scenario, twice } from '../scenario.ts';
+import { accountId, answered, noon, numbers, type Scenario, twice, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 
 const [first = '', second = ''] = numbers(2);
@@ -131,7 +131,7 @@ test('many single calls refused in a row stop the campaign, an accepted one betw
   expect(await scenario.campaign()).toMatchObject({ state: 'running' });
   await refuse(10);
   expect(await scenario.campaign()).toMatchObject({ state: 'paused' });
-  expect(await scenario.plan(11, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(11, now)).toMatchObject(waits('paused'));
   // A person has looked: it counts anew.
   await scenario.resume(now);
   await refuse(11);
@@ -229,7 +229,7 @@ test.from(posted)('a late "not sent" puts the people back in line and holds the 
   const now = noon + minuteMs;
   expect(await scenario.verdict(1, 'not_sent', { status: 429, notBefore: noon + hourMs, now })).toBe('released');
   expect(await scenario.recipients()).toMatchObject(twice({ state: 'waiting', due_at: now, counted: 0 }));
-  expect(await scenario.plan(2, now)).toMatchObject({ kind: 'wait', reason: 'blocked', until: noon + hourMs });
+  expect(await scenario.plan(2, now)).toMatchObject(waits('blocked', noon + hourMs));
   await scenario.sweep(now + minuteMs);
   const redialled = await scenario.dial(2, noon + hourMs);
   expect(redialled).toEqual(['spring/1/2', 'spring/2/2']);

@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
 import { noteCallerProven } from '../../../src/ledger/campaign/rounds.ts';
 import { openPosting } from '../../../src/ledger/dial/posting.ts';
-import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
-import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { createBatch } from '../../../src/ledger/rows/create-batch.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { Drive } from '../../world/drive.ts';
@@ -263,7 +261,7 @@ test.from(beginOn, { rows: rowsNamed('Ada', 'Ben') })('a late yes calls off the 
   // Whoever was about to send it is gone.
   await scenario.post(1);
   await sweepUntil(scenario, settled);
-  await resolveUnresolved(scenario.store, scenario.at(settled), 'redial');
+  await scenario.resolve('redial', settled);
   expect((await scenario.recipients()).map(({ state }) => state)).toEqual(['waiting', 'waiting']);
   await scenario.verdict(1, 'confirmed', { now: settled });
   expect(await scenario.outcomes()).toEqual(['unresolved', 'unresolved']);
@@ -273,7 +271,7 @@ test.from(callTwo)('a retry leaves rows alone that cannot be told apart', async 
   await scenario.sweep(noon + minuteMs, [talk()]);
   await sweepUntil(scenario, settled);
   expect(await scenario.close(settled)).toBe(true);
-  expect(await retryEnded(scenario.store, scenario.at(settled), ['unresolved'])).toBe(0);
+  expect(await scenario.retry(['unresolved'], settled)).toBe(0);
 });
 
 test.from(callTwo)('who is shown as reached after the plan is left out of the batch', async (scenario) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { adjustAccount, adjustCampaign, readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
-import { noon, answered, beginCampaign, beginProven, type Scenario, accountId, begin, limitsOf, told, guests } from '../scenario.ts';
+import { noon, answered, beginCampaign, beginProven, type Scenario, accountId, begin, limitsOf, told, guests, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { countOutstanding } from '../../../src/ledger/limits/counters.ts';
 import { findRound } from '../../../src/ledger/campaign/rounds.ts';
@@ -88,7 +88,7 @@ test.from(openLedger)('hours and retries change while a campaign runs; whoever w
   await adjust({ busy: 'never', hours: null }, noon);
   expect((await due())[0]).toBe(noon + 7 * minuteMs);
   await scenario.settle(second, 'busy');
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'exhausted' });
+  expect(await scenario.row(2)).toMatchObject({ state: 'done', outcome: 'exhausted' });
   const rules = async () => (await scenario.campaign()).rules;
   expect(await rules()).toBe(await rules());
   expect(await adjust({}, noon, true)).toMatchObject({ to: { hours: calendar.hours, maxAttempts: 3, busy: [5 * minuteMs] } });
@@ -170,12 +170,12 @@ test.from(
 test.from(openLedger)('a pause that the service asks for is not slept beyond the end', async (store) => {
   const scenario = await beginProven(store, { rows: rowsFor(2), rules: { endsAt } });
   await store.transaction((tx) => holdAccount(tx, 'http://service', noon + 12 * hourMs));
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: endsAt });
+  expect(await scenario.plan(1)).toMatchObject(waits('blocked', endsAt));
   expect(await scenario.plan(1, endsAt)).toEqual({ kind: 'done' });
   expect(await outcomes(scenario)).toEqual(new Set(['expired campaign_end']));
   // One that is over before the end is waited for as it is.
   const other = await beginProven(store, { campaignId: 'autumn', rows: rowsFor(2), rules: { endsAt: noon + 24 * hourMs } });
-  expect(await other.plan(1)).toMatchObject({ kind: 'wait', reason: 'blocked', until: noon + 12 * hourMs });
+  expect(await other.plan(1)).toMatchObject(waits('blocked', noon + 12 * hourMs));
 });
 
 test('nor is the wait for a caller number that may call', async (dialect) => {
@@ -189,5 +189,5 @@ test('nor is the wait for a caller number that may call', async (dialect) => {
     fault: 'not_verified' as const,
   }));
   await noteCallers(scenario.store, campaign, { standings: found, faults: null, now: noon });
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: endsAt });
+  expect(await scenario.plan(1)).toMatchObject(waits('paused', endsAt));
 });

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { Disposition } from '../../../src/rules/disposition.ts';
-import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { buildRows, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers, type Scenario, guests } from '../scenario.ts';
@@ -89,7 +88,7 @@ test('a person renews the budget of a row, and not that of its number', async (d
     await callOnce(scenario, 1, noon);
     await callOnce(scenario, 2, noon + 11 * minuteMs);
     expect(await scenario.close(noon + hourMs)).toBe(true);
-    expect(await retryEnded(store, { campaignId: 'spring', now: noon + 2 * hourMs }, ['exhausted'])).toBe(1);
+    expect(await scenario.retry(['exhausted'], noon + 2 * hourMs)).toBe(1);
     await openRound(store, 'spring', noon + 2 * hourMs);
     scenario.round = 2;
     if (maxAttemptsPerNumber === null) await callOnce(scenario, 1, noon + 2 * hourMs);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { BreakerRules } from '../../../src/rules/campaign-rules.ts';
 import type { Disposition } from '../../../src/rules/disposition.ts';
 import { buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { noon, type Scenario } from '../scenario.ts';
+import { noon, type Scenario, waits } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
 import { test, beginOn } from '../ledger-test.ts';
 
@@ -30,7 +30,7 @@ test.from(begin)('too many failures pause the campaign with the evidence, and a 
   const open = (await scenario.attempts()).filter(({ state }) => state === 'open').map(({ attempt_id: id }) => id);
   const at = noon + 2 * minuteMs;
   await scenario.settle(open, 'failed', at);
-  expect(await scenario.plan(3, at)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
+  expect(await scenario.plan(3, at)).toMatchObject(waits('paused', null));
   expect(await scenario.campaign()).toMatchObject({
     state: 'paused',
     stateReason:
@@ -79,11 +79,11 @@ test.from(begin, { windowMs: 3 * hourMs })('two lost answers pause nothing, the 
   await loseFour(scenario, 3, noon + 32 * minuteMs);
   await callFour(scenario, 4, [], noon + 63 * minuteMs);
   await loseFour(scenario, 5, noon + 64 * minuteMs);
-  expect(await scenario.plan(6, noon + 95 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(6, noon + 95 * minuteMs)).toMatchObject(waits('paused'));
   expect((await scenario.campaign()).stateReason).toMatch(/^12 of the 20 calls .* \(12 unknown\)/);
 });
 
 test.from(begin)('calls that the service took and shows no result of count each', async (scenario) => {
   await callFour(scenario, 1, ['unknown', 'unknown'], noon + minuteMs);
-  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('paused'));
 });

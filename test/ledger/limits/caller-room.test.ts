@@ -2,11 +2,10 @@ import { expect } from 'vitest';
 import { setCallback } from '../../../src/ledger/people/callbacks.ts';
 import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { readingOf } from '../../../src/presentation/words/why.ts';
-import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
 import { CallerSorting, roomOf, type CallerLimits } from '../../../src/rules/caller-choice.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { beginProven, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 import { test, openLedger, unjudged } from '../ledger-test.ts';
 
@@ -64,13 +63,13 @@ test.from(openLedger)('calls of one number begin apart, over all campaigns, and 
   const spring = await begin(store, { limits });
   const autumn = await begin(store, { id: 'autumn', from: 20, limits });
   expect(await spring.dial(1)).toEqual([expect.stringContaining('spring/')]);
-  expect(await autumn.plan(1)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await autumn.plan(1)).toMatchObject(waits('caller_limit'));
   await spring.settle(['spring/1/1'], 'answered', noon + minuteMs);
   await store.db
     .updateTable('attempts')
     .set({ rang_at: noon - 1000 })
     .execute();
-  expect(await autumn.plan(1, noon + 19 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit', until: noon + 20 * minuteMs });
+  expect(await autumn.plan(1, noon + 19 * minuteMs)).toMatchObject(waits('caller_limit', noon + 20 * minuteMs));
   expect(await autumn.dial(1, noon + 20 * minuteMs)).toHaveLength(1);
 });
 
@@ -101,13 +100,13 @@ test.from(openLedger)('a number calls no more often than it may, over all campai
   expect(await autumn.post(1)).toMatchObject({ kind: 'verdict', state: 'released' });
   await spring.settle(['spring/1/1', 'spring/2/1', 'spring/3/1'], 'answered', noon + minuteMs);
   const plan = await autumn.plan(2, noon + 2 * minuteMs);
-  expect(plan).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
-  expect(await isPlanReady(store, 'autumn', noon + 2 * minuteMs)).toBe(false);
+  expect(plan).toMatchObject(waits('caller_limit'));
+  expect(await autumn.isReady(noon + 2 * minuteMs)).toBe(false);
   const until = plan.kind === 'wait' ? (plan.until ?? 0) : 0;
   // From the last instant at which a call may ring.
   expect(until).toBeGreaterThanOrEqual(noon + hourMs);
   expect(until).toBeLessThan(noon + 2 * hourMs);
-  expect(await autumn.plan(2, until - 1)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await autumn.plan(2, until - 1)).toMatchObject(waits('caller_limit'));
   // The third is the share of the other campaign.
   expect(await autumn.dial(2, until)).toHaveLength(2);
 });
@@ -169,7 +168,7 @@ test.both.from(openLedger)('what keeps a campaign from its number is the campaig
   const larger = await beginRows(store, 'larger', { perHour: 20, perDay: null }, 60);
   await larger.dial(1);
   const smaller = await beginRows(store, 'smaller', { perHour: 4, perDay: null }, 8);
-  expect(await smaller.plan(1, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await smaller.plan(1, noon + minuteMs)).toMatchObject(waits('caller_limit'));
   const campaign = await smaller.campaign();
   const idle = await readIdleReason(store.db, campaign, { now: () => noon + minuteMs, speed: 1 });
   expect(idle).toMatchObject({ reason: 'caller_limit', usedBy: 'larger' });
@@ -191,14 +190,14 @@ test.from(openLedger)('of several numbers the one with room calls, and who was c
   const second = await scenario.dial(2);
   expect([first.length, second.length, await callerOf(1), await callerOf(2)]).toEqual([2, 2, 'pn_main', 'pn_second']);
   // Two are left, and both numbers are full.
-  expect(await scenario.plan(3)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await scenario.plan(3)).toMatchObject(waits('caller_limit'));
   await scenario.settle([...first, ...second], 'answered', noon + minuteMs);
-  expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject(waits('caller_limit'));
   // A number that may not call at all is none that is left.
   await store.db.updateTable('callers').set({ out: 1 }).where('phone_number_id', '=', 'pn_second').execute();
   await store.db.updateTable('attempts').set({ state: 'released' }).where('attempt_id', 'in', second).execute();
-  expect(await isPlanReady(store, 'spring', noon + 2 * minuteMs)).toBe(false);
-  expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await scenario.isReady(noon + 2 * minuteMs)).toBe(false);
+  expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject(waits('caller_limit'));
 });
 
 test.from(openLedger)('a number that may make one more call keeps it for the call back that was promised', async (store) => {
@@ -219,9 +218,9 @@ test.from(openLedger)('a number that may make one more call keeps it for the cal
   // An hour later the number has room for two: one of them is the promise's.
   const later = noon + 75 * minuteMs;
   expect(await spring.dial(2, later)).toHaveLength(1);
-  expect(await spring.plan(3, later + minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
-  expect(await isPlanReady(store, campaignId, later + minuteMs)).toBe(false);
-  expect(await isPlanReady(store, campaignId, dueAt)).toBe(true);
+  expect(await spring.plan(3, later + minuteMs)).toMatchObject(waits('caller_limit'));
+  expect(await spring.isReady(later + minuteMs)).toBe(false);
+  expect(await spring.isReady(dueAt)).toBe(true);
   expect(await spring.dial(3, dueAt)).toEqual([expect.stringContaining(`${recipientId}/`)]);
 });
 
@@ -233,7 +232,7 @@ test('a call back for which no number has room is told as missed when its time h
   await spring.settle(['spring/1/1', 'spring/2/1', 'spring/3/1'], 'answered', noon + minuteMs);
   await setCallback(store, { campaignId, row: 4, by: 'somebody', now: noon + minuteMs }, { instant: noon + 10 * minuteMs });
   const passed = noon + 40 * minuteMs;
-  expect(await spring.plan(2, noon + 15 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit', until: passed });
+  expect(await spring.plan(2, noon + 15 * minuteMs)).toMatchObject(waits('caller_limit', passed));
   await spring.plan(2, passed);
   const [promise] = await store.db.selectFrom('promises').selectAll().execute();
   expect(promise).toMatchObject({ state: 'missed' });

@@ -4,7 +4,7 @@ import { claimCallerLook, noteCallers, readCallerUse } from '../../../src/ledger
 import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
-import { noon, numbers, type Scenario } from '../scenario.ts';
+import { noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
@@ -141,11 +141,11 @@ test.from(beginOn, {
       'None of the 2 caller numbers may call (pn_ny is not verified, pn_fl is not known to the service): fix one of them with the service, then resume. ' +
       'Of the last 2 calls of pn_ny 2 failed.',
   });
-  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('paused', null));
 
   // Resumed before the service has been asked again: nobody may call, and nobody does.
   await scenario.resume(noon + minuteMs);
-  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('paused'));
   await look(scenario, { pn_fl: 'unknown' }, noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
   expect((await scenario.batch(2))?.caller).toBe('pn_ny');

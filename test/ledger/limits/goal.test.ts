@@ -6,7 +6,7 @@ import { readEvents } from '../../../src/ledger/events.ts';
 import type { StopAt } from '../../../src/rules/campaign-rules.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
-import { answered, noon, numbers, type Scenario } from '../scenario.ts';
+import { answered, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn } from '../ledger-test.ts';
 
@@ -41,12 +41,12 @@ test.from(begin)('what is planned when the goal is reached is given back, and no
 
 test.from(begin, 'none')('without overshoot nobody else is called while an open call may reach the goal', async (scenario) => {
   await scenario.dial(1);
-  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'goal', until: null });
+  expect(await scenario.plan(2)).toMatchObject(waits('goal', null));
   expect(await isPlanReady(scenario.store, scenario.campaignId, noon)).toBe(false);
   // The call is over, and its analysis may still say so.
   const pending = { ...talk(0, true), collected: null, evaluation: null, status: 'processing' as const };
   await scenario.sweep(noon + 2 * minuteMs, [pending]);
-  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'goal' });
+  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(waits('goal'));
   await scenario.sweep(noon + 4 * minuteMs, [talk(0, false)]);
   expect(await isPlanReady(scenario.store, scenario.campaignId, noon + 4 * minuteMs)).toBe(true);
   expect(await scenario.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'batch', size: 1 });

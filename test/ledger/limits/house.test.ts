@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { listHouse, readHouse, setHouse } from '../../../src/ledger/limits/house.ts';
 import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { beginProven, noon, numbers } from '../scenario.ts';
+import { beginProven, noon, numbers, waits } from '../scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 import type { HouseRules } from '../../../src/rules/campaign-rules.ts';
 import { test, openLedger } from '../ledger-test.ts';
@@ -26,7 +26,7 @@ test.from(openLedger)('a tighter rule holds for what is planned already', async 
   const due = (await autumn.recipients()).map(({ state, due_at: at }) => [state, at > noon + dayMs - minuteMs]);
   expect(due).toEqual([1, 2, 3].map(() => ['waiting', true]));
   const winter = await begin(store, 'winter');
-  expect(await winter.plan(1, noon + 15 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'due' });
+  expect(await winter.plan(1, noon + 15 * minuteMs)).toMatchObject(waits('due'));
   // It is loosened: whoever was put off before a first call is looked at again.
   await set(store, { caps: [{ by: 'number', calls: 2, withinMs: dayMs }] }, noon + 20 * minuteMs);
   expect(await winter.dial(1, noon + 21 * minuteMs)).toHaveLength(3);
@@ -38,11 +38,11 @@ test('hours of the house close what those of the campaign leave open, and the lo
   const spring = await begin(store, 'spring', { callers: { numbers: ['pn_main'], choice: 'region', limits } });
   // Noon in London: seven o'clock in New York, where they are.
   await set(store, { calendar: { hours: { tue: [{ from: 480, to: 1200 }] }, closedOn: [] } });
-  expect(await spring.plan(1)).toMatchObject({ kind: 'wait', reason: 'due' });
+  expect(await spring.plan(1)).toMatchObject(waits('due'));
   const opens = noon + hourMs;
   await set(store, { callerLimits: { perHour: 2, perDay: null } }, opens);
   expect(await spring.dial(1, opens)).toHaveLength(2);
-  expect(await spring.plan(2, opens + minuteMs)).toMatchObject({ kind: 'wait', reason: 'caller_limit' });
+  expect(await spring.plan(2, opens + minuteMs)).toMatchObject(waits('caller_limit'));
 });
 
 test.from(openLedger)('a campaign without what is required calls nobody more, and pauses', async (store) => {
@@ -51,7 +51,7 @@ test.from(openLedger)('a campaign without what is required calls nobody more, an
   expect(await set(store, { requires: { consent: true, optOut: false } }, noon + minuteMs)).toMatchObject({ version: 1, changed: true });
   expect(await spring.post(1, noon + 2 * minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
   expect(await spring.batch(1)).toMatchObject({ reason: 'house_rules', posts: 0 });
-  expect(await spring.plan(2, noon + 3 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await spring.plan(2, noon + 3 * minuteMs)).toMatchObject(waits('paused'));
   const { state, stateReason } = (await findCampaign(store.db, 'spring')) ?? {};
   expect([state, stateReason]).toEqual(['paused', expect.stringMatching(/^version 1 of the house rules requires consent, and/)]);
 });

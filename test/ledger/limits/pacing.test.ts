@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { adjustAccount } from '../../../src/ledger/limits/adjustments.ts';
 import { readAccount, writeAccount } from '../../../src/ledger/limits/account-pace.ts';
-import { isPlanReady, type Plan } from '../../../src/ledger/plan/planning.ts';
+import { type Plan } from '../../../src/ledger/plan/planning.ts';
 import { minuteMs } from '../../support/campaign-rules.ts';
 import { until } from '../../support/until.ts';
-import { noon, type Scenario, accountId, begin, limitsOf, told } from '../scenario.ts';
+import { noon, type Scenario, accountId, begin, limitsOf, told, waits } from '../scenario.ts';
 import { openAt } from '../test-stores.ts';
 import { test, openLedger } from '../ledger-test.ts';
 import { newDatabase } from '../clean-store.ts';
@@ -46,7 +46,7 @@ test('a 429 halves the lines of every campaign of the account, once a minute, an
   ]);
   expect(await told(other, 'account.pace')).toEqual([{ from: 450, to: 583 }]);
   // It was told all of twenty calls before: no more of them until they are below what is allowed now.
-  expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'capacity' });
+  expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject(waits('capacity'));
 });
 
 test.from(openLedger)('a lost connection or a refusal says nothing about the pace', async (store) => {
@@ -63,7 +63,7 @@ test.from(openLedger)('a campaign that warms up begins with a tenth of its lines
   const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
   const scenario = await begin(store, 'spring', pacing, 60);
   expect(await scenario.dial(1)).toHaveLength(2);
-  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'capacity' });
+  expect(await scenario.plan(2)).toMatchObject(waits('capacity'));
   const half = noon + 30 * minuteMs;
   expect(await limitsOf(scenario, half)).toMatchObject({ own: 20, warm: 11, allowed: 11 });
   expect(await scenario.dial(2, half)).toHaveLength(9);
@@ -74,7 +74,7 @@ test.from(openLedger)('a campaign with a start time warms up from then on', asyn
   const startsAt = noon + 60 * minuteMs;
   const pacing = { maxConcurrentCalls: 20, batchSize: 20, refillThreshold: 5, warmUpMs: 60 * minuteMs };
   const scenario = await begin(store, 'spring', pacing, 60, 0, { startsAt });
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'scheduled' });
+  expect(await scenario.plan(1)).toMatchObject(waits('scheduled'));
   expect(await scenario.plan(1, startsAt)).toMatchObject({ kind: 'batch', size: 2 });
 });
 
@@ -86,16 +86,15 @@ test.from(openLedger)('lines that come free go to a small urgent campaign first,
   // Half of the twenty is kept free, and nobody else wants the rest.
   expect(calls).toHaveLength(10);
   const urgent = await begin(store, 'urgent', { ...pacing, priority: 100 }, 4, 400);
-  const waits = { kind: 'wait', reason: 'share', until: noon + 10_000 };
-  expect(await urgent.plan(1)).toMatchObject({ ...waits, outstanding: { open: 0 } });
-  expect(await isPlanReady(store, 'urgent', noon)).toBe(false);
+  expect(await urgent.plan(1)).toMatchObject({ ...waits('share', noon + 10_000), outstanding: { open: 0 } });
+  expect(await urgent.isReady()).toBe(false);
   expect(await limitsOf(large)).toMatchObject({ account: { lines: 10, free: 0, share: 6 } });
   expect(await limitsOf(urgent)).toMatchObject({ account: { lines: 10, free: 0, share: 4 }, allowed: 0 });
   // Each line that comes free is the urgent one's, as long as it could use more.
   await large.settle(calls.slice(0, 3), 'answered');
-  expect(await large.plan(2)).toMatchObject({ kind: 'wait', reason: 'share' });
-  expect(await isPlanReady(store, 'large', noon)).toBe(false);
-  expect(await isPlanReady(store, 'urgent', noon)).toBe(true);
+  expect(await large.plan(2)).toMatchObject(waits('share'));
+  expect(await large.isReady()).toBe(false);
+  expect(await urgent.isReady()).toBe(true);
   const first = await urgent.dial(1);
   expect(first).toHaveLength(3);
   await large.settle(calls.slice(3, 6), 'answered');

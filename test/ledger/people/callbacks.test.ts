@@ -9,7 +9,7 @@ import type { CallbackRules } from '../../../src/rules/callback-rules.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { buildRow, callbackRules, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
+import { answered, beginProven, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, openLedger, unjudged } from '../ledger-test.ts';
 
@@ -69,7 +69,7 @@ test.from(asked, 'today at 5 pm')('a promise is kept at its time, by the clock o
   expect(await promises(scenario)).toMatchObject([
     { row: 1, state: 'open', dueAt: at5pm, untilAt: at5pm + 30 * minuteMs, local: '2030-01-15 17:00', said: 'today at 5 pm' },
   ]);
-  expect(await scenario.plan(2, at5pm - 1)).toMatchObject({ kind: 'wait', reason: 'due', until: at5pm });
+  expect(await scenario.plan(2, at5pm - 1)).toMatchObject(waits('due', at5pm));
   await scenario.dial(2, at5pm);
   await scenario.sweep(at5pm + 2 * minuteMs, [talk('two', at5pm + 5_000, null)]);
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'done', promise_id: null });

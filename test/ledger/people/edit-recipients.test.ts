@@ -168,23 +168,23 @@ test('where the service gives calls back, who is withdrawn with a planned or ope
   const same = (index: number) => [uploadRow(1, idOf(index), numberOf(index))];
   await scenario.plan(1);
   expect((await withdraw(scenario, { ids: ['id0'] }, noon, true)).map(({ result }) => result)).toEqual(['withdrawing']);
-  expect((await scenario.recipients())[0]).toMatchObject({ taken_out_at: null });
+  expect(await scenario.row()).toMatchObject({ taken_out_at: null });
   expect((await withdraw(scenario, { ids: ['id0'] })).map(({ result }) => result)).toEqual(['withdrawing']);
   // A corrected list does not undo it, and says so.
   expect(told(await upload(scenario.store, same(0)))).toEqual([['failed', 'call_open']]);
   const step = await scenario.post(1);
   expect(step.kind === 'post' && step.calls.map((call) => call.e164)).toEqual([numberOf(1)]);
   await scenario.verdict(1, 'confirmed', { callsInitiated: 1 });
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
+  expect(await scenario.row()).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
   // One whose call is open ends with that call, whatever it comes to, and whatever its record says later.
   expect((await withdraw(scenario, { ids: ['id1'] })).map(({ result }) => result)).toEqual(['withdrawing']);
   await scenario.settle('spring/2/1', 'unknown', noon + minuteMs);
   await scenario.settle('spring/2/1', 'busy', noon + 2 * minuteMs);
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn', counted: 1 });
+  expect(await scenario.row(2)).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn', counted: 1 });
   // A person's word about the row brings it back, and nothing else.
   expect(told(await upload(scenario.store, same(1)))).toEqual([['failed', 'withdrawn']]);
   expect(told(await upload(scenario.store, same(1), { restore: true }, noon + 3 * minuteMs))).toEqual(['corrected']);
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', outcome: null, taken_out_at: null });
+  expect(await scenario.row(2)).toMatchObject({ state: 'waiting', outcome: null, taken_out_at: null });
 });
 
 test('a withdrawn row whose call leaves doubt is called neither by a decision to redial nor by a retry', async (dialect) => {
@@ -194,13 +194,13 @@ test('a withdrawn row whose call leaves doubt is called neither by a decision to
   await scenario.store.transaction((tx) =>
     settleAsUnknown(tx, { campaignId: 'spring', now: noon }, { attemptIds: ['spring/1/1'], detail: 'no_conversation' }),
   );
-  expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'unresolved' });
+  expect(await scenario.row()).toMatchObject({ outcome: 'unresolved' });
   expect(await countRetriable(scenario.store.db, 'spring')).toEqual({});
   const [row] = await scenario.recipients();
   await scenario.store.transaction((tx) => redialRecipient(tx, row as NonNullable<typeof row>, noon + minuteMs));
   await scenario.dial(2, noon + minuteMs);
   expect((await scenario.attempts()).filter((attempt) => attempt.recipient_id === 'spring/1')).toHaveLength(1);
-  expect((await scenario.recipients())[0]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
+  expect(await scenario.row()).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
 });
 
 test.from(begin, {
@@ -242,10 +242,10 @@ test.from(begin)('a withdrawn row is cancelled, and comes back only when that is
     { key: 'id1', campaignRow: 2, result: 'withdrawn' },
     { key: 'nobody', campaignRow: null, result: 'not_found' },
   ]);
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting' });
+  expect(await scenario.row(2)).toMatchObject({ state: 'waiting' });
   expect((await withdraw(scenario, { rows: [2, 3, 99] })).map(({ result }) => result)).toEqual(['withdrawn', 'withdrawn', 'not_found']);
   expect((await withdraw(scenario, { rows: [2] })).map(({ result }) => result)).toEqual(['already_ended']);
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
+  expect(await scenario.row(2)).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
   expect(await outcomes(scenario)).toEqual({ cancelled: 2 });
 
   const same = uploadRow(1, 'id1', numberOf(1));

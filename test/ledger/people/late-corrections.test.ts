@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
 import { changeCampaignState } from '../../../src/ledger/rows/campaigns.ts';
-import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
 import { withdrawRecipients } from '../../../src/ledger/people/withdraw-recipients.ts';
 import { buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
@@ -80,6 +79,6 @@ test('whom a person decides to call again has no outcome in the log either', asy
   const scenario = await beginOn(dialect, { rows: listRows(1), rules: idRules });
   await scenario.dial(1);
   await scenario.settle('spring/1/1', 'unknown', noon + minuteMs);
-  expect(await resolveUnresolved(scenario.store, scenario.at(noon + hourMs), 'redial')).toMatchObject({ recipients: 1 });
+  expect(await scenario.resolve('redial', noon + hourMs)).toMatchObject({ recipients: 1 });
   await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0), 'Another Name')], {}, noon + hourMs);
 });

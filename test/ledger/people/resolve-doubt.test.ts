@@ -3,7 +3,6 @@ import { findUnresolved, readDoubtfulRows } from '../../../src/ledger/doubt/doub
 import { type DecisionLine, DecisionsRefusedError, type DoubtDecision } from '../../../src/ledger/people/decision-checks.ts';
 import { giveUpOpen } from '../../../src/ledger/people/give-up-open.ts';
 import { resolveDoubt } from '../../../src/ledger/people/resolve-doubt.ts';
-import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
 import { buildRows, buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { agentId, answered, beginProven, noon, type Scenario, guests } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
@@ -90,7 +89,7 @@ test.from(threeInDoubt)('a record that a person ascribes settles its row, and wh
 
 test.from(threeInDoubt)('whom a person has dialled again is dialled past records that are not theirs', async (spring) => {
   // Bulk redial leaves them alone: nobody has looked at the records.
-  expect(await resolveUnresolved(spring.store, spring.at(later), 'redial')).toMatchObject({
+  expect(await spring.resolve('redial', later)).toMatchObject({
     recipients: 0,
   });
   const all = [1, 2, 3].flatMap((row) => [line(row, 'conv_a', row === 3 ? null : 'redial'), line(row, 'conv_b', null)]);
@@ -243,7 +242,7 @@ test('what is given up is dialled by nobody, also where unknown calls are redial
   expect(await giveUpOpen(store, { campaignId: 'spring', now }, agentId)).toEqual({ kind: 'given_up', calls: 2 });
   expect(await outcomes(scenario)).toEqual(givenUpTwice);
   expect(await scenario.plan(2, now + 24 * hourMs)).toEqual({ kind: 'done' });
-  expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial')).toMatchObject({ recipients: 0 });
+  expect(await scenario.resolve('redial', now)).toMatchObject({ recipients: 0 });
   expect(await scenario.close(now)).toBe(true);
 });
 
@@ -253,7 +252,7 @@ test.from(openLedger)('calls of a lost batch that nobody decided about are given
   await scenario.lose(1);
   const now = noon + 2 * hourMs;
   expect(await giveUpOpen(store, { campaignId: 'spring', now }, agentId)).toEqual({ kind: 'given_up', calls: 2 });
-  await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up');
+  await scenario.resolve('give_up', now);
   expect(await scenario.batch(1)).toMatchObject({ state: 'given_up' });
   expect(await outcomes(scenario)).toEqual(givenUpTwice);
   expect(await scenario.plan(2, now + 24 * hourMs)).toEqual({ kind: 'done' });

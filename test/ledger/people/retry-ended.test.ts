@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
-import { RedialRefusedError, resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
+import { RedialRefusedError } from '../../../src/ledger/people/resolve.ts';
 import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { changeCampaignState, endCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
@@ -29,7 +29,7 @@ async function standings(scenario: Scenario) {
 test.from(endedCampaign)('rows that were not reached get a budget anew, and their history stays', async (scenario) => {
   const { store } = scenario;
   const later = noon + 3 * hourMs;
-  expect(await retryEnded(store, { campaignId: 'spring', now: later }, ['exhausted'])).toBe(1);
+  expect(await scenario.retry(['exhausted'], later)).toBe(1);
   expect(await standings(scenario)).toEqual([
     ['done', 'completed', 1, 1],
     ['waiting', null, 0, 2],
@@ -59,7 +59,7 @@ test('a row that is retried still waits for its own time', async (dialect) => {
   await scenario.plan(1);
   expect(await scenario.close()).toBe(true);
   const later = noon + hourMs;
-  expect(await retryEnded(store, { campaignId: 'spring', now: later }, ['cancelled'])).toBe(2);
+  expect(await scenario.retry(['cancelled'], later)).toBe(2);
   await openRound(store, 'spring', later);
   scenario.round = 2;
   expect(await scenario.plan(1, later)).toMatchObject({ reason: 'due', until: noon + 5 * hourMs });
@@ -75,12 +75,12 @@ test.from(endedCampaign)('who was called before keeps the turn of a retry when a
   await scenario.plan(1, at.now);
   await store.transaction((tx) => changeCampaignState(tx, at, { to: 'paused', reason: null }));
   expect(await scenario.post(1, at.now)).toMatchObject({ kind: 'verdict', state: 'released' });
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', counted: 0, called: 1, rank: 0 });
+  expect(await scenario.row(2)).toMatchObject({ state: 'waiting', counted: 0, called: 1, rank: 0 });
 });
 
 test.from(endedCampaign)('a late word that somebody was reached outranks the retry', async (scenario) => {
   const later = noon + 3 * hourMs;
-  await retryEnded(scenario.store, scenario.at(later), ['exhausted']);
+  await scenario.retry(['exhausted'], later);
   await scenario.settle(['spring/2/1'], 'answered', later);
   expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'completed']);
 });
@@ -88,19 +88,15 @@ test.from(endedCampaign)('a late word that somebody was reached outranks the ret
 test.from(endedCampaign)('a campaign that runs, or has ended for good, is not retried', async (scenario) => {
   unjudged();
   const { store } = scenario;
-  expect(await retryEnded(store, { campaignId: 'spring', now: noon + 3 * hourMs }, ['cancelled'])).toBe(0);
+  expect(await scenario.retry(['cancelled'], noon + 3 * hourMs)).toBe(0);
   const rules = { ...(await scenario.campaign()).rules, endsAt: noon + 3 * hourMs };
   await store.db
     .updateTable('campaigns')
     .set({ rules: JSON.stringify(rules) })
     .execute();
-  await expect(retryEnded(store, { campaignId: 'spring', now: noon + 3 * hourMs }, ['exhausted'])).rejects.toThrow(
-    /ended for good at 2030-01-15T15:00/,
-  );
+  await expect(scenario.retry(['exhausted'], noon + 3 * hourMs)).rejects.toThrow(/ended for good at 2030-01-15T15:00/);
   await store.transaction((tx) => changeCampaignState(tx, { campaignId: 'spring', now: noon }, { to: 'running', reason: null }));
-  await expect(retryEnded(store, { campaignId: 'spring', now: noon }, ['exhausted'])).rejects.toThrow(
-    /is running; retry it when it has ended/,
-  );
+  await expect(scenario.retry(['exhausted'], noon)).rejects.toThrow(/is running; retry it when it has ended/);
   expect(await scenario.resume()).toBe(true);
   expect((await standings(scenario))[1]?.slice(0, 2)).toEqual(['done', 'exhausted']);
 });
@@ -124,8 +120,7 @@ async function expectUntouched(scenario: Scenario): Promise<void> {
 }
 
 test.from(heldBatch, { endsAt })('after ends_at nobody is redialled, and the rows stay unresolved', async (scenario) => {
-  const { store } = scenario;
-  const refused = await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'redial').catch((error: unknown) => error);
+  const refused = await scenario.resolve('redial', endsAt).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(RedialRefusedError);
   expect(refused).toMatchObject({
     isBadInput: true,
@@ -135,13 +130,13 @@ test.from(heldBatch, { endsAt })('after ends_at nobody is redialled, and the row
     ),
   });
   await expectUntouched(scenario);
-  expect(await resolveUnresolved(store, { campaignId: 'spring', now: endsAt }, 'give_up')).toMatchObject({
+  expect(await scenario.resolve('give_up', endsAt)).toMatchObject({
     recipients: 2,
   });
 });
 
-test.from(heldBatch, { endsAt })('just before ends_at they are', async ({ store }) => {
-  expect(await resolveUnresolved(store, { campaignId: 'spring', now: endsAt - 1 }, 'redial')).toMatchObject({
+test.from(heldBatch, { endsAt })('just before ends_at they are', async (scenario) => {
+  expect(await scenario.resolve('redial', endsAt - 1)).toMatchObject({
     recipients: 2,
   });
 });
@@ -152,7 +147,7 @@ test('while a campaign drains nobody is redialled', async (dialect) => {
     const { store } = scenario;
     const now = noon + hourMs + minuteMs;
     await endCampaign(store, { campaignId: 'spring', now }, { why });
-    const refused = await resolveUnresolved(store, { campaignId: 'spring', now }, 'redial').catch((error: unknown) => error);
+    const refused = await scenario.resolve('redial', now).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RedialRefusedError);
     expect(refused).toMatchObject({
       isBadInput: true,
@@ -160,6 +155,6 @@ test('while a campaign drains nobody is redialled', async (dialect) => {
       message: expect.stringMatching(/^Campaign spring is draining: .* stay unresolved\. Repeat this when it has ended/),
     });
     await expectUntouched(scenario);
-    expect(await resolveUnresolved(store, { campaignId: 'spring', now }, 'give_up')).toMatchObject({ recipients: 2 });
+    expect(await scenario.resolve('give_up', now)).toMatchObject({ recipients: 2 });
   }
 });

@@ -7,7 +7,7 @@ import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { nextCallText } from '../../../src/presentation/words/history.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { listRows, told, upload } from '../edit-world.ts';
-import { noon, numbers, type Scenario } from '../scenario.ts';
+import { noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
@@ -26,7 +26,7 @@ test.from(begin)('a row waits for its own hours, and everybody who asks is told 
   const { db } = scenario.store;
   const campaign = await scenario.campaign();
   expect(await scenario.dial(1)).toEqual(['spring/1/1']);
-  expect(await scenario.plan(2, noon + 1)).toMatchObject({ kind: 'wait', reason: 'due', until: opens });
+  expect(await scenario.plan(2, noon + 1)).toMatchObject(waits('due', opens));
   const at = noon + minuteMs;
   expect(await readWaiting(db, campaign, at)).toEqual([{ rule: 'hours', rows: 1, from: opens, to: opens }]);
   const idle = await readIdleReason(db, campaign, { now: () => at, speed: 1 });
@@ -48,7 +48,7 @@ test.from(begin)('a call that was planned in time is not placed when its own hou
   expect(await scenario.plan(2, last)).toMatchObject({ kind: 'batch', size: 1 });
   expect(await scenario.post(2, last + 1)).toMatchObject({ kind: 'verdict', state: 'released' });
   const next = opens + 24 * hourMs;
-  expect((await scenario.recipients())[1]).toMatchObject({ state: 'waiting', due_at: next });
+  expect(await scenario.row(2)).toMatchObject({ state: 'waiting', due_at: next });
   expect((await scenario.attempts()).at(-1)).toMatchObject({ state: 'released', reason: 'hours' });
   expect(await scenario.dial(3, next)).toEqual(['spring/2/2']);
   expect(await scenario.broken()).toEqual([]);

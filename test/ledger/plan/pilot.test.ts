@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { setCallback } from '../../../src/ledger/people/callbacks.ts';
-import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
 import { goOnFromPilot, noteAgent, readPilot } from '../../../src/ledger/limits/pilot.ts';
 import { resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
@@ -8,7 +7,7 @@ import { readEvents } from '../../../src/ledger/events.ts';
 import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
 import type { Gate } from '../../../src/rules/gates.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { noon, numbers, type Scenario } from '../scenario.ts';
+import { noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn } from '../ledger-test.ts';
 
@@ -41,22 +40,22 @@ const told = async ({ store }: Scenario) => {
 };
 
 test.from(begin)('nobody but the sample is called, once, before a person has seen it and resumes', async (scenario) => {
-  const { store, campaignId } = scenario;
+  const { store } = scenario;
   const first = await scenario.dial(1);
   expect(first).toHaveLength(10);
   // Drawn over the whole list, and not its first rows.
   expect(Math.max(...rowsOf(first))).toBeGreaterThan(20);
-  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'pilot', until: null });
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('pilot', null));
   await settle(scenario, first, (at) => (at < 3 ? 'opted_out' : at < 8 ? 'answered' : 'busy'), noon + 2 * minuteMs);
   expect(await readPilot(store.db, await scenario.campaign())).toMatchObject({ state: 'calling', rows: 10, called: 10 });
-  expect(await isPlanReady(store, campaignId, noon + 2 * minuteMs)).toBe(true);
-  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.isReady(noon + 2 * minuteMs)).toBe(true);
+  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(waits('paused'));
   const { stateReason } = await scenario.campaign();
   expect(stateReason).toMatch(
     /^The pilot is over: 10 of 10 rows were called\. opted_out 3 of 8 talks \(37\.5 %; .*\), at most 10 % allowed: does not hold\./,
   );
   // The retries of the sample wait as well.
-  expect(await scenario.plan(2, noon + hourMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(2, noon + hourMs)).toMatchObject(waits('paused'));
   expect(await resume(scenario, noon + hourMs)).toBe(true);
   expect(rowsOf(await scenario.dial(2, noon + hourMs))).toHaveLength(32);
   expect(await told(scenario)).toEqual(['pilot.drawn', 'pilot.ended', 'pilot.decided']);
@@ -108,7 +107,7 @@ test.from(begin)('a person has another sample called first, of people who were i
   expect(second).toHaveLength(10);
   expect(rowsOf(second).filter((row) => rowsOf(first).includes(row))).toEqual([]);
   await settle(scenario, second, () => 'answered', noon + 5 * minuteMs);
-  expect(await scenario.plan(3, noon + 5 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(3, noon + 5 * minuteMs)).toMatchObject(waits('paused'));
   expect((await scenario.campaign()).stateReason).toMatch(/opted_out 0 of 10 talks .*: holds\. Look at it, then resume\./);
   await resume(scenario, noon + 6 * minuteMs);
   expect(await scenario.dial(3, noon + 6 * minuteMs)).toHaveLength(20);
@@ -143,9 +142,9 @@ test('it goes on by itself only where the campaign says so and every gate holds'
     return plan;
   };
   expect(await play((at) => (at === 0 ? 'opted_out' : 'answered'))).toMatchObject({ kind: 'batch', size: 30 });
-  expect(await play((at) => (at < 2 ? 'opted_out' : 'answered'))).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await play((at) => (at < 2 ? 'opted_out' : 'answered'))).toMatchObject(waits('paused'));
   // Four talks say nothing.
-  expect(await play((at) => (at < 4 ? 'answered' : 'busy'))).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await play((at) => (at < 4 ? 'answered' : 'busy'))).toMatchObject(waits('paused'));
 });
 
 test('what is planned and not in the sample is given back by the dial transaction', async (dialect) => {
@@ -164,7 +163,7 @@ test('what is planned and not in the sample is given back by the dial transactio
   await asked.plan(1);
   await asked.store.db.updateTable('campaigns').set({ pilot_state: 'asked' }).execute();
   expect(await asked.post(1)).toMatchObject({ kind: 'verdict', state: 'released' });
-  expect(await asked.plan(2)).toMatchObject({ kind: 'wait', reason: 'pilot' });
+  expect(await asked.plan(2)).toMatchObject(waits('pilot'));
   // Nor somebody of the sample a second time.
   const twice = await begin(dialect);
   await twice.plan(1);
@@ -199,7 +198,7 @@ test('a gate that is always asked trips at its doublings, and starts anew after 
   expect(await call(1, 1)).toMatchObject({ kind: 'batch' });
   expect(await call(2, 2)).toMatchObject({ kind: 'batch' });
   expect(await call(3, 10)).toMatchObject({ kind: 'batch' });
-  expect(await call(4, 0)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await call(4, 0)).toMatchObject(waits('paused'));
   expect((await scenario.campaign()).stateReason).toMatch(/^A gate has tripped: opted_out 13 of 40 talks/);
   await resume(scenario, noon + hourMs);
   expect(await scenario.plan(5, noon + hourMs)).toMatchObject({ kind: 'done' });

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { numbersOfPerson } from '../../../src/ledger/read/callee.ts';
-import { isPlanReady, planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
+import { planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { accountId, beginProven, guests, noon, numbers, type Scenario } from '../scenario.ts';
+import { accountId, beginProven, guests, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
@@ -47,7 +47,7 @@ test('each waits for its own hours, and who has no time zone is not called', asy
   const never = ['done', 'undialable', 'no_open_window_before_end'];
   const unknown = ['done', 'undialable', 'unknown_timezone'];
   expect(standing).toEqual([['waiting', hourMs], ['waiting', 4 * hourMs], never, unknown, unknown, never]);
-  expect(plan).toMatchObject({ kind: 'wait', reason: 'due', until: noon + hourMs });
+  expect(plan).toMatchObject(waits('due', noon + hourMs));
   expect(await scenario.attempts()).toEqual([]);
   // The window must outlast the POST by the dispatch margin.
   expect(await scenario.plan(1, noon + hourMs + 50 * minuteMs)).toMatchObject({ kind: 'wait' });
@@ -150,7 +150,7 @@ test('at the end everybody who still waits expires, due or not', async (dialect)
   const called = await scenario.dial(1, noon + 49 * minuteMs);
   await scenario.settle(called, 'busy', endsAt - minuteMs);
   // Within the dispatch margin nobody is dialled, and who is due then has no later chance.
-  expect(await scenario.plan(2, endsAt - minuteMs)).toMatchObject({ kind: 'wait', reason: 'due', until: endsAt });
+  expect(await scenario.plan(2, endsAt - minuteMs)).toMatchObject(waits('due', endsAt));
   expect(await scenario.standings()).toEqual([
     ['waiting', 64 * minuteMs],
     ['done', 'expired', 'campaign_end'],
@@ -177,7 +177,7 @@ test.from(openLedger)('a cancelled campaign closes all who wait, more than one l
   await scenario.settle(open.slice(0, 1), 'busy');
   await scenario.settle(open.slice(1), 'answered');
   expect(await scenario.plan(2)).toEqual({ kind: 'done' });
-  expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'cancelled', counted: 1 });
+  expect(await scenario.row()).toMatchObject({ outcome: 'cancelled', counted: 1 });
 });
 
 test('no more calls start in a minute than the file allows', async (dialect) => {
@@ -215,7 +215,6 @@ interface Situation {
   unproven?: boolean;
 }
 
-const waits = (reason: Extract<Plan, { kind: 'wait' }>['reason']) => ({ kind: 'wait', reason }) as const;
 const situations: Situation[] = [
   { what: 'fresh', n: 1, answer: { kind: 'batch' } },
   { what: 'paused', arrange: (scenario) => scenario.pause(), n: 1, answer: waits('paused') },
@@ -268,18 +267,18 @@ test.for(situations)('the collector ends for the planner when it has something t
   if (situation.unproven === true) await store.db.updateTable('campaigns').set({ caller_proven: 0, record_shown: 0 }).execute();
   await situation.arrange?.(scenario);
   const now = noon + (situation.laterMs ?? 0);
-  const ready = await isPlanReady(store, 'spring', now);
+  const ready = await scenario.isReady(now);
   const plan = await scenario.plan(situation.n, now);
   expect(plan).toMatchObject(situation.answer);
   expect(ready).toBe(plan.kind !== 'wait');
   // Asked again, it finds nothing new: the two would otherwise chase each other.
-  expect(await isPlanReady(store, 'spring', now)).toBe(false);
+  expect(await scenario.isReady(now)).toBe(false);
 });
 
 test('while a batch is on its way the collector does not end for the planner', async (dialect) => {
   const pacing = { batchSize: 2, refillThreshold: 1 };
   const scenario = await beginOn(dialect, { rules: { pacing } });
-  const ready = () => isPlanReady(scenario.store, 'spring', noon);
+  const ready = () => scenario.isReady();
   await scenario.plan(1);
   expect(await ready()).toBe(false);
   await scenario.post(1);
@@ -294,7 +293,7 @@ test('while a batch is on its way the collector does not end for the planner', a
 test('halves of a refused batch, which a sweep has written, end the collect for the planner, although no line is free', async (dialect) => {
   const pacing = { maxConcurrentCalls: 2, batchSize: 2, refillThreshold: 1 };
   const scenario = await beginOn(dialect, { rules: { pacing } });
-  const ready = (at: number) => isPlanReady(scenario.store, 'spring', at);
+  const ready = (at: number) => scenario.isReady(at);
   await scenario.submit(1);
   await scenario.verdict(1, 'refused', { status: 422 });
   expect(await scenario.plan(2)).toMatchObject({ kind: 'wait' });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
-import { beginProven, noon, numbers } from '../scenario.ts';
+import { beginProven, noon, numbers, waits } from '../scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 import { test, openLedger } from '../ledger-test.ts';
 
@@ -15,7 +15,7 @@ const states = async (scenario: Awaited<ReturnType<typeof begin>>) => (await sce
 test.both.from(openLedger)('of two campaigns that want the same people the one of higher priority calls them first', async (store) => {
   const survey = await begin(store, 'survey', 10);
   const recall = await begin(store, 'recall', 50);
-  expect(await survey.plan(1)).toMatchObject({ kind: 'wait', reason: 'due', until: noon + 5 * minuteMs });
+  expect(await survey.plan(1)).toMatchObject(waits('due', noon + 5 * minuteMs));
   const first = await recall.dial(1);
   expect(first).toHaveLength(2);
   await recall.settle(first, 'answered', noon + minuteMs);
@@ -32,6 +32,6 @@ test('nobody waits for a campaign of equal priority, a paused one, or one that h
   await pauseCampaign(store, { campaignId: 'paused', now: noon }, { reason: 'by hand' });
   await begin(store, 'stuck', 50);
   await begin(store, 'later', 50, { startsAt: noon + 2 * hourMs });
-  expect(await survey.plan(1, noon + hourMs)).toMatchObject({ kind: 'wait', reason: 'due' });
+  expect(await survey.plan(1, noon + hourMs)).toMatchObject(waits('due'));
   expect(await survey.plan(1, noon + hourMs + 5 * minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
 });

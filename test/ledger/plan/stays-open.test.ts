@@ -4,7 +4,7 @@ import { RecipientEditor } from '../../../src/ledger/people/edit-recipients.ts';
 import { isPlanReady } from '../../../src/ledger/plan/planning.ts';
 import type { StaysOpen } from '../../../src/rules/row-terms.ts';
 import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
-import { answered, noon, numbers, type Scenario } from '../scenario.ts';
+import { answered, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn } from '../ledger-test.ts';
 
@@ -63,12 +63,12 @@ test.from(begin)('a campaign whose people are done waits for more until it is dr
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [answered('talk 0', people[0] ?? '', noon + 5_000)]);
   const later = noon + 5 * minuteMs;
-  expect(await scenario.plan(2, later)).toMatchObject({ kind: 'wait', reason: 'rows', until: later + 6 * hourMs });
+  expect(await scenario.plan(2, later)).toMatchObject(waits('rows', later + 6 * hourMs));
   expect(await isPlanReady(scenario.store, scenario.campaignId, later)).toBe(false);
   await add(scenario, [1], later);
   expect(await isPlanReady(scenario.store, scenario.campaignId, later)).toBe(true);
   // Added in good time, and called too late: nobody is called about what is long past.
-  expect(await scenario.plan(2, later + 3 * hourMs)).toMatchObject({ kind: 'wait', reason: 'rows' });
+  expect(await scenario.plan(2, later + 3 * hourMs)).toMatchObject(waits('rows'));
   expect((await scenario.recipients()).map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
     'completed answered',
     'expired row_expired',

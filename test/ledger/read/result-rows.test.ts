@@ -2,8 +2,6 @@ import { expect } from 'vitest';
 import { nextSince } from '../../../src/interfaces/cli/results/results.ts';
 import type { Disposition } from '../../../src/rules/disposition.ts';
 import { everyResult, lastChange, readReasons, readResults, type ResultFilter } from '../../../src/ledger/read/result-rows.ts';
-import { resolveUnresolved } from '../../../src/ledger/people/resolve.ts';
-import { retryEnded } from '../../../src/ledger/people/retry-ended.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, noon, numbers, type Scenario, guests } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
@@ -87,7 +85,7 @@ test('values that come in after the outcome change the row', async (dialect) => 
   await scenario.dial(1);
   const record = answered('conv_1', number, noon + 5_000);
   await scenario.sweep(noon + minuteMs, [{ ...record, collected: null, evaluation: null }]);
-  expect((await scenario.recipients())[0]).toMatchObject({ outcome: 'completed', changed_at: noon + minuteMs });
+  expect(await scenario.row()).toMatchObject({ outcome: 'completed', changed_at: noon + minuteMs });
   await scenario.sweep(noon + 3 * minuteMs, [record]);
   expect(await since(scenario, noon + 2 * minuteMs)).toEqual([1]);
 });
@@ -95,7 +93,7 @@ test('values that come in after the outcome change the row', async (dialect) => 
 test.from(mixed)('rows that are put back in line have changed', async (scenario) => {
   await scenario.settle('spring/5/1', 'unknown', noon + 6 * minuteMs);
   expect(await rowsBy(scenario, { outcomes: ['unresolved'] })).toEqual([5]);
-  await resolveUnresolved(scenario.store, scenario.at(noon + 10 * minuteMs), 'redial');
+  await scenario.resolve('redial', noon + 10 * minuteMs);
   expect(await since(scenario, noon + 10 * minuteMs)).toEqual([5]);
   await scenario.dial(2, noon + hourMs);
   expect(await since(scenario, noon + hourMs)).toEqual([2, 4, 5]);
@@ -108,7 +106,7 @@ test('a retry of an ended campaign changes the rows that it takes up', async (di
   await scenario.settle('spring/1/1', 'answered', noon + minuteMs);
   await scenario.settle('spring/2/1', 'busy', noon + minuteMs);
   expect(await scenario.close(noon + hourMs)).toBe(true);
-  await retryEnded(scenario.store, scenario.at(noon + 2 * hourMs), ['exhausted']);
+  await scenario.retry(['exhausted'], noon + 2 * hourMs);
   expect(await since(scenario, noon + 2 * hourMs)).toEqual([2]);
 });
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginOn, test } from '../ledger-test.ts';
-import { answered, noon, numbers, type Scenario, twice } from '../scenario.ts';
+import { answered, noon, numbers, type Scenario, twice, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 
 const pacing = { batchSize: 2, refillThreshold: 1 };
@@ -104,9 +104,9 @@ test('while a batch is unknown nothing is sent before a read has succeeded and t
   const scenario = await beginOn(dialect, { rules: { pacing } });
   await scenario.lose(1);
   // The back-off is over, but nothing has been read since.
-  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'wait', reason: 'blocked' });
+  expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('blocked'));
   await scenario.sweep(noon + 1_000);
-  expect(await scenario.plan(2, noon + 10_000)).toMatchObject({ kind: 'wait', reason: 'blocked', until: noon + 30_000 });
+  expect(await scenario.plan(2, noon + 10_000)).toMatchObject(waits('blocked', noon + 30_000));
   await scenario.sweep(noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
 });
@@ -123,7 +123,7 @@ test('three batches in a row without a known answer pause the campaign, the back
     await scenario.sweep(now);
   }
   expect(backoffs).toEqual([30_000, 60_000, 120_000]);
-  expect(await scenario.plan(4, now)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await scenario.plan(4, now)).toMatchObject(waits('paused'));
   await scenario.resume(now);
   expect(await scenario.campaign()).toMatchObject({ state: 'running' });
 });
@@ -134,7 +134,7 @@ test('a retry is a new attempt after its delay, and one that is planned waits fo
   await scenario.dial(1);
   await scenario.sweep(noon + minuteMs, [{ ...answered('c1', first, noon + 1_000), ...busy }]);
   const due = noon + 6 * minuteMs;
-  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject({ kind: 'wait', reason: 'due', until: due });
+  expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(waits('due', due));
   await scenario.plan(2, due);
   expect(await scenario.post(2, due - 2 * minuteMs)).toEqual({ kind: 'blocked', until: due });
   // The record is read once more, and says that nobody answered: that asks for another delay.

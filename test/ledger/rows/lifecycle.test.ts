@@ -3,7 +3,7 @@ import { changeCampaignState, failCampaign, reviveCampaign } from '../../../src/
 import { campaignStates, campaignTransitions, type CampaignState } from '../../../src/rules/lifecycle.ts';
 import { hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { beginOn, test, unjudged } from '../ledger-test.ts';
-import { guests, noon, type Scenario } from '../scenario.ts';
+import { guests, noon, type Scenario, waits } from '../scenario.ts';
 
 async function standing(scenario: Scenario): Promise<[string, string | null]> {
   const { state, stateReason } = await scenario.campaign();
@@ -29,12 +29,12 @@ test('nothing is dialled before the start time', async (dialect) => {
   const startsAt = noon + hourMs;
   const scenario = await beginOn(dialect, { rules: { startsAt } });
   expect(await standing(scenario)).toEqual(['scheduled', null]);
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'scheduled', until: startsAt });
+  expect(await scenario.plan(1)).toMatchObject(waits('scheduled', startsAt));
   expect(await scenario.pause(noon, 'wrong list')).toBe(true);
-  expect(await scenario.plan(1)).toMatchObject({ kind: 'wait', reason: 'paused', until: null });
+  expect(await scenario.plan(1)).toMatchObject(waits('paused', null));
   expect(await scenario.resume()).toBe(true);
   expect(await standing(scenario)).toEqual(['scheduled', null]);
-  expect(await scenario.plan(1, startsAt - 1)).toMatchObject({ kind: 'wait', reason: 'scheduled' });
+  expect(await scenario.plan(1, startsAt - 1)).toMatchObject(waits('scheduled'));
   expect(await scenario.plan(1, startsAt)).toMatchObject({ kind: 'batch' });
   expect(await standing(scenario)).toEqual(['running', null]);
 });
@@ -45,7 +45,7 @@ test('a campaign that drains completes with what it has', async (dialect) => {
   expect(await scenario.end('drained')).toBe(true);
   expect(await standing(scenario)).toEqual(['draining', 'drained by a person']);
   expect([await scenario.pause(), await scenario.resume()]).toEqual([false, false]);
-  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting' });
+  expect(await scenario.plan(2)).toMatchObject(waits('collecting'));
   await scenario.settle(open, 'answered');
   expect(await scenario.plan(2)).toEqual({ kind: 'done' });
   expect(await scenario.close()).toBe(true);

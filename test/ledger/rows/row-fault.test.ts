@@ -4,7 +4,7 @@ import { orderByColumn } from '../../../src/ledger/rows/list-order.ts';
 import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { buildRow } from '../../support/campaign-rules.ts';
 import { idRules, listRows, numberOf, told, upload, uploadRow } from '../edit-world.ts';
-import { beginProven, type Scenario } from '../scenario.ts';
+import { beginProven, type Scenario, waits } from '../scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 import { test, openLedger } from '../ledger-test.ts';
 
@@ -33,7 +33,7 @@ test.both.from(openLedger)('a row whose words the database refuses ends alone, a
   expect(await ends(scenario)).toEqual(['open', 'open', 'unusable_text', 'open', 'waiting']);
   await scenario.post(1);
   await scenario.verdict(1, 'confirmed');
-  expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting' });
+  expect(await scenario.plan(2)).toMatchObject(waits('collecting'));
   expect((await scenario.recipients()).at(-1)).toMatchObject({ outcome: 'undialable', reason: 'unusable_text' });
 });
 
@@ -60,7 +60,7 @@ test.both('a row that the database refuses in a list is rejected, in a change fa
   const scenario = await beginProven(store, { rows, rules: idRules });
   expect(await ends(scenario)).toEqual(['waiting', 'malformed_row', 'waiting']);
   expect(await scenario.campaign()).toMatchObject({ rowsTotal: 3, rowsRejected: 1 });
-  expect((await scenario.recipients())[1]).toMatchObject({ e164: null, external_id: null, cells: JSON.stringify(second.cells) });
+  expect(await scenario.row(2)).toMatchObject({ e164: null, external_id: null, cells: JSON.stringify(second.cells) });
   const added = [uploadRow(1, 'new', numberOf(7)), uploadRow(2, 'forbidden', numberOf(8)), uploadRow(3, 'id2', numberOf(2), 'Other')];
   const results = await upload(store, added);
   expect(told(results)).toEqual(['accepted', ['failed', 'malformed_row'], 'corrected']);
