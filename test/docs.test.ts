@@ -213,7 +213,7 @@ test('the questions that people ask first are answered by one path each', () => 
 
 /** What runs on a machine of ours and can make a request over HTTP: it fetches, or has a client of undici or Node. */
 function makesRequests(text: string): boolean {
-  return /\bfetch\(|^import \{[^}]*\b(?:Client|request|fetch)\b[^}]*\} from '(?:undici|node:https?)'/m.test(text);
+  return /\bfetch\(|\{[^}]*\b(?:Client|request|fetch)\b[^}]*\} (?:from '|= await import\(')(?:undici|node:https?)'/.test(text);
 }
 
 test('every file outside the sandbox that makes HTTP requests is named where that is asked', () => {

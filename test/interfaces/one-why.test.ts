@@ -55,8 +55,7 @@ async function facesOf({ run, ask }: Ways, id: string) {
 }
 
 /**
- * Waits until all six faces say the same, and that; and what mends it is the same for programs and at the command line, which says it in its
- * own words.
+ * Waits until all six faces say the same, and that; what mends it is the same for programs and, in other words, at the command line.
  */
 async function allSay(ways: Ways, id: string, says: RegExp, cause: string, action: string | null): Promise<void> {
   const isSaid = async () => says.test(plain((JSON.parse(await ways.ask(`/api/v1/campaigns/${id}`)) as Told).why ?? ''));

@@ -116,7 +116,7 @@ export function isLineUnique({ books }: Audit, { opening_line: line, e164, agent
 }
 
 /**
- * The agent has a record that belongs to nobody, or to somebody who heard the same words, was begun when the call may have been, and shows no
+ * The agent has a record of nobody, or of somebody who heard the same words, that began when the call may have, and shows no
  * other number. That of the call itself is one where it lasted and nothing in it says for whom.
  */
 export function isRecordOfNobody(audit: Audit, attempt: Attempt): boolean {

@@ -36,7 +36,7 @@ const onScreen = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
 ]`;
 
-/** Runs in the page: controls without a name, ids that are there twice, headings, and a form without a key by which pressing twice acts once. */
+/** Runs in the page: controls without a name, ids that are there twice, headings, and forms whose second press would act again. */
 const onForm = `(() => {
   const controls = [...document.querySelectorAll('form.act :is(input:not([type=hidden]), select, textarea, button)')];
   const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
