@@ -4,9 +4,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/{rules,ledger,list,service}/**/*.test.ts', 'test/activities/{failures,lost-commit,posting-deadline,submit-*}.test.ts'],
-    // Long walks, lists of hundreds of thousands of rows, and tests that start processes of their own: `npm test` has them.
+    // Long walks, locks of PostgreSQL, lists of hundreds of thousands of rows, and tests that start processes of their own: `npm test` has them.
     exclude: [
       'test/ledger/random-walk.test.ts',
+      'test/ledger/{collect/locks-records,rows/locks-interleavings}.test.ts',
       'test/ledger/rows/rings-under-caps.test.ts',
       'test/ledger/worker-lock.test.ts',
       'test/list/list-limits.test.ts',
