@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const usage = 'npm run masters -- DIR [--of COMMIT]. Compare two folders with diff -r.';
-/** The writer, and what it writes with: these are today's, whatever the commit, so that what differs is the product's. */
+/** These are today's, whatever the commit: what differs is the product's. */
 const carried = ['test', 'vitest.config.ts'];
 
 function fail(message: string): never {

@@ -17,7 +17,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
 /** The real clock shows in a few places, as those of service and ledger stand. Its instants have no numbers: some are alike by chance. */
 const realTimes: readonly RegExp[] = [
   new RegExp(`(?:${realDays.join('|')})[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?Z?`, 'g'),
-  /(?<="(?:real\w*At|durationMs)": )\d+/g,
+  /(?<="(?:real\w*At|durationMs)": |[?]expires=)\d+/g,
   // How long the sandbox took to answer.
   /(?<=>)\d+ ms(?=<)/g,
   // How far the ledger's time is from that of a terminal.

@@ -88,10 +88,10 @@ export async function writeLedger(write: Write, dialect: TestDialect): Promise<v
   await writePages(write, walked);
 }
 
-/** A page that waits for what is read in the background asks again within a second, or says so; a campaign's shows how it was judged. */
+/** A page that waits for what is read in the background, or for Temporal, says so; a campaign's shows how it was judged. */
 async function whole(get: () => Promise<Page>, path: string): Promise<Page | undefined> {
   const answer = await get();
-  if (answer.status === 503 || / being (?:read|looked up)|data-again="1000"/.test(answer.text)) return undefined;
+  if (answer.status === 503 || / being (?:read|looked up)|data-again="1000"|Temporal does not answer/.test(answer.text)) return undefined;
   return /^\/campaigns\/[\w-]+$/.test(path) && !answer.text.includes('id="promises"') ? undefined : answer;
 }
 
