@@ -1,69 +1,46 @@
-import { Writable } from 'node:stream';
-import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities } from '../../activities/index.ts';
-import { sweepAgent } from '../../activities/sweep.ts';
-import { createConvaiClient } from '../../src/service/convai/client.ts';
 import { readCallerUse } from '../../src/ledger/limits/callers.ts';
-import { findCampaign, type Campaign, pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { EventData } from '../../src/rules/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
-import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import { openRound, closeRound } from '../../src/ledger/campaign/rounds.ts';
-import { verifyLog } from '../../src/verify/log.ts';
+import { closeRound } from '../../src/ledger/campaign/rounds.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
-import { openTestStore, dialects } from '../ledger/test-stores.ts';
-import { buildRows, buildRules, minuteMs, type RulesChanges, hourMs } from '../support/campaign-rules.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { dialects } from '../ledger/test-stores.ts';
+import { buildRows, minuteMs, type RulesChanges, hourMs } from '../support/campaign-rules.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { checkCallers } from '../../activities/check-callers.ts';
 import { beginCampaign, noon } from '../ledger/scenario.ts';
-import type { Store } from '../../src/ledger/tx.ts';
+import { campaignId, connectClient, everybody, keepLog, Steps } from './steps.ts';
 
-const campaignId = 'spring';
 const mostMinutes = 600;
 
 /** A campaign against the sandbox, with the clock of both in the test's hand: a minute passes between two looks. */
-class CallerRun {
+class CallerRun extends Steps {
   readonly sandbox: TestSandbox;
-  readonly store: Store;
-  readonly activities: ReturnType<typeof createActivities>;
-  readonly #deps: ActivityDependencies;
-  readonly #log: string[];
+  readonly log: () => string;
   #verified = false;
   #n = 1;
 
-  constructor(sandbox: TestSandbox, store: Store, deps: ActivityDependencies, log: string[]) {
-    this.sandbox = sandbox;
-    this.store = store;
-    this.#deps = deps;
-    this.#log = log;
-    this.activities = createActivities(deps);
+  constructor(sandbox: TestSandbox, deps: ActivityDependencies, log: () => string) {
+    super(deps);
+    [this.sandbox, this.log] = [sandbox, log];
   }
 
   now(): number {
     return this.sandbox.clock.now();
   }
 
-  async campaign(): Promise<Campaign> {
-    const campaign = await findCampaign(this.store.db, campaignId);
-    if (campaign === undefined) throw new Error('the campaign has gone');
-    return campaign;
-  }
-
   setVerified(phoneNumberId: string, verified: boolean) {
     return this.sandbox.request('POST', `/_sandbox/numbers/${phoneNumberId}/${verified ? 'verify' : 'unverify'}`);
-  }
-
-  log(): string {
-    return this.#log.join('');
   }
 
   /** Plans and sends until there is nothing to send, then lets a minute pass and collects. */
   async minute(): Promise<'done' | 'goes on'> {
     this.#verified ||= (await this.activities.checkCallers({ campaignId })).ok;
     for (let planned = this.#verified; planned;) {
-      const next = await this.activities.plan({ campaignId, round: 1, batchNumber: this.#n });
+      const next = await this.plan(this.#n);
       if (next.kind === 'done') return 'done';
       planned = next.kind === 'batch';
       if (next.kind !== 'batch') break;
@@ -71,8 +48,7 @@ class CallerRun {
       this.#n += 1;
     }
     this.sandbox.clock.advance(minuteMs);
-    const { timing, agentId } = (await this.campaign()).rules;
-    await sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} });
+    await this.sweep();
     return 'goes on';
   }
 
@@ -94,60 +70,24 @@ class CallerRun {
   }
 
   async expectSound(): Promise<void> {
-    const proof = await verifyLog(this.store.db, null);
-    expect(proof.rules.flatMap(({ violations }) => violations)).toEqual([]);
+    expect(await this.violations()).toEqual([]);
     const rows = await this.store.db.selectFrom('recipients').select(['outcome']).execute();
     expect(rows.filter(({ outcome }) => outcome === null)).toEqual([]);
   }
 }
 
 async function begin(numbers: string[], rules: RulesChanges = {}): Promise<CallerRun> {
-  const sandbox = await startTestSandbox({
-    outcomeMix: { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 },
-  });
-  const store = await openTestStore('sqlite');
-  const { clock } = sandbox;
-  const client = createConvaiClient({
-    baseUrl: sandbox.url,
-    apiKey: 'sk_sandbox_ok',
-    timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
-    readsPerSecond: 1_000_000,
-    retriesAfter429: { reads: 0 },
-    nowReal: () => clock.now(),
-    monotonicMs: () => clock.now(),
-  });
-  onTestFinished(() => client.close());
-  const log: string[] = [];
-  const kept = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      log.push(chunk.toString());
-      done();
-    },
-  });
-  const deps = buildDependencies({
-    store: { ...store, now: async () => clock.now() },
-    client,
-    logger: pino({ base: null, timestamp: false }, kept),
-    now: () => clock.now(),
-    accountId: sandbox.url,
-  });
+  const sandbox = await startTestSandbox({ outcomeMix: everybody });
+  const store = await openCleanStore('sqlite');
+  const now = () => sandbox.clock.now();
+  const { logger, read } = keepLog();
+  const accountId = sandbox.url;
+  const client = connectClient(accountId, now);
+  const deps = buildDependencies({ store: { ...store, now: async () => now() }, client, logger, now, accountId });
   const pacing = { maxConcurrentCalls: 6, batchSize: 3, refillThreshold: 1 };
-  const input = {
-    campaignId,
-    name: null,
-    fileHash: 'hash',
-    rules: buildRules({ callers: { numbers, choice: 'rotation' }, pacing, ...rules }),
-    accountId: sandbox.url,
-  };
   const rows = buildRows(plainNumbers(60), (index) => `Guest ${index}`);
-  await importCampaign(store, input, {
-    chunks: (async function* () {
-      yield rows;
-    })(),
-    now: clock.now(),
-  });
-  await openRound(store, campaignId, clock.now());
-  return new CallerRun(sandbox, store, deps, log);
+  await beginCampaign(store, { rules: { callers: { numbers, choice: 'rotation' }, pacing, ...rules }, rows, accountId, now: now() });
+  return new CallerRun(sandbox, deps, read);
 }
 
 async function toldOf({ store }: CallerRun) {
@@ -295,7 +235,7 @@ test('a pause that ends by itself looks at the numbers before anything is dialle
 });
 
 test.for(dialects)('a campaign that is paused before its first check ends at its end, although nobody resumes it: %s', async (dialect) => {
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   const endsAt = noon + hourMs;
   const scenario = await beginCampaign(store, { rules: { endsAt } });
   let now = noon;
@@ -311,7 +251,7 @@ test.for(dialects)('a campaign that is paused before its first check ends at its
 });
 
 test('without an end only a person helps', async () => {
-  const store = await openTestStore('sqlite');
+  const store = await openCleanStore('sqlite');
   await beginCampaign(store);
   await pauseCampaign(store, { campaignId, now: noon }, { reason: 'the number is not verified' });
   const deps = buildDependencies({ store });

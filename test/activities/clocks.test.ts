@@ -7,7 +7,8 @@ import { startHttpService } from '../service/convai/loopback-servers.ts';
 import { agentId, noon } from '../ledger/scenario.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
-import { campaignId, startWorld, type ClockWorld } from './clock-world.ts';
+import { startWorld, type ClockWorld } from './clock-world.ts';
+import { campaignId } from './steps.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
 async function stepsOf(store: Store): Promise<unknown[]> {

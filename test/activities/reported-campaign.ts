@@ -1,19 +1,18 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished } from 'vitest';
-import { createActivities } from '../../activities/index.ts';
-import { sweepAgent } from '../../activities/sweep.ts';
-import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { withdrawRecipients } from '../../src/ledger/people/withdraw-recipients.ts';
 import type { CallReport } from '../../src/rules/correlation/call-report.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { connectService } from '../../src/service/registry.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import { openTestStore, dialects } from '../ledger/test-stores.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import { beginCampaign } from '../ledger/scenario.ts';
+import { dialects } from '../ledger/test-stores.ts';
 import { plainNumbers, startTestSandbox } from '../sandbox/harness.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
-import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
+import { buildRows, type RulesChanges } from '../support/campaign-rules.ts';
+import { everybody, Steps } from './steps.ts';
 
 type Api = 'batch-calling' | 'campaigns';
 
@@ -33,7 +32,6 @@ export interface ReportedWorld {
   between?: (service: CallService) => CallService;
 }
 
-const everybody = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
 export const tickMs = 10_000;
 
 /** A campaign over the real adapter and the real sandbox, on a clock that stands still between steps; all greet with the same words. */
@@ -60,28 +58,22 @@ export async function beginReported({
   });
   onTestFinished(() => direct.close());
   const service = between(direct);
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   const account = { accountId: sandbox.url, api };
-  const deps = buildDependencies({ store, service, now: () => now() + skewMs(), monotonicMs: now, ...account });
-  const { plan, submit } = createActivities(deps);
-  const rules = buildRules({ firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes });
-  const input = { campaignId: 'spring', name: null, fileHash: 'hash', rules, ...account };
-  const chunks = (async function* () {
-    yield buildRows(numbers, (index) => names[index % names.length] ?? '');
-  })();
-  await importCampaign(store, input, { chunks, now: now() });
-  await openRound(store, 'spring', now());
+  const steps = new Steps(buildDependencies({ store, service, now: () => now() + skewMs(), monotonicMs: now, ...account }));
+  const rows = buildRows(numbers, (index) => names[index % names.length] ?? '');
+  const rules = { firstMessage: 'Hello, this is your clinic.', pacing: { batchSize: 20 }, variables: null, ...changes };
+  await beginCampaign(store, { rules, rows, ...account, now: now() });
   await store.db.updateTable('campaigns').set({ caller_proven: 1, record_shown: 1 }).execute();
 
   let n = 0;
   const dial = async (): Promise<void> => {
-    const planned = await plan({ campaignId: 'spring', round: 1, batchNumber: n + 1 });
+    const planned = await steps.plan(n + 1);
     if (planned.kind !== 'batch') return;
     // What is blocked, or was not sent, is asked for again.
-    if ((await submit({ batchId: planned.batchId }).catch(() => undefined)) !== undefined) n += 1;
+    if (typeof (await steps.submit(n + 1)) === 'string') n += 1;
   };
-  const rows = () => store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
-  const sweep = async () => sweepAgent(deps, await deps.serviceClock(), { agentId: rules.agentId, timing: rules.timing, onProgress() {} });
+  const readRows = () => store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
   return {
     sandbox,
     service: direct,
@@ -89,7 +81,7 @@ export async function beginReported({
     account,
     numbers,
     dial,
-    sweep,
+    sweep: () => steps.sweep(),
     /** A person takes these rows out. */
     async withdraw(...rows: number[]) {
       const options = { campaignId: 'spring', note: null, dryRun: false, now: now() };
@@ -99,7 +91,7 @@ export async function beginReported({
     async run(ms: number, until: () => Promise<boolean> = async () => false): Promise<void> {
       for (const end = now() + ms; now() < end;) {
         await dial();
-        await sweep();
+        await steps.sweep();
         if (await until()) return;
         const isQuiet = sandbox.calls().every(({ state }) => state === 'done' || state === 'failed');
         sandbox.clock.advance(isQuiet ? 6 * tickMs : tickMs);
@@ -111,8 +103,8 @@ export async function beginReported({
         const calls = sandbox.calls().filter(({ to, dialedAt }) => to === number && dialedAt !== null && dialedAt <= now());
         return { times: calls.length, last: Math.max(0, ...calls.map(({ dialedAt }) => dialedAt ?? 0)) };
       }),
-    rows,
-    isDone: async () => (await rows()).every(({ state }) => state === 'done'),
+    rows: readRows,
+    isDone: async () => (await readRows()).every(({ state }) => state === 'done'),
     /** The rules that the judge of the log names once a statement has changed it, which is taken back. */
     async forged(statement: string): Promise<string[]> {
       const named: string[] = [];
@@ -127,9 +119,7 @@ export async function beginReported({
       await expect(forge).rejects.toBe(taken);
       return named;
     },
-    async proof() {
-      return (await verifyLog(store.db, null)).rules.flatMap(({ violations }) => violations);
-    },
+    proof: () => steps.violations(),
   };
 }
 

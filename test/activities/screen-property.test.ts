@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { sendJson, type HookAnswer } from '../shared/hooks/hook-server.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { beginScreened, campaignId, type ScreenRun } from './screen-run.ts';
+import { beginScreened, type ScreenRun } from './screen-run.ts';
+import { campaignId } from './steps.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
 /** How long an answer of the hook holds. */
@@ -53,12 +54,12 @@ function moody(run: ScreenRun, random: Random, register: Register): HookAnswer {
 
 /** A process that stops between two steps: nothing of what it knows is left but the ledger. */
 async function stepOnce(run: ScreenRun, random: Random, n: number): Promise<number | 'done'> {
-  const planned = await run.plan(n);
+  const planned = await run.steps.plan(n);
   if (planned.kind === 'done') return 'done';
   if (planned.kind === 'wait') {
-    if (planned.reason === 'paused') await run.activities.changeState({ campaignId, change: 'resume' });
+    if (planned.reason === 'paused') await run.steps.activities.changeState({ campaignId, change: 'resume' });
     run.clock.advance(minuteMs * random.between(1, 6));
-    await run.sweep();
+    await run.steps.sweep();
     return n;
   }
   const result = await run.submit(n);
@@ -102,6 +103,6 @@ test.each(Array.from({ length: 8 }, (_, index) => `mood-${index + 1}`))(
     expect(n).toBe('done');
     expect(judged).toBeGreaterThan(0);
     expect(await outcomesOf(run.store)).not.toContain('none');
-    expect(await run.violations()).toEqual([]);
+    expect(await run.steps.violations()).toEqual([]);
   },
 );

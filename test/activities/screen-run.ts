@@ -1,26 +1,17 @@
-import { Writable } from 'node:stream';
 import { ApplicationFailure } from '@temporalio/common';
-import { pino } from 'pino';
-import { expect, onTestFinished } from 'vitest';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities } from '../../activities/index.ts';
-import { sweepAgent } from '../../activities/sweep.ts';
-import { createConvaiClient } from '../../src/service/convai/client.ts';
-import { findCampaign, type Campaign } from '../../src/ledger/rows/campaigns.ts';
+import { expect } from 'vitest';
 import type { EventType } from '../../src/rules/events.ts';
 import { readEvents } from '../../src/ledger/events.ts';
 import { readHookStanding } from '../../src/ledger/campaign/hook-standing.ts';
-import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
-import { openRound } from '../../src/ledger/campaign/rounds.ts';
-import { verifyLog } from '../../src/verify/log.ts';
 import { startHookServer, type HookServer } from '../shared/hooks/hook-server.ts';
 import { plainNumbers, startTestSandbox, type TestSandbox } from '../sandbox/harness.ts';
-import { openTestStore, type TestDialect } from '../ledger/test-stores.ts';
-import { buildRows, buildRules, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
+import { beginCampaign } from '../ledger/scenario.ts';
+import { openCleanStore } from '../ledger/clean-store.ts';
+import type { TestDialect } from '../ledger/test-stores.ts';
+import { buildRow, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import type { Store } from '../../src/ledger/tx.ts';
-
-export const campaignId = 'spring';
+import { campaignId, connectClient, keepLog, Steps } from './steps.ts';
 
 /** What a submit came to: its verdict, or the type and the delay of the failure with which it waits. */
 export type Submitted = { state: string } | { waits: string | null | undefined; inMs: unknown };
@@ -39,81 +30,41 @@ export class ScreenRun {
   readonly sandbox: TestSandbox;
   readonly store: Store;
   readonly hook: HookServer;
-  readonly activities: ReturnType<typeof createActivities>;
+  readonly steps: Steps;
   /** Every request that dials: when it was sent, and whom it names. */
   readonly posts: { at: number; numbers: string[] }[] = [];
-  readonly #deps: ActivityDependencies;
-  readonly #log: string[] = [];
+  readonly #log = keepLog();
 
   constructor(sandbox: TestSandbox, store: Store, hook: HookServer, hookSecret: string | undefined) {
-    this.sandbox = sandbox;
-    this.store = store;
-    this.hook = hook;
-    const { clock } = sandbox;
-    const client = createConvaiClient({
-      baseUrl: sandbox.url,
-      apiKey: 'sk_sandbox_ok',
-      timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
-      readsPerSecond: 1_000_000,
-      retriesAfter429: { reads: 0 },
-      nowReal: () => clock.now(),
-      monotonicMs: () => clock.now(),
-    });
-    onTestFinished(() => client.close());
+    [this.sandbox, this.store, this.hook] = [sandbox, store, hook];
+    const now = () => sandbox.clock.now();
+    const client = connectClient(sandbox.url, now);
     const placeBatchCalls: typeof client.placeBatchCalls = (body, options) => {
-      this.posts.push({ at: clock.now(), numbers: body.calls.map((call) => call.to_phone_number) });
+      this.posts.push({ at: now(), numbers: body.calls.map((call) => call.to_phone_number) });
       return client.placeBatchCalls(body, options);
     };
-    const kept = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        this.#log.push(chunk.toString());
-        done();
-      },
-    });
-    this.#deps = buildDependencies({
-      store: { ...store, now: async () => clock.now() },
+    const deps = buildDependencies({
+      store: { ...store, now: async () => now() },
       client: { ...client, placeBatchCalls },
-      // Without the time, whose digits could be those of a number.
-      logger: pino({ base: null, timestamp: false }, kept),
+      logger: this.#log.logger,
       hookSecret,
-      now: () => clock.now(),
+      now,
       accountId: sandbox.url,
       limits: { postingWindowMs: minuteMs },
     });
-    this.activities = createActivities(this.#deps);
+    this.steps = new Steps(deps);
   }
 
   get clock() {
     return this.sandbox.clock;
   }
 
-  async campaign(): Promise<Campaign> {
-    const campaign = await findCampaign(this.store.db, campaignId);
-    if (campaign === undefined) throw new Error('the campaign has gone');
-    return campaign;
-  }
-
-  plan(n: number) {
-    return this.activities.plan({ campaignId, round: 1, batchNumber: n });
-  }
-
   async submit(n: number): Promise<Submitted> {
-    try {
-      const result = await this.activities.submit({ batchId: `${campaignId}/1/${n}` });
-      if (result.kind !== 'verdict') throw new Error('the verdict was not recorded');
-      return { state: result.state };
-    } catch (error) {
-      if (!(error instanceof ApplicationFailure)) throw error;
-      expect(error.category).toBe('BENIGN');
-      expect(`${error.message} ${JSON.stringify(error.details)}`).not.toMatch(/\d555\d{4}/);
-      return { waits: error.type, inMs: error.nextRetryDelay };
-    }
-  }
-
-  /** Reads the service's list once. */
-  async sweep(): Promise<void> {
-    const { timing, agentId } = (await this.campaign()).rules;
-    await sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} });
+    const said = await this.steps.submit(n);
+    if (!(said instanceof ApplicationFailure)) return { state: said };
+    expect(said.category).toBe('BENIGN');
+    expect(`${said.message} ${JSON.stringify(said.details)}`).not.toMatch(/\d555\d{4}/);
+    return { waits: said.type, inMs: said.nextRetryDelay };
   }
 
   /** State, reason and answer of each attempt, in the order of the list. */
@@ -136,17 +87,12 @@ export class ScreenRun {
   }
 
   async standing() {
-    return readHookStanding(this.store.db, await this.campaign());
+    return readHookStanding(this.store.db, await this.steps.campaign());
   }
 
   /** What the process has written. */
   log(): string {
-    return this.#log.join('');
-  }
-
-  async violations() {
-    const { rules } = await verifyLog(this.store.db, null);
-    return rules.flatMap(({ violations }) => violations);
+    return this.#log.read();
   }
 }
 
@@ -154,19 +100,15 @@ export class ScreenRun {
 export async function beginScreened(options: ScreenOptions = {}): Promise<ScreenRun> {
   const { dialect = 'sqlite', rows = 3, timeoutMs = 20_000 } = options;
   const sandbox = await startTestSandbox({ seed: options.seed ?? 'screen' });
-  const store = await openTestStore(dialect);
+  const store = await openCleanStore(dialect);
   const hook = await startHookServer();
   const secret = 'hookSecret' in options ? options.hookSecret : 'a-secret-for-tests-only';
-  const run = new ScreenRun(sandbox, store, hook, secret);
-  const rules = buildRules({ ...options.rules, preDial: { url: hook.url, timeoutMs } });
-  const input = { campaignId, name: null, fileHash: 'hash', rules, accountId: sandbox.url };
-  const list = buildRows(plainNumbers(rows), (index) => `Guest ${index}`).map((row, index) =>
-    row.verdict === 'accepted' ? { ...row, externalId: `A-${index + 1}` } : row,
-  );
-  const chunks = (async function* () {
-    yield list;
-  })();
-  await importCampaign(store, input, { chunks, now: sandbox.clock.now() });
-  await openRound(store, campaignId, sandbox.clock.now());
-  return run;
+  const preDial = { url: hook.url, timeoutMs };
+  const list = plainNumbers(rows).map((e164, index) => ({
+    ...buildRow(index + 1, e164, [e164, `Guest ${index}`]),
+    externalId: `A-${index + 1}`,
+  }));
+  const [accountId, now] = [sandbox.url, sandbox.clock.now()];
+  await beginCampaign(store, { campaignId, rules: { ...options.rules, preDial }, rows: list, accountId, now });
+  return new ScreenRun(sandbox, store, hook, secret);
 }

@@ -4,7 +4,8 @@ import { allowAll, sendJson, type HookAnswer } from '../shared/hooks/hook-server
 import { noon, plainNumbers } from '../sandbox/harness.ts';
 import { dialects } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { beginScreened, campaignId, type ScreenRun } from './screen-run.ts';
+import { beginScreened, type ScreenRun } from './screen-run.ts';
+import { campaignId } from './steps.ts';
 
 const [first, second, third] = plainNumbers(3);
 
@@ -27,7 +28,7 @@ test.for(dialects)('only those whom the hook allows are called, and the others s
       [third ?? '']: { eligible: false, retry_after: '2h', reason: 'quiet_hours' },
     }),
   );
-  await run.plan(1);
+  await run.steps.plan(1);
   expect(await run.submit(1)).toEqual({ state: 'confirmed' });
   expect(run.posts.map(({ numbers }) => numbers)).toEqual([[second]]);
   const later = noon + 120 * minuteMs;
@@ -56,13 +57,13 @@ test.for(dialects)('only those whom the hook allows are called, and the others s
   ]);
   const [told] = await run.events(['batch.screened']);
   expect(told?.data).toEqual({ asked: 3, refused: 1, later: 1, eligible: [`${campaignId}/2/1`] });
-  expect(await run.violations()).toEqual([]);
+  expect(await run.steps.violations()).toEqual([]);
 });
 
 test('a no without a code that can be shown is one all the same', async () => {
   const run = await beginScreened({ rows: 1 });
   run.hook.answerWith(by({ [first ?? '']: { eligible: false, reason: 'Ana said no on +12125550101' } }));
-  await run.plan(1);
+  await run.steps.plan(1);
   expect(await run.submit(1)).toEqual({ state: 'released' });
   expect(run.posts).toEqual([]);
   expect(await run.recipients()).toEqual([['done', 'undialable', 'pre_dial_refused']]);
@@ -80,7 +81,7 @@ const silences: [what: string, fault: string, answer: HookAnswer][] = [
 test.each(silences)('while the hook %s nobody is called, and then all are', async (_what, fault, answer) => {
   const run = await beginScreened({ timeoutMs: fault === 'timeout' ? 1_500 : 20_000 });
   run.hook.answerWith(answer);
-  await run.plan(1);
+  await run.steps.plan(1);
   for (let tries = 0; tries < 3; tries += 1) {
     expect(await run.submit(1)).toEqual({ waits: 'Screening', inMs: undefined });
     run.clock.advance(minuteMs);
@@ -93,44 +94,44 @@ test.each(silences)('while the hook %s nobody is called, and then all are', asyn
   expect(await run.submit(1)).toEqual({ state: 'confirmed' });
   expect(run.posts.map(({ numbers }) => numbers)).toEqual([[first, second, third]]);
   expect(await run.standing()).toEqual({ silentSince: null, completion: null, pause: null });
-  expect(await run.violations()).toEqual([]);
+  expect(await run.steps.violations()).toEqual([]);
   expect(run.log()).not.toMatch(/\d555\d{4}|planted|a-secret/);
 });
 
 test.for(dialects)('a hook that is silent for a quarter of an hour pauses the campaign: %s', async (dialect) => {
   const run = await beginScreened({ dialect });
   await run.hook.stop();
-  await run.plan(1);
+  await run.steps.plan(1);
   expect(await run.submit(1)).toMatchObject({ waits: 'Screening' });
   run.clock.advance(15 * minuteMs - 1);
   expect(await run.submit(1)).toMatchObject({ waits: 'Screening' });
-  expect(await run.campaign()).toMatchObject({ state: 'running' });
+  expect(await run.steps.campaign()).toMatchObject({ state: 'running' });
   run.clock.advance(1);
   expect(await run.submit(1)).toEqual({ state: 'released' });
-  expect(await run.campaign()).toMatchObject({
+  expect(await run.steps.campaign()).toMatchObject({
     state: 'paused',
     stateReason: `The pre-dial hook has given no usable answer for 15 min (pre_dial.url at ${new URL(run.hook.url).host}; the last time: no connection, or it broke (ECONNREFUSED)). Without one nobody is called. Fix it, then resume.`,
   });
   expect(await run.submit(1)).toEqual({ state: 'released' });
-  expect(await run.plan(2)).toMatchObject({ kind: 'wait', reason: 'paused' });
+  expect(await run.steps.plan(2)).toMatchObject({ kind: 'wait', reason: 'paused' });
   expect((await run.recipients()).map(([state]) => state)).toEqual(['waiting', 'waiting', 'waiting']);
   expect(await run.standing()).toEqual({ silentSince: null, completion: null, pause: null });
 
   await run.hook.startAgain();
-  await run.activities.changeState({ campaignId, change: 'resume' });
-  await run.plan(2);
+  await run.steps.activities.changeState({ campaignId, change: 'resume' });
+  await run.steps.plan(2);
   expect(await run.submit(2)).toEqual({ state: 'confirmed' });
   expect(run.posts).toHaveLength(1);
-  expect(await run.violations()).toEqual([]);
+  expect(await run.steps.violations()).toEqual([]);
 });
 
 test('a worker without a secret calls nobody and says why', async () => {
   const run = await beginScreened({ hookSecret: undefined });
-  await run.plan(1);
+  await run.steps.plan(1);
   expect(await run.submit(1)).toMatchObject({ waits: 'Screening' });
   run.clock.advance(15 * minuteMs);
   await run.submit(1);
-  expect((await run.campaign()).stateReason).toContain('CARILLON_HOOK_SECRET is not set for this worker');
+  expect((await run.steps.campaign()).stateReason).toContain('CARILLON_HOOK_SECRET is not set for this worker');
   expect([run.hook.calls, run.posts]).toEqual([[], []]);
 });
 
@@ -141,7 +142,7 @@ test('an answer is kept: a batch that the service could not take is not asked ab
     times: 2,
     effect: { type: 'rate_limited', retryAfter: 'seconds', seconds: 300 },
   });
-  await run.plan(1);
+  await run.steps.plan(1);
   expect(await run.submit(1)).toMatchObject({ waits: 'RateLimited' });
   run.clock.advance(5 * minuteMs);
   expect(await run.submit(1)).toMatchObject({ waits: 'RateLimited' });
@@ -154,7 +155,7 @@ test('an answer is kept: a batch that the service could not take is not asked ab
   const ids = run.hook.calls.map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids).size).toBe(2);
   expect(run.posts.at(-1)?.numbers).toEqual([first, third]);
-  expect(await run.violations()).toEqual([]);
+  expect(await run.steps.violations()).toEqual([]);
 });
 
 test('an answer that took long is kept, and the call is a try of its own', async () => {
@@ -163,7 +164,7 @@ test('an answer that took long is kept, and the call is a try of its own', async
     run.clock.advance(3_000);
     return allowAll(response, call);
   });
-  await run.plan(1);
+  await run.steps.plan(1);
   expect(await run.submit(1)).toEqual({ waits: 'Screening', inMs: 1 });
   expect(run.posts).toEqual([]);
   expect(await run.submit(1)).toEqual({ state: 'confirmed' });
@@ -178,13 +179,13 @@ async function enter(run: ScreenRun) {
 
 test.for(dialects)('the dial transaction itself lets nobody through without a fresh yes: %s', async (dialect) => {
   const unasked = await beginScreened({ dialect });
-  await unasked.plan(1);
+  await unasked.steps.plan(1);
   expect(await enter(unasked)).toEqual({ kind: 'verdict', state: 'released' });
   expect((await unasked.attempts()).map(([, reason]) => reason)).toEqual(Array(3).fill('not_screened'));
   expect(await unasked.recipients()).toEqual(Array.from({ length: 3 }, () => ['waiting', noon]));
 
   const old = await beginScreened({ dialect });
-  await old.plan(1);
+  await old.steps.plan(1);
   const answered = (ago: number) => ({ screened: 'eligible', screened_at: noon - ago });
   await old.store.db
     .updateTable('attempts')
@@ -201,8 +202,8 @@ test.for(dialects)('the dial transaction itself lets nobody through without a fr
 
 test('a campaign that was paused meanwhile is not asked about', async () => {
   const run = await beginScreened();
-  await run.plan(1);
-  await run.activities.changeState({ campaignId, change: 'pause' });
+  await run.steps.plan(1);
+  await run.steps.activities.changeState({ campaignId, change: 'pause' });
   expect(await run.submit(1)).toEqual({ state: 'released' });
   expect(run.hook.calls).toEqual([]);
 });

@@ -2,15 +2,14 @@ import { expect, test, onTestFinished, vi } from 'vitest';
 import { readEvents } from '../../src/ledger/events.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { bothDialects } from '../ledger/test-stores.ts';
-import { scenarios, type Scenario } from './scenarios.ts';
+import { campaignId, scenarios, type Scenario } from './scenarios.ts';
 import { pickPerCell, type Case } from './design.ts';
 import type { Effect } from './effect-log.ts';
 import { faultKindsOf, Matrix, possible } from './matrix.ts';
 import { planOf } from './draw-weave.ts';
-import { campaignId } from './import-small.ts';
 import { SmallCampaign } from './small-campaign.ts';
 import { openPlace } from './open-place.ts';
-import { refuseStatement } from './refuse-statement.ts';
+import { refuseStatement } from '../world/refuse-statement.ts';
 import { shrink, without } from './shrink.ts';
 
 const [scenario] = scenarios as [Case['scenario']];
@@ -44,7 +43,7 @@ test('the matrix counts what was disturbed, and names what was not reached', () 
 });
 
 test.for([3_600_000, -3_600_000])('a clock that is set by %i ms within a sweep is noted, and the campaign goes on', async (clockByMs) => {
-  const place = await openPlace('sqlite', 'clock');
+  const place = await openPlace('sqlite');
   const scenario = scenarios.find(({ name }) => name === 'request lost') as Scenario;
   const { effects } = await new SmallCampaign(place, scenario).run();
   const { step, nth } = effects.find(({ operation, what }) => operation === 'collect' && what === 'GET the list') ?? {};

@@ -17,7 +17,7 @@ vi.mock('../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
 }));
 
 test('without the compare-and-set, a second worker at the request of a submit is caught dialling twice, and told in few lines', async () => {
-  const place = await openPlace('sqlite', 'compare');
+  const place = await openPlace('sqlite');
   const cases = await designOf(place, scenarios[0] as Scenario);
   const weaves = emptyWeaves();
   for (const each of cases) {

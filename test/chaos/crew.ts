@@ -1,30 +1,27 @@
 import { sql } from 'kysely';
 import { until } from '../support/until.ts';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ActivityDependencies } from '../../activities/dependencies.ts';
-import { createActivities, type Activities } from '../../activities/index.ts';
+import { createActivities } from '../../activities/index.ts';
 import type { NotedPost } from '../../activities/request-notes.ts';
 import { keyHeaders } from '../../src/rules/service-api.ts';
 import { openConnection } from '../../src/service/convai/connection.ts';
 import { serviceOver } from '../../src/service/registry.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
+import { retryOf, type Worker as DrivingWorker } from '../world/campaign-loop.ts';
 import type { WaitableClock } from '../world/clock.ts';
-import { ProcessDied } from '../world/strikes.ts';
-import { buildDependencies } from '../support/activity-dependencies.ts';
+import { buildDependencies, connectionTo } from '../support/activity-dependencies.ts';
 import { actOf, batchOf, type Act, type ActContext, type Standing } from './acts.ts';
-import { wrongForMs } from './clock-steps.ts';
 import { Person, type Sending } from './console/person.ts';
-import { EffectLog, type Blow } from './effect-log.ts';
+import { EffectLog } from './effect-log.ts';
 import { WovenProcess, type BeforeCommit, type Disturb } from './woven-process.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
 import { dialectOf, type Scenario } from './scenarios.ts';
 import type { Store } from '../../src/ledger/tx.ts';
+import { type Blow, ProcessDied, wrongForMs } from '../world/faults.ts';
 
-export interface Worker {
+export interface Worker extends DrivingWorker {
   woven: WovenProcess;
-  deps: ActivityDependencies;
-  activities: Activities;
 }
 
 interface CampaignAsDriven {
@@ -145,16 +142,7 @@ export class Crew {
       disturb,
       ...(beforeCommit === undefined ? {} : { beforeCommit }),
     });
-    const connection = openConnection({
-      baseUrl: this.#sandbox.url,
-      apiKey: 'sk_sandbox_ok',
-      keyHeader: keyHeaders[api],
-      timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
-      readsPerSecond: 1_000_000,
-      retriesAfter429: { reads: 0 },
-      nowReal,
-      monotonicMs,
-    });
+    const connection = openConnection({ keyHeader: keyHeaders[api], ...connectionTo(this.#sandbox.url, nowReal, monotonicMs) });
     this.#closing.push(() => connection.close());
     const deps = buildDependencies({
       // The clock of SQLite is that of the process; PostgreSQL has one of its own.
@@ -233,8 +221,8 @@ export class Crew {
       } catch (error) {
         // Their client sends it again, under its key.
         if (sending !== undefined && error instanceof ProcessDied && this.person.waits) return;
-        if (error instanceof ApplicationFailure && error.nonRetryable === true)
-          this.faults.push(`${act} beside failed for good: ${error.type} ${error.message}`);
+        const { forGood } = retryOf(error, 0);
+        if (forGood !== null) this.faults.push(`${act} beside ${forGood}`);
         // What cannot be done now waits: only what was struck is done again.
         const isStruck = tries === 1 && struck !== undefined;
         if (error instanceof ApplicationFailure && !isStruck) return;

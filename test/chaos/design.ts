@@ -1,12 +1,12 @@
 import { actsOf, actsOfPersons, specialActs, type Act } from './acts.ts';
 import { sendings } from './console/person.ts';
-import { refusals, strikes, type Effect, type Strike, type Transition } from './effect-log.ts';
-import { nameStep, steps } from './clock-steps.ts';
+import { type Effect, type Transition } from './effect-log.ts';
 import { cellOf, kindsOf } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Intervention } from './intervention.ts';
 import { SmallCampaign } from './small-campaign.ts';
+import { nameStep, refusals, steps, type Strike, strikes } from '../world/faults.ts';
 
 /** One way to disturb one scenario: at one effect of one operation. */
 export interface Case {

@@ -12,7 +12,7 @@ vi.mock('../../src/ledger/locks.ts', async (load) => ({ ...(await load<typeof Lo
 test.skipIf(!bothDialects.includes('postgres'))(
   'without the lock of the do-not-call list, an entry that is written while a dial commits is caught being dialled',
   async () => {
-    const place = await openPlace('postgres', 'lock');
+    const place = await openPlace('postgres');
     const cases = await designOf(place, scenarios[0] as Scenario);
     const weaves = emptyWeaves();
     for (const each of cases) {

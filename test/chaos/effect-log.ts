@@ -1,34 +1,7 @@
 import { purposePrefix } from '../../src/rules/consent.ts';
 import type { AttemptState, BatchState } from '../../src/rules/ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
-
-/** What can befall a process at one of its effects: a transaction, a write of its own, or a request to the service. */
-export const strikes = [
-  /** The process is gone; a transaction had done all but its commit. */
-  'dies before',
-  /** The effect stands, and the process is gone before it hears of it. */
-  'dies after',
-  /** The effect does not happen, and the process is told so. */
-  'fails',
-  /** The effect stands, and the process is told that it failed. */
-  'unheard',
-] as const;
-
-/** What the database says at one statement of a transaction, which is undone. */
-export const refusals = ['locked', 'disk full'] as const;
-export type Refusal = (typeof refusals)[number];
-
-export type Strike = (typeof strikes)[number] | Refusal;
-
-export function isRefusal(strike: Strike | null): strike is Refusal {
-  return refusals.some((each) => each === strike);
-}
-
-/** A strike; for a refusal also which statement is refused: 0 begins the transaction; the commit, where there are fewer. */
-export interface Blow {
-  strike: Strike;
-  statement?: number;
-}
+import type { Strike } from '../world/faults.ts';
 
 /** A change of state that an effect made, or was about to make: `batch intent → posting`; or a request, or that one is noted before it. */
 export type Transition = `${'batch' | 'attempt' | 'request' | 'promise' | 'pilot' | 'row' | 'consent' | 'house rules'} ${string}`;

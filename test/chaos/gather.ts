@@ -6,12 +6,11 @@ import type { Asked, Call, Deed, Evidence, Row } from '../world/judge/evidence.t
 import type { Cap } from '../world/judge/limits.ts';
 import type { Closed } from '../world/judge/not-then.ts';
 import { actsThatEnd } from './acts.ts';
-import { wrongForMs } from './clock-steps.ts';
 import { isOpen, type Asked as Sent } from './console/person.ts';
 import { stands } from './effect-log.ts';
-import { campaignId } from './import-small.ts';
-import { askedBackMs, editOf, expiresAfterMs, houseWithinMs, pilotRows, rulesOf, saidBack } from './scenarios.ts';
+import { askedBackMs, campaignId, editOf, expiresAfterMs, houseWithinMs, pilotRows, rulesOf, saidBack } from './scenarios.ts';
 import type { Ending } from './small-campaign.ts';
+import { wrongForMs } from '../world/faults.ts';
 
 /** From what the ledger allowed in time to its request. */
 const graceMs = 15_000;

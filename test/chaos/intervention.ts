@@ -1,6 +1,6 @@
 import type { Act } from './acts.ts';
 import type { Sending } from './console/person.ts';
-import type { Strike } from './effect-log.ts';
+import type { Strike } from '../world/faults.ts';
 
 /** What is done to a campaign at one effect of one of its operations. */
 export interface Intervention {

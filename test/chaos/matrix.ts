@@ -1,11 +1,11 @@
 import { batchTransitions, type BatchState } from '../../src/rules/ledger.ts';
 import { actsOf, specialActs } from './acts.ts';
-import { clockSteps, nameStep, type ClockStep } from './clock-steps.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
-import { isRefusal, noteOfWithdrawal, refusals, strikes, type Transition } from './effect-log.ts';
+import { noteOfWithdrawal, type Transition } from './effect-log.ts';
 import { possibleRequests } from './requests.ts';
 import type { Intervention } from './intervention.ts';
 import type { Ending } from './small-campaign.ts';
+import { type ClockStep, clockSteps, isRefusal, nameStep, refusals, strikes } from '../world/faults.ts';
 
 /** What can befall the effect that makes a transition. */
 export function faultKindsOf(api: ServiceApi): readonly string[] {

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
@@ -7,14 +6,12 @@ import { runProve } from '../../src/interfaces/cli/local/doctor-prove.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../world/clock.ts';
+import { scratch } from '../world/drive.ts';
 import { createTerminal } from '../interfaces/cli/terminal.ts';
 import { tablesOf } from '../ledger/clean-store.ts';
 import { Console } from './console/console.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 import type { Store } from '../../src/ledger/tx.ts';
-
-/** Memory where the machine has such a folder: what is lost here is a process, never the power. */
-export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /** Of a database with no campaign in it the log may be emptied too: elsewhere nothing is ever deleted from it. */
 const logMayBeEmptied = [

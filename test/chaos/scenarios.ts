@@ -9,6 +9,9 @@ import { manners, oneOfFew } from '../world/population.ts';
 import type { Act, specialActs } from './acts.ts';
 import type { Transition } from './effect-log.ts';
 
+/** Of every small campaign. */
+export const campaignId = 'small';
+
 export type Manner = (typeof manners)[number];
 
 /** A small campaign, and what the service does wrong. */
@@ -184,7 +187,7 @@ export function addedTo({ people }: Scenario): UploadRow {
 /** How long after it was added a row may be called. */
 export const expiresAfterMs = 20 * minuteMs;
 /** How long rows may be added. */
-export const openForMs = hourMs;
+const openForMs = hourMs;
 /** Rows that are called before all others. */
 export const pilotRows = 1;
 /** What people consented to. */
@@ -219,7 +222,8 @@ const rulesOfCallBacks: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> 
   callback: { ...callbackRules, lateMs: minuteMs, most: 1 },
 };
 
-export function rulesOf({ batchSize, callsBack, pilot, staysOpen, hasPurpose, perHour }: Scenario): CampaignRules {
+/** `begins`: when, for one to which rows may be added, and which has an end. */
+export function rulesOf({ batchSize, callsBack, pilot, staysOpen, hasPurpose, perHour }: Scenario, begins?: number): CampaignRules {
   const { retry } = buildRules();
   const delays = { ...retry.delays, busy: [2 * minuteMs], no_answer: [2 * minuteMs], unreached: [2 * minuteMs] };
   return buildRules({
@@ -227,6 +231,7 @@ export function rulesOf({ batchSize, callsBack, pilot, staysOpen, hasPurpose, pe
     ...(callsBack === true ? rulesOfCallBacks : {}),
     ...(pilot === true ? { pilot: { rows: pilotRows, pick: 'spread', next: 'ask' } } : {}),
     ...(staysOpen === true ? { staysOpen: { expiresAfterMs, newestFirst: true } } : {}),
+    ...(staysOpen === true && begins !== undefined ? { endsAt: begins + openForMs } : {}),
     ...(hasPurpose === true ? { purpose } : {}),
     ...(perHour === undefined ? {} : { callers: { numbers: ['pn_main'], choice: 'region', limits: { perHour, perDay: null } } }),
     firstMessage: 'Hello {{ name }}, this is the clinic about your visit.',

@@ -1,14 +1,13 @@
-import { ApplicationFailure } from '@temporalio/common';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
-import { ProcessDied } from '../world/strikes.ts';
 import type { WaitableClock } from '../world/clock.ts';
 import { readLedger, type Ledger } from '../world/gather.ts';
 import { asActivity } from '../support/activity-context.ts';
-import { CampaignLoop, type Answer, type Collected, type Stage } from '../world/campaign-loop.ts';
+import { CampaignLoop, retryOf, type Answer, type Collected, type Stage } from '../world/campaign-loop.ts';
 import { collectMaxMs } from '../world/process.ts';
+import { openCampaign } from '../ledger/scenario.ts';
 import { notePlayed } from '../support/played.ts';
 import { wish, type Standing } from './acts.ts';
 import { Crew, type Worker as WovenWorker } from './crew.ts';
@@ -16,8 +15,8 @@ import type { Person } from './console/person.ts';
 import { stands, type Effect } from './effect-log.ts';
 import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
-import { campaignId, importSmall } from './import-small.ts';
-import { rowOf, type Order, type Scenario } from './scenarios.ts';
+import { campaignId, rowOf, rulesOf, type Order, type Scenario } from './scenarios.ts';
+import { ProcessDied } from '../world/faults.ts';
 
 export interface Ending {
   api: ServiceApi;
@@ -74,7 +73,8 @@ export class SmallCampaign implements Stage {
     const crew = new Crew(campaign, { sandbox, clock });
     this.#crew = crew;
     try {
-      await importSmall(store, scenario, { rows, service: { accountId: sandbox.url, api: this.#place.api }, now: clock.now() });
+      const now = clock.now();
+      await openCampaign(store, { campaignId, rules: rulesOf(scenario, now), rows, accountId: sandbox.url, api: this.#place.api, now });
       await crew.beginLog(store);
       this.#worker = crew.startWorker();
       while (!loop.ended) {
@@ -111,12 +111,10 @@ export class SmallCampaign implements Stage {
         await this.clock.pass(2_000);
         return { retryAt: this.clock.now() };
       }
-      if (error instanceof ApplicationFailure && error.nonRetryable === true) {
-        this.#crew.faults.push(`${operation} failed for good: ${error.type} ${error.message}`);
-        this.#loop.ended = true;
-      }
-      const delay = error instanceof ApplicationFailure ? error.nextRetryDelay : undefined;
-      return { retryAt: this.clock.now() + Number(delay ?? Math.min(1_000 * 2 ** this.#tries, 60_000)) };
+      const { afterMs, forGood } = retryOf(error, this.#tries);
+      if (forGood !== null) this.#crew.faults.push(`${operation} ${forGood}`);
+      this.#loop.ended ||= forGood !== null;
+      return { retryAt: this.clock.now() + afterMs };
     } finally {
       await this.#crew.letGo();
       await this.clock.pass(500);

@@ -1,8 +1,8 @@
 import type { Breach } from '../world/judge/judge.ts';
 import type { Effect } from './effect-log.ts';
-import { nameStep } from './clock-steps.ts';
 import type { Intervention } from './intervention.ts';
 import type { Ending } from './small-campaign.ts';
+import { nameStep } from '../world/faults.ts';
 
 /** Of a whole story. */
 export const mostLines = 20;

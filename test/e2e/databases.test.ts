@@ -13,7 +13,7 @@ import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { judgeRun } from '../support/judge-run.ts';
 import { leave } from '../support/kill-gaps.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { startWay, type Way } from '../world/way.ts';
 import { connectSharedTemporal, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
@@ -21,13 +21,13 @@ let temporal: TestTemporal;
 /** Of this file's own, since it is stopped, set back and left behind. */
 let postgres: PostgresServer;
 /** The name under which everybody reaches the writer. */
-let endpoint: TcpProxy;
+let endpoint: Way;
 let primaryPort: number;
 
 beforeAll(async () => {
   [temporal, postgres] = await Promise.all([connectSharedTemporal(), startPostgresServer({ hasArchive: true })]);
   primaryPort = Number(new URL(postgres.url).port);
-  endpoint = await startTcpProxy(primaryPort);
+  endpoint = await startWay(primaryPort);
 });
 afterAll(async () => {
   await endpoint.close();

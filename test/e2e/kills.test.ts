@@ -49,7 +49,7 @@ async function killPlanner(run: CampaignRun): Promise<void> {
   lock.prepare('begin immediate').run([]);
   await run.handle.executeUpdate(lookAgainUpdate);
   await untilActivityRuns(run, run.handle.workflowId, 'plan');
-  run.toTemporal.freeze();
+  run.toTemporal.partition();
   lock.prepare('rollback').run([]);
   lock.close();
   await run.untilBatch(1, ['intent']);
@@ -154,7 +154,7 @@ async function closeWay({ toService, sandbox }: CampaignRun, meanwhile: () => un
   await meanwhile();
   const end = sandbox.clock.now() + 10 * 60_000;
   await until('service time has passed', () => sandbox.clock.now() >= end);
-  await toService.accept();
+  await toService.heal();
 }
 
 /** The largest file that a running process may write; a write beyond it fails, as on a full disk. Linux alone lets others set it. */

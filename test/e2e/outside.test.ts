@@ -258,10 +258,9 @@ test.concurrent(
       expect(seriesOf(last, 'carillon_rate_limited_total{request="dial"}')).toBe(1);
 
       await run.toTemporal.refuse();
-      run.toTemporal.drop();
       await until('it is not ready without Temporal', async () => (await probe('/readyz')) === 503);
       expect(await probe('/healthz')).toBe(200);
-      await run.toTemporal.accept();
+      await run.toTemporal.heal();
       await until('it is ready again', async () => (await probe('/readyz')) === 200);
       await endTask();
       await until('nothing waits for a webhook that is removed', async () => seriesOf(await scrape(), waiting) === 0);

@@ -1,4 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { openStore, type StoreLocation } from '../../src/ledger/open-ledger.ts';
 import { emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
@@ -11,21 +13,32 @@ let shared: Promise<Store> | undefined;
 let file: Promise<Buffer> | undefined;
 let original: Promise<string> | undefined;
 
-async function makeTables(dialect: TestDialect): Promise<StoreLocation> {
-  const location = await emptyDatabase(dialect);
-  await (await openStore(location)).close();
-  return location;
+async function makeFile(): Promise<Buffer> {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-tables-'));
+  const sqlitePath = join(folder, 'carillon.db');
+  await (await openStore({ sqlitePath })).close();
+  const content = readFileSync(sqlitePath);
+  rmSync(folder, { recursive: true });
+  return content;
 }
 
-/** As `emptyDatabase`, with its tables. All that one process of the tests asks for have one ledger id. */
+async function makeOriginal(): Promise<string> {
+  const { databaseUrl = '', sqlitePath } = await emptyDatabase('postgres');
+  await (await openStore({ databaseUrl, sqlitePath })).close();
+  return new URL(databaseUrl).pathname.slice(1);
+}
+
+/** Writes a SQLite file with all tables. All that one process of the tests writes have one ledger id. */
+export async function writeTables(path: string): Promise<void> {
+  file ??= makeFile();
+  writeFileSync(path, await file);
+}
+
+/** As `emptyDatabase`, with its tables, and one ledger id as above. */
 export async function newDatabase(dialect: TestDialect): Promise<StoreLocation> {
-  if (dialect === 'postgres') {
-    original ??= makeTables(dialect).then(({ databaseUrl = '' }) => new URL(databaseUrl).pathname.slice(1));
-    return emptyDatabase(dialect, await original);
-  }
-  file ??= makeTables(dialect).then(({ sqlitePath }) => readFileSync(sqlitePath));
-  const [content, location] = [await file, await emptyDatabase(dialect)];
-  writeFileSync(location.sqlitePath, content);
+  if (dialect === 'postgres') return emptyDatabase(dialect, await (original ??= makeOriginal()));
+  const location = await emptyDatabase(dialect);
+  await writeTables(location.sqlitePath);
   return location;
 }
 

@@ -7,7 +7,7 @@ import { StoreError } from '../../src/ledger/ledger-error.ts';
 import type { Queries } from '../../src/ledger/tx.ts';
 import { until } from '../support/until.ts';
 import { buildRows, minuteMs } from '../support/campaign-rules.ts';
-import { startFaultyWay } from '../support/faulty-way.ts';
+import { startWay } from '../world/way.ts';
 import { beginProven, answered, noon, numbers } from './scenario.ts';
 import { emptyDatabase, openAt } from './test-stores.ts';
 import { test, openLedger, unjudged } from './ledger-test.ts';
@@ -161,7 +161,7 @@ test.both('an open attempt whose record is final is settled by the next sweep, o
 test.postgres('a connection that falls silent is given up, and the next transaction has another one', async () => {
   const location = await emptyDatabase('postgres');
   const url = new URL(location.databaseUrl ?? '');
-  const way = await startFaultyWay(Number(url.port));
+  const way = await startWay(Number(url.port));
   onTestFinished(() => way.close());
   url.port = String(way.port);
   await (await openStore(location)).close();

@@ -23,6 +23,7 @@ import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import type { AttemptResult, Disposition } from '../../src/rules/disposition.ts';
 import { renderWith } from '../../activities/campaign-templates.ts';
 import { conversationRecord } from '../rules/conversation-record.ts';
+import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { buildRows, buildRules, type RulesChanges } from '../support/campaign-rules.ts';
 import type { Insertable } from 'kysely';
@@ -62,7 +63,20 @@ export interface ScenarioOptions {
   rows?: ImportRow[] | number;
   /** By which API the service is asked; default: the contract's. */
   api?: ServiceApi;
+  /** Of the service. */
+  accountId?: string;
   now?: number;
+}
+
+/** Imports a campaign and opens its first round, whose number it answers. */
+export async function openCampaign(
+  store: Store,
+  campaign: { campaignId: string; rules: CampaignRules; rows: readonly ImportRow[]; accountId: string; api?: ServiceApi; now: number },
+): Promise<number> {
+  const { rows, now, ...more } = campaign;
+  const input = { name: null, fileHash: 'hash', api: 'contract', ...more } as const;
+  await importCampaign(store, input, { chunks: once([...rows]), now });
+  return (await openRound(store, campaign.campaignId, now))?.round ?? 0;
 }
 
 /** An imported campaign whose first round is open. */
@@ -70,9 +84,7 @@ export async function beginCampaign(store: Store, options: ScenarioOptions = {})
   const { campaignId = 'spring', now = noon } = options;
   const rules = buildRules(options.rules);
   const rows = typeof options.rows === 'object' ? options.rows : guests(options.rows ?? 6);
-  const campaign = { campaignId, name: null, fileHash: 'hash', rules, accountId: 'http://service', api: options.api ?? 'contract' };
-  await importCampaign(store, campaign, { chunks: once(rows), now });
-  await openRound(store, campaignId, now);
+  await openCampaign(store, { accountId: 'http://service', ...options, campaignId, rules, rows, now });
   return new Scenario(store, campaignId);
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FaultyWay } from '../support/faulty-way.ts';
+import type { Way } from '../world/way.ts';
 
 /** What workers reach over the network. */
 export const peers = ['Temporal', 'ledger', 'service'] as const;
 export type Peer = (typeof peers)[number];
 
 /** The ways of the workers to each peer, by place. To the service, which they must know by one address, all have the same. */
-export type Ways = Readonly<Record<Peer, readonly FaultyWay[]>>;
+export type Ways = Readonly<Record<Peer, readonly Way[]>>;
 
 const faults = ['slow', 'cut', 'reset', 'half-open', 'refusing', 'cut off'] as const;
 
@@ -22,7 +22,7 @@ export type NetworkKind = (typeof networkKinds)[number];
 const delayMs = 250;
 
 /** One way, so long, at its worst. */
-const faultsOfWays: Record<(typeof faults)[number], (way: FaultyWay, size: number) => unknown> = {
+const faultsOfWays: Record<(typeof faults)[number], (way: Way, size: number) => unknown> = {
   slow: (way) => way.delay(delayMs),
   cut: (way, size) => way.cutAfter(size),
   reset: (way) => way.reset(),

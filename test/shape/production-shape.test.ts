@@ -5,7 +5,7 @@ import { drawDisturbances, kinds } from './disturbances.ts';
 import { runShape } from './run-shape.ts';
 import { judgePlaces, secretsOf } from './scan.ts';
 import { mustHaveServer, resolveServerPrograms } from './server-programs.ts';
-import { startFaultyWay, type FaultyWay } from '../support/faulty-way.ts';
+import { startWay, type Way } from '../world/way.ts';
 import { isFull, isSoak, seedsFrom } from '../support/depth.ts';
 
 const onProgress = (line: string): void => {
@@ -78,7 +78,7 @@ afterEach(async () => {
 });
 
 /** A server that sends everything back, and a way to it. */
-async function buildWay(): Promise<{ way: FaultyWay; accepted: Set<Socket> }> {
+async function buildWay(): Promise<{ way: Way; accepted: Set<Socket> }> {
   const accepted = new Set<Socket>();
   const server = createServer((socket) => {
     accepted.add(socket.on('error', () => {}));
@@ -87,7 +87,7 @@ async function buildWay(): Promise<{ way: FaultyWay; accepted: Set<Socket> }> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
-  const way = await startFaultyWay(address !== null && typeof address === 'object' ? address.port : 0);
+  const way = await startWay(address !== null && typeof address === 'object' ? address.port : 0);
   closers.push(
     () => server.close(),
     () => way.close(),
@@ -95,7 +95,7 @@ async function buildWay(): Promise<{ way: FaultyWay; accepted: Set<Socket> }> {
   return { way, accepted };
 }
 
-async function reach(way: FaultyWay) {
+async function reach(way: Way) {
   const socket = connect(way.port, '127.0.0.1');
   closers.push(() => socket.destroy());
   const seen = { text: '', end: '' };

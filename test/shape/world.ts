@@ -7,8 +7,7 @@ import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
 import { startPostgresServer, type PostgresServer } from '../support/postgres-server.ts';
-import { startFaultyWay, type FaultyWay } from '../support/faulty-way.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startWay, type Way } from '../world/way.ts';
 import { until } from '../support/until.ts';
 import { runCommand, spawnWorker, type WorkerProcess } from '../support/worker-process.ts';
 import type { Ways } from './network.ts';
@@ -110,7 +109,7 @@ async function buildWorld(
   const cluster = await startTemporalCluster({ programs, postgresUrl: temporalDatabase.url, folder, nodes: 2 });
   atEnd(() => cluster.stop());
   // As a load balancer would be.
-  const toTemporal = await startTcpProxy(...cluster.nodes.map(({ port }) => port));
+  const toTemporal = await startWay(...cluster.nodes.map(({ port }) => port));
   atEnd(() => toTemporal.close());
   const [servicePort = 0] = await pickFreePorts(1);
   const serviceUrl = `http://127.0.0.1:${servicePort}`;
@@ -127,8 +126,8 @@ async function buildWorld(
   };
   await startService();
 
-  const startWays = async (port: number, count: number): Promise<FaultyWay[]> => {
-    const started = await Promise.all(Array.from({ length: count }, () => startFaultyWay(port)));
+  const startWays = async (port: number, count: number): Promise<Way[]> => {
+    const started = await Promise.all(Array.from({ length: count }, () => startWay(port)));
     for (const way of started) atEnd(() => way.close());
     return started;
   };

@@ -16,8 +16,11 @@ const mixes = 'test/activities/mixes';
 /** Every file that draws seeds. They are played in this order, again and again. */
 export const engines: readonly Engine[] = [
   { file: `${mixes}/mixes.test.ts`, promises: ['twice', 'rows', 'crash'], api: 'all', database: 'both' },
-  { file: 'test/world/worlds.test.ts', promises: ['twice', 'rows'], api: 'all', database: 'both' },
-  { file: 'test/chaos/weaves.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], api: 'all', database: 'both' },
+  { file: 'test/world/worlds.test.ts', promises: ['twice', 'rows'], database: 'both' },
+  { file: 'test/world/reported-worlds.test.ts', promises: ['twice', 'rows'], api: 'published' },
+  { file: 'test/chaos/weaves.test.ts', promises: ['twice', 'rows', 'crash', 'limits'] },
+  { file: 'test/chaos/weaves-postgres.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], database: 'postgres' },
+  { file: 'test/chaos/reported-weaves.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], api: 'published' },
   { file: `${mixes}/own-hours.test.ts`, promises: ['hours'] },
   { file: `${mixes}/house.test.ts`, promises: ['hours', 'limits'] },
   { file: `${mixes}/priority.test.ts`, promises: ['limits'] },

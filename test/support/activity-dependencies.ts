@@ -61,3 +61,16 @@ export function buildDependencies({
     ...given,
   };
 }
+
+/** How a process connects to a sandbox that answers at once, as fast as it likes; `monotonicMs`: a clock of it that never jumps. */
+export function connectionTo(baseUrl: string, nowReal: () => number, monotonicMs = nowReal) {
+  return {
+    baseUrl,
+    apiKey: 'sk_sandbox_ok',
+    timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
+    readsPerSecond: 1_000_000,
+    retriesAfter429: { reads: 0 },
+    nowReal,
+    monotonicMs,
+  };
+}

@@ -20,7 +20,7 @@ import type { TemporalTarget } from '../../src/temporal/connection.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { buildRules, minuteMs, type RulesChanges } from './campaign-rules.ts';
 import { plantList, type PlantedList } from './planted-list.ts';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { startWay, type Way } from '../world/way.ts';
 import { patienceMs, until, within } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
 import type { Store } from '../../src/ledger/tx.ts';
@@ -54,8 +54,8 @@ export interface CampaignRun {
   readonly list: PlantedList;
   readonly apiKey: string;
   /** Between the workers and the service, and between the workers and Temporal. */
-  readonly toService: TcpProxy;
-  readonly toTemporal: TcpProxy;
+  readonly toService: Way;
+  readonly toTemporal: Way;
   readonly workers: WorkerProcess[];
   readonly config: Config;
   /** The environment of its processes. */
@@ -148,8 +148,8 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     apiKeys: [apiKey],
     ...options.sandbox,
   });
-  const toService = await startTcpProxy(sandbox.port);
-  const toTemporal = await startTcpProxy(Number(temporal.server.address.split(':')[1]));
+  const toService = await startWay(sandbox.port);
+  const toTemporal = await startWay(Number(temporal.server.address.split(':')[1]));
   const list = plantList(options.seed, options.recipients ?? 24, options.fates);
   const settings: Record<string, string> = {
     ...limits,

@@ -70,7 +70,7 @@ async function newestBatch({ store, id }: CampaignRun): Promise<number> {
  * worker would go on with the next batch in the same activity, and a slow machine would kill it in the gap before that one's request.
  */
 async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
-  run.toTemporal.freeze();
+  run.toTemporal.partition();
   const at = { campaignId: run.id, now: run.sandbox.clock.now() };
   expect(await pauseCampaign(run.store, at, { reason: pausedByPerson })).toBe(true);
   run.sandbox.gates.release(gate);

@@ -1,7 +1,9 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { PlanActivityResult } from '../../activities/plan.ts';
 import type { NotedPost } from '../../activities/request-notes.ts';
+import { minuteMs } from '../support/campaign-rules.ts';
 import { batchNumberOf } from '../../src/rules/ids.ts';
 import { undecidedStates } from '../../src/rules/ledger.ts';
 import { nextStep } from '../../src/rules/pacing/next-step.ts';
@@ -47,6 +49,13 @@ export interface Stage {
   /** How long after a batch was sent the first look at the service is taken; 0: as soon as it is planned. */
   readonly collectAfterMs: number;
   collect(loop: CampaignLoop): Promise<Answer<Collected>>;
+}
+
+/** What Temporal makes of what an activity threw at its nth try, from 0: in how long it is tried again; `forGood`: never. */
+export function retryOf(error: unknown, tries: number): { afterMs: number; forGood: string | null } {
+  const failure = error instanceof ApplicationFailure ? error : null;
+  const afterMs = Number(failure?.nextRetryDelay ?? Math.min(1_000 * 2 ** tries, minuteMs));
+  return { afterMs, forGood: failure?.nonRetryable === true ? `failed for good: ${failure.type} ${failure.message}` : null };
 }
 
 /** One campaign as its workflow drives it: what is asked for next, and when, by the answers of the activities alone. */
@@ -112,7 +121,7 @@ export class CampaignLoop {
     this.planAt = null;
     const answer = await this.#stage.attempt('plan', async ({ activities }) => {
       const planned = await activities.plan(input);
-      return planned.kind === 'batch' && this.#stage.isLost('plan_result_lost') ? activities.plan(input) : planned;
+      return planned.kind === 'batch' && this.#stage.isLost('plan result: unheard') ? activities.plan(input) : planned;
     });
     if ('retryAt' in answer) this.planAt = answer.retryAt;
     else this.#follow(answer.result);
@@ -153,7 +162,7 @@ export class CampaignLoop {
     this.#stage.submits?.(submitting);
     const send = async ({ activities }: Worker) => {
       const result = await activities.submit({ batchId, thenPlan });
-      return this.#stage.isLost('submit_result_lost') ? activities.submit({ batchId, thenPlan }) : result;
+      return this.#stage.isLost('submit result: unheard') ? activities.submit({ batchId, thenPlan }) : result;
     };
     const answer = await this.#stage.attempt('submit', send, submitting.tries);
     if ('retryAt' in answer) {

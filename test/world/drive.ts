@@ -5,7 +5,6 @@ import { ApplicationFailure } from '@temporalio/common';
 import { fetch } from 'undici';
 import { sweepAgent } from '../../activities/sweep.ts';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
-import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import { countOutstanding, isOutstanding } from '../../src/ledger/limits/counters.ts';
 import { RedialRefusedError, resolveUnresolved } from '../../src/ledger/people/resolve.ts';
@@ -14,16 +13,19 @@ import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
-import { hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { writeTables } from '../ledger/clean-store.ts';
+import { openCampaign } from '../ledger/scenario.ts';
+import { hourMs } from '../support/campaign-rules.ts';
 import { notePlayed } from '../support/played.ts';
-import { CampaignLoop, type Answer, type Collected, type Stage } from './campaign-loop.ts';
+import { CampaignLoop, retryOf, type Answer, type Collected, type Stage } from './campaign-loop.ts';
 import { createWaitableClock, letRun, type WaitableClock } from './clock.ts';
 import { Hangs } from './hangs.ts';
 import type { CampaignPlan, Mix, WorldEvent } from './mix.ts';
 import { closeBook, type Outcome } from './outcome.ts';
 import { Persons } from './persons.ts';
 import { collectMaxMs, startProcess, type Process } from './process.ts';
-import { ProcessDied, Strikes } from './strikes.ts';
+import { ProcessDied } from './faults.ts';
+import { Strikes } from './strikes.ts';
 import { Witness } from './witness.ts';
 
 /** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
@@ -40,6 +42,7 @@ export class Drive implements Stage {
   readonly #strikes: Strikes;
   readonly #witness: Witness;
   readonly #folder = mkdtempSync(join(scratch, 'carillon-mix-'));
+  readonly #sqlitePath = join(this.#folder, 'carillon.db');
   readonly #closing: Promise<unknown>[] = [];
   readonly #hangs: Hangs;
   readonly #log: string[] = [];
@@ -138,6 +141,7 @@ export class Drive implements Stage {
     this.#sandbox = await startSandbox({ seed, ...sandbox, clock: this.clock, hooks: this.#hangs.hooks });
     if (faults.length > 0) this.#sandbox.addFaults(faults);
     this.#events = events.flatMap((event) => ('afterMs' in event ? [event] : [])).sort((a, b) => a.afterMs - b.afterMs);
+    if (this.#mix.databaseUrl === undefined) await writeTables(this.#sqlitePath);
     for (const skewMs of this.#mix.workers ?? [() => 0]) this.#workers.push(await this.#startProcess(skewMs));
     if (provenLagMs !== undefined) {
       const keyBehaviour = api === 'campaigns' ? ('first_answer' as const) : null;
@@ -147,15 +151,10 @@ export class Drive implements Stage {
     for (const plan of campaigns) await this.#startCampaign(plan);
   }
 
-  async #startCampaign({ campaignId, rules, rows }: CampaignPlan): Promise<void> {
+  async #startCampaign(plan: CampaignPlan): Promise<void> {
     const { api = 'contract' } = this.#mix;
-    const campaign = { campaignId, name: null, fileHash: campaignId, rules, accountId: this.#sandbox.url, api };
-    const chunks = (async function* () {
-      yield rows;
-    })();
-    await importCampaign(this.store, campaign, { chunks, now: this.clock.now() });
-    const round = await openRound(this.store, campaignId, this.clock.now());
-    this.#loops.push(new CampaignLoop(campaignId, round?.round ?? 0, this));
+    const round = await openCampaign(this.store, { ...plan, accountId: this.#sandbox.url, api, now: this.clock.now() });
+    this.#loops.push(new CampaignLoop(plan.campaignId, round, this));
   }
 
   #startProcess(skewMs: Process['skewMs']): Promise<Process> {
@@ -165,7 +164,7 @@ export class Drive implements Stage {
       clock: this.clock,
       begunAt: this.#begunAt,
       serviceUrl: this.#sandbox.url,
-      sqlitePath: join(this.#folder, 'carillon.db'),
+      sqlitePath: this.#sqlitePath,
       strikes: this.#strikes,
       replies: this.#hangs.replies,
       openRequestNotes: () => this.#witness.open(),
@@ -195,17 +194,15 @@ export class Drive implements Stage {
         await this.#restart();
         return { retryAt: this.clock.now() };
       }
-      if (error instanceof ApplicationFailure && error.nonRetryable === true)
-        this.#faults.push(`an activity failed for good: ${error.type} ${error.message}`);
+      const { afterMs, forGood } = retryOf(error, tries);
+      if (forGood !== null) this.#faults.push(`an activity ${forGood}`);
       if (!(error instanceof ApplicationFailure)) this.#faults.push(`an activity threw ${String(error)}`);
-      const failure = error as ApplicationFailure;
-      this.note(`failure ${failure.type}: ${failure.message}`);
-      const backoffMs = Math.min(1_000 * 2 ** Math.min(tries, 10), minuteMs);
-      return { retryAt: this.clock.now() + Number(failure.nextRetryDelay ?? backoffMs) };
+      this.note(`failure ${(error as ApplicationFailure).type}: ${(error as Error).message}`);
+      return { retryAt: this.clock.now() + afterMs };
     }
   }
 
-  isLost(point: 'plan_result_lost' | 'submit_result_lost'): boolean {
+  isLost(point: 'plan result: unheard' | 'submit result: unheard'): boolean {
     const isLost = this.#strikes.strike(point);
     if (isLost) this.#witness.tries += 1;
     return isLost;

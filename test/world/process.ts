@@ -4,12 +4,13 @@ import { openStore } from '../../src/ledger/open-ledger.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { connectService } from '../../src/service/registry.ts';
-import { buildDependencies } from '../support/activity-dependencies.ts';
+import { buildDependencies, connectionTo } from '../support/activity-dependencies.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import type { Worker } from './campaign-loop.ts';
 import type { WaitableClock } from './clock.ts';
 import type { Mix } from './mix.ts';
-import { createMortality, mortalService, shakyStore, type Replies, type Strikes } from './strikes.ts';
+import { createMortality } from './faults.ts';
+import { mortalService, shakyStore, type Replies, type Strikes } from './strikes.ts';
 
 /** A worker on the ledger that can die. */
 export interface Process extends Worker {
@@ -41,16 +42,7 @@ export async function startProcess(place: Place, workerId: string, skewMs: Proce
   const opened = await openStore(databaseUrl === undefined ? { sqlitePath } : { databaseUrl, sqlitePath });
   const nowReal = () => clock.now() + skewMs(clock.now() - place.begunAt);
   const mortality = createMortality();
-  const service = connectService({
-    api,
-    baseUrl: serviceUrl,
-    apiKey: 'sk_sandbox_ok',
-    timeouts: { connectMs: 20_000, headersMs: 20_000, bodyMs: 20_000 },
-    readsPerSecond: 1_000_000,
-    retriesAfter429: { reads: 0 },
-    nowReal,
-    monotonicMs: () => clock.now(),
-  });
+  const service = connectService({ api, ...connectionTo(serviceUrl, nowReal, () => clock.now()) });
   const timed = { ...opened, now: async () => clock.now() };
   const deps = buildDependencies({
     store: shakyStore(mix.wrapStore?.(timed) ?? timed, strikes),

@@ -1,52 +1,35 @@
 import type { CallService, Placing } from '../../src/service/port/call-service.ts';
 import type { Store } from '../../src/ledger/tx.ts';
+import { brokenConnection, type Mortality, type Strike as Befalling } from './faults.ts';
+
+/** What of a process is struck: a request to the service, a commit, or what an activity tells Temporal. */
+type Struck = keyof CallService | 'commit' | 'plan result' | 'submit result';
+export type StrikePoint = `${Struck}: ${Befalling}`;
 
 /** Where a process can die, or lose the word that its work was done. */
 export const strikePoints = [
-  /** `posting` is committed, the POST not begun. */
-  'dies_before_post',
-  /** The POST is answered, its verdict not written. */
-  'dies_after_post',
-  'dies_in_list',
-  'dies_in_read',
-  /** The transaction is committed, and its caller hears that the connection broke. */
-  'commit_unheard',
-  /** The transaction does not happen. */
-  'commit_refused',
-  'plan_result_lost',
-  'submit_result_lost',
-] as const;
+  'place: dies before',
+  'place: dies after',
+  'records: dies before',
+  'record: dies before',
+  'commit: unheard',
+  'commit: fails',
+  'plan result: unheard',
+  'submit result: unheard',
+] as const satisfies StrikePoint[];
 /** The same around what only a service does that names recipients. */
 export const reportPoints = [
-  'dies_before_look_up',
-  'dies_after_look_up',
-  /** The report is read, and nothing of it written. */
-  'dies_after_report',
-  /** `batch.withdrawing` is committed, the service not asked. */
-  'dies_before_withdraw',
-  /** The service has heard it, and its answer is lost. */
-  'dies_after_withdraw',
-] as const;
-export type StrikePoint = (typeof strikePoints)[number] | (typeof reportPoints)[number];
+  'find: dies before',
+  'find: dies after',
+  'report: dies after',
+  'withdraw: dies before',
+  'withdraw: dies after',
+] as const satisfies StrikePoint[];
 
 export interface Strike {
   point: StrikePoint;
   /** Which passage, from 1, counted over the whole run. */
   nth: number;
-}
-
-/** Which strikes stand around each request that is no POST. */
-const around = {
-  records: ['dies_in_list', null],
-  record: ['dies_in_read', null],
-  find: ['dies_before_look_up', 'dies_after_look_up'],
-  report: [null, 'dies_after_report'],
-  withdraw: ['dies_before_withdraw', 'dies_after_withdraw'],
-} as const satisfies Partial<Record<keyof CallService, readonly [before: StrikePoint | null, after: StrikePoint | null]>>;
-
-/** Thrown into the driver when the simulated process is gone; its own code never goes on. */
-export class ProcessDied extends Error {
-  override readonly name = 'ProcessDied' as const;
 }
 
 /** Counts passages and says which of them are struck. */
@@ -59,36 +42,14 @@ export class Strikes {
     this.#strikes = strikes;
   }
 
-  /** Notes a passage; without a point there is none. */
-  strike(point: StrikePoint | null): boolean {
-    if (point === null) return false;
+  /** Notes a passage. */
+  strike(point: StrikePoint): boolean {
     const nth = (this.#passed.get(point) ?? 0) + 1;
     this.#passed.set(point, nth);
     const struck = this.#strikes.some((strike) => strike.point === point && strike.nth === nth);
     if (struck) this.struck.push(point);
     return struck;
   }
-}
-
-export interface Mortality {
-  /** Kills the process; what awaits the answer waits for ever. */
-  die(): Promise<never>;
-  died: Promise<never>;
-}
-
-export function createMortality(): Mortality {
-  let kill: (error: ProcessDied) => void = () => {};
-  const died = new Promise<never>((_, reject) => {
-    kill = reject;
-  });
-  died.catch(() => {});
-  return {
-    died,
-    die: () => {
-      kill(new ProcessDied('the process is gone'));
-      return new Promise<never>(() => {});
-    },
-  };
 }
 
 /** What a process knows of the replies to its requests to dial. */
@@ -109,32 +70,28 @@ export function mortalService(service: CallService, strikes: Strikes, mortality:
         replies.lost.add(once.requestId);
         return mortality.die();
       };
-      await dieIf('dies_before_post');
+      await dieIf('place: dies before');
       // The service's clock stands still while an answer is awaited, so giving up is decided here and not timed.
       const givenUp = replies.givenUp(once.requestId).then((): Placing => {
         replies.lost.add(once.requestId);
         return { kind: 'unknown', status: null, requestId: null, serviceMs: null, fault: 'no answer in time' };
       });
       const placed = await Promise.race([service.place(request, once), givenUp]);
-      await dieIf('dies_after_post');
+      await dieIf('place: dies after');
       return placed;
     },
   };
-  for (const [name, [before, after]] of Object.entries(around)) {
-    const ask = service[name as keyof typeof around] as ((...given: unknown[]) => Promise<unknown>) | undefined;
+  for (const name of ['records', 'record', 'find', 'report', 'withdraw'] as const) {
+    const ask = service[name] as ((...given: unknown[]) => Promise<unknown>) | undefined;
     if (ask === undefined) continue;
     const struckAsk: typeof ask = async (...given) => {
-      if (strikes.strike(before)) return mortality.die();
+      if (strikes.strike(`${name}: dies before`)) return mortality.die();
       const answer = await ask.apply(service, given);
-      return strikes.strike(after) ? mortality.die() : answer;
+      return strikes.strike(`${name}: dies after`) ? mortality.die() : answer;
     };
     Object.assign(mortal, { [name]: struckAsk });
   }
   return mortal;
-}
-
-export function brokenConnection(): Error {
-  return Object.assign(new Error('the connection to the database broke'), { code: 'ECONNRESET' });
 }
 
 /** A store whose commits sometimes fail, or succeed unheard. */
@@ -142,9 +99,9 @@ export function shakyStore(store: Store, strikes: Strikes): Store {
   return {
     ...store,
     async transaction(work) {
-      if (strikes.strike('commit_refused')) throw brokenConnection();
+      if (strikes.strike('commit: fails')) throw brokenConnection();
       const result = await store.transaction(work);
-      if (strikes.strike('commit_unheard')) throw brokenConnection();
+      if (strikes.strike('commit: unheard')) throw brokenConnection();
       return result;
     },
   };

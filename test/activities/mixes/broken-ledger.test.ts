@@ -19,7 +19,7 @@ test('a ledger whose compare-and-set always succeeds is caught dialling twice', 
   // The earlier seeds take long, and are not caught.
   for (const seed of range(isFull ? 1 : 8, 60)) {
     const mix = drawMix(seed);
-    if (!mix.strikes?.some(({ point }) => point === 'dies_after_post')) continue;
+    if (!mix.strikes?.some(({ point }) => point === 'place: dies after')) continue;
     const { breaches, proven } = await new Drive(mix).run();
     if (!breaches.some(({ rule }) => rule === 'an attempt dialled twice')) continue;
     caught.push(seed);

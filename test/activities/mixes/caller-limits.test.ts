@@ -28,7 +28,10 @@ test.for(seedsFrom(3, isFull ? 4 : 2))(
       rows: people.slice(15 * at, 15 * (at + 1)).map(({ e164, name }, index) => buildRow(index + 1, e164, [e164, name])),
     }));
     const { faults, hangs } = seed % 2 === 0 ? drawPostFaults(random) : { faults: [], hangs: [] };
-    const strikes = [{ point: 'dies_after_post', nth: random.pick([1, 2, 3]) } as const, { point: 'dies_before_post', nth: 2 } as const];
+    const strikes = [
+      { point: 'place: dies after', nth: random.pick([1, 2, 3]) } as const,
+      { point: 'place: dies before', nth: 2 } as const,
+    ];
     const workers = [() => 0, () => 0];
     const sandbox = { concurrency: 30, seedData: true };
     const mix: Mix = { seed: `caller ${seed}`, sandbox, campaigns, faults, hangs, workers, strikes: seed % 2 === 0 ? strikes : [] };

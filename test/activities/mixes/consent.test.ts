@@ -76,7 +76,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       })),
       faults,
       hangs,
-      strikes: isCalm ? [] : [{ point: 'dies_before_post', nth: 3 }],
+      strikes: isCalm ? [] : [{ point: 'place: dies before', nth: 3 }],
       workers: [() => 0, () => (seed % 3 === 0 ? -skewMs : skewMs)],
       events: events.toSorted((a, b) => a.afterMs - b.afterMs),
     };

@@ -64,7 +64,10 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       },
     ];
     const { faults, hangs } = isCalm ? { faults: [], hangs: [] } : drawPostFaults(random);
-    const strikes = [{ point: 'dies_after_post', nth: random.pick([1, 2, 3]) } as const, { point: 'dies_before_post', nth: 2 } as const];
+    const strikes = [
+      { point: 'place: dies after', nth: random.pick([1, 2, 3]) } as const,
+      { point: 'place: dies before', nth: 2 } as const,
+    ];
     const mix: Mix = {
       seed: `house ${seed}`,
       sandbox: { concurrency: 20, seedData: true },

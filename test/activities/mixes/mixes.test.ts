@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { describeSeeds, isSoak, seedsFrom } from '../../support/depth.ts';
-import { createDatabase } from '../../support/postgres-server.ts';
-import { sharedServer } from '../../support/shared-server.ts';
+import { newDatabase } from '../../ledger/clean-store.ts';
 import { asReported, drawChainedMix, drawMix, drawTangledMix } from '../../world/inputs/draw-mix.ts';
 import type { Mix } from '../../world/mix.ts';
 import { Coverage, mustHappen, runMixes } from '../../world/run-mixes.ts';
@@ -16,7 +15,7 @@ interface Play {
 }
 
 const wentOn = ['went on for 1', 'went on for 2', 'went on for 3', 'went on for 4', 'taken up at a later batch'];
-const whileGoingOn = ['dies_before_post', 'dies_after_post', 'commit_unheard', 'commit_refused', 'submit_result_lost'];
+const whileGoingOn = ['place: dies before', 'place: dies after', 'commit: unheard', 'commit: fails', 'submit result: unheard'];
 
 const plays: readonly Play[] = [
   { what: 'no mix of faults breaks a promise', seeds: seedsFrom(1, 15, [2, 3, 7, 12, 14]), draw: drawMix, must: mustHappen },
@@ -48,7 +47,7 @@ test.each(plays.map((play) => ({ ...play, which: describeSeeds(play.seeds) })))(
 
 test.runIf(isSoak)('nor is one broken on PostgreSQL', async () => {
   for (const seed of seedsFrom(1, 5)) {
-    const databaseUrl = await createDatabase(await sharedServer('postgres'), `mix_${seed}`);
+    const { databaseUrl = '' } = await newDatabase('postgres');
     const draw = seed % 2 === 0 ? drawMix : drawTangledMix;
     expect(await runMixes([{ ...draw(seed), databaseUrl }], new Coverage())).toEqual([]);
   }

@@ -39,8 +39,8 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     const drawn: number[][] = [];
     const { faults, hangs } = isCalm ? { faults: [], hangs: [] } : drawPostFaults(random);
     const strikes = [
-      { point: 'dies_after_post', nth: random.pick([1, 2, 3]) },
-      { point: 'dies_before_post', nth: random.pick([2, 4]) },
+      { point: 'place: dies after', nth: random.pick([1, 2, 3]) },
+      { point: 'place: dies before', nth: random.pick([2, 4]) },
     ] as const;
     const mix: Mix = {
       seed: `pilot ${seed}`,

@@ -5,6 +5,7 @@ import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
 import { serviceApis } from '../../../src/rules/service-api.ts';
 import { buildRow, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isSoak, seedsFrom } from '../../support/depth.ts';
+import { wallOf } from '../../support/wall.ts';
 import { asReported, drawPostFaults, drawStrikes } from '../../world/inputs/draw-mix.ts';
 import { Drive } from '../../world/drive.ts';
 import { campaignOf } from '../../world/judge/calls.ts';
@@ -30,12 +31,6 @@ const ways: readonly { say: string; wall?: string; afterMinutes?: number; instan
   { say: 'when the cows come home' },
   { say: '2030-03-08 17:00', wall: '2030-03-08T17:00' },
 ];
-
-/** What the clock on the wall shows, minute by minute as Node tells it. */
-function wallOf(at: number, zone: string): string {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
-  return format.format(at).replace(' ', 'T');
-}
 
 /** The first instant after the talk at which the wall shows the time, or a later one where it never shows it. */
 function meant({ wall, afterMinutes, instant }: (typeof ways)[number], zone: string, toldAt: number): number | null {
@@ -178,7 +173,9 @@ function withPromises(people: readonly Person[], calls: readonly CallTruth[], to
 /** By API. */
 const sums = new Map(serviceApis.map((api) => [api, { promises: 0, kept: 0 }]));
 
-const cases = serviceApis.flatMap((api) => seedsFrom(1, 2).map((seed) => ({ api, seed })));
+// A calm one and a hard one; each of the two published APIs with one of them.
+const usual = { contract: [1, 2], 'batch-calling': [2], campaigns: [1] };
+const cases = serviceApis.flatMap((api) => seedsFrom(1, 2, usual[api]).map((seed) => ({ api, seed })));
 
 test.for(cases)(
   'each promise of three campaigns is kept once in its time, or told, over a night in which clocks change: $api, seed $seed',
@@ -215,6 +212,6 @@ test.for(cases)(
 
 test.skipIf(isSoak).for(serviceApis)('most of them are kept: %s', (api) => {
   const { promises = 0, kept = 0 } = sums.get(api) ?? {};
-  expect(promises).toBeGreaterThan(50);
+  expect(promises).toBeGreaterThan(25);
   expect(kept / promises).toBeGreaterThan(0.7);
 });

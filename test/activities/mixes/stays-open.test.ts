@@ -60,8 +60,8 @@ test.for(seedsFrom(1, isFull ? 6 : 2))(
     const strikes = isCalm
       ? []
       : ([
-          { point: 'dies_after_post', nth: 2 },
-          { point: 'dies_before_post', nth: 4 },
+          { point: 'place: dies after', nth: 2 },
+          { point: 'place: dies before', nth: 4 },
         ] as const);
     const mix: Mix = {
       seed: `leads ${seed}`,

@@ -11,6 +11,7 @@ import { makeBundle } from '../../../src/presentation/evidence/bundle.ts';
 import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import { isFull } from '../../support/depth.ts';
+import { wallOf, weekdayOf } from '../../support/wall.ts';
 import { Drive } from '../../world/drive.ts';
 import type { Call, Row } from '../../world/judge/evidence.ts';
 import { judge } from '../../world/judge/judge.ts';
@@ -46,34 +47,27 @@ const calleesLater = parse(readFileSync('examples/recall/callees-later.yaml', 'u
 const saidBy = new Map(callees.people.flatMap(({ numbers, answers }) => numbers.map((number) => [number, answers.callback_at] as const)));
 const zoneOf = new Map([...list, ...leads].map(({ phone = '', timezone = '' }) => [phone, timezone]));
 
-function wallOf(at: number, zone: string): { date: string; weekday: string; minute: number } {
-  const parts = new Intl.DateTimeFormat('en-CA', {
-    timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23', weekday: 'long',
-  }).formatToParts(at); // prettier-ignore
-  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
-  const date = `${part('year')}-${part('month')}-${part('day')}`;
-  return { date, weekday: part('weekday'), minute: Number(part('hour')) * 60 + Number(part('minute')) };
-}
-
 /** What somebody means who says such a thing, by the clock on their wall, looked for minute by minute. Shares nothing with the program. */
 function meant(said: string, zone: string, toldAt: number): number {
   const span = { 'in 90 minutes': 90, 'in two hours': 120 }[said];
   if (span !== undefined) return toldAt + span * minuteMs;
   const [, day = '', hour = '', half = ''] = /^(\w+) at (\d+) (am|pm)$/.exec(said) ?? [];
-  const minute = (Number(hour) + (half === 'pm' ? 12 : 0)) * 60;
-  const today = wallOf(toldAt, zone).date;
-  const tomorrow = wallOf(toldAt + dayMs, zone).date;
+  const time = `${String(Number(hour) + (half === 'pm' ? 12 : 0)).padStart(2, '0')}:00`;
+  const dateAt = (at: number) => wallOf(at, zone).slice(0, 10);
+  const [today, tomorrow] = [dateAt(toldAt), dateAt(toldAt + dayMs)];
   for (let at = Math.ceil(toldAt / minuteMs) * minuteMs; ; at += minuteMs) {
     const wall = wallOf(at, zone);
-    const isDay = day === 'tomorrow' ? wall.date === tomorrow && tomorrow !== today : wall.weekday === day;
-    if (isDay && wall.minute === minute) return at;
+    if (wall.slice(11) !== time) continue;
+    const isDay = day === 'tomorrow' ? wall.startsWith(tomorrow) && tomorrow !== today : weekdayOf(wall) === day;
+    if (isDay) return at;
   }
 }
 
 /** Well within the hours of the campaign and of every law in the list. */
 function isClearlyOpen(at: number, zone: string): boolean {
-  const { weekday, minute } = wallOf(at, zone);
-  return !['Saturday', 'Sunday'].includes(weekday) && minute >= 10 * 60 && minute < 19 * 60;
+  const wall = wallOf(at, zone);
+  const time = wall.slice(11);
+  return !['Saturday', 'Sunday'].includes(weekdayOf(wall)) && time >= '10:00' && time < '19:00';
 }
 
 const said = ({ collected }: CallTruth, key: string): string => (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase(); // prettier-ignore

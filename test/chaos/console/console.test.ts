@@ -25,7 +25,7 @@ function triesOf({ person }: Ending): string[] {
 }
 
 test('each act of a person through the API is done once, however often and by whomever it is sent', async () => {
-  const place = await openPlace('sqlite', 'console');
+  const place = await openPlace('sqlite');
   for (const act of [...actsOfPersons, ...actsThatEnd])
     for (const sending of sendings) {
       const ending = await play(place, { act, sending });
@@ -40,7 +40,7 @@ test('each act of a person through the API is done once, however often and by wh
 });
 
 test('a pause is not undone by a resume from before it, and not made again when its request is repeated after the resume', async () => {
-  const place = await openPlace('sqlite', 'console-pause');
+  const place = await openPlace('sqlite');
   const tries = triesOf(await play(place, { act: 'pause', sending: 'once' }));
   expect(tries.slice(0, 5)).toEqual([
     'pause carried out',
@@ -52,7 +52,7 @@ test('a pause is not undone by a resume from before it, and not made again when 
 });
 
 test('a pause whose answer was lost is over once somebody has resumed, also when its answer comes after that', async () => {
-  const place = await openPlace('sqlite', 'console-lost-pause');
+  const place = await openPlace('sqlite');
   const silent: Scenario = { ...scenario, people: ['no_answer'] };
   // While the first call is collected; its third effect keeps the answer.
   const struck = { nth: 2, strike: 'dies after' } as const;
@@ -67,14 +67,14 @@ test.each([
   [9156, 'a pause dies after its commit, a resume, then a call'],
   [20_161, 'a row is withdrawn that had ended as suppressed'],
 ])('seed %i: %s', async (seed) => {
-  const place = await openPlace('sqlite', `desk-${seed}`);
+  const place = await openPlace('sqlite');
   const weaves = emptyWeaves();
   await runSeed(place, seed, weaves);
   expect(weaves.broken).toEqual([]);
 });
 
 test('a request whose process dies over it is carried out soon after under the same key', async () => {
-  const place = await openPlace('sqlite', 'console-dies');
+  const place = await openPlace('sqlite');
   const struck = { nth: 0, strike: 'dies after' } as const;
   const ending = await play(place, { act: 'suppress', sending: 'once', struck });
   expect(judge(gatherEnding(ending))).toEqual([]);
@@ -84,7 +84,7 @@ test('a request whose process dies over it is carried out soon after under the s
 });
 
 test('what was asked for is gathered with what was written meanwhile, and the lists at the end', async () => {
-  const ending = await play(await openPlace('sqlite', 'console-judge'), { act: 'suppress', sending: 'twice' });
+  const ending = await play(await openPlace('sqlite'), { act: 'suppress', sending: 'twice' });
   const { ledger, standing, person } = ending;
   const [first] = person.asked.flatMap(({ tries }) => tries);
   const havingSent = (tries: (typeof first)[]): Ending => {

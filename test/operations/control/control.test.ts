@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { EventEmitter, once } from 'node:events';
 import { readConfig } from '../../../src/shared/config.ts';
 import { createControl, openTemporal, withControl, type Control } from '../../../src/operations/control/control.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startWay } from '../../world/way.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { readCampaignFile } from '../../../src/campaign/file/file.ts';
@@ -28,7 +28,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('Temporal is connected at first use and once for all, and anew when the connection was lost', async () => {
   const { address, namespace } = await sharedTemporal();
-  const proxy = await startTcpProxy(Number(address.split(':')[1]));
+  const proxy = await startWay(Number(address.split(':')[1]));
   onTestFinished(() => proxy.close());
   const env = { TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}`, TEMPORAL_NAMESPACE: namespace };
   const config = readConfig(env);
@@ -48,9 +48,8 @@ test('Temporal is connected at first use and once for all, and anew when the con
   expect(connections).toBe(0);
 
   await proxy.refuse();
-  proxy.drop();
   await expect(control.temporal(500)).rejects.toMatchObject({ name: 'TemporalUnreachableError' });
-  await proxy.accept();
+  await proxy.heal();
   const anew = await control.temporal();
   expect(anew).not.toBe(first);
   expect(await control.temporal()).toBe(anew);

@@ -85,11 +85,11 @@ export function drawStrikes(random: Random, points: readonly StrikePoint[] = str
   const strikes: Strike[] = [];
   for (const point of points) {
     if (!random.chance(0.3)) continue;
-    const most = point.startsWith('dies_in') ? 40 : point.startsWith('commit') ? 80 : 6;
+    const most = point.startsWith('record') ? 40 : point.startsWith('commit') ? 80 : 6;
     const nth = 1 + Math.floor(random.between(0, most));
     strikes.push({ point, nth });
     // A database that stays away: what was to be written comes back to be written later.
-    if (point === 'commit_refused') for (let more = 1; more <= 4; more += 1) strikes.push({ point, nth: nth + more });
+    if (point === 'commit: fails') for (let more = 1; more <= 4; more += 1) strikes.push({ point, nth: nth + more });
   }
   return strikes;
 }

@@ -29,8 +29,6 @@ export function worldNamesOf(api: ServiceApi): string[] {
   return Object.keys(api === 'contract' ? kinds : { ...kinds, ...reportedKinds });
 }
 
-export const worldNames = worldNamesOf('contract');
-
 /** The name of the world that a seed draws. */
 export function nameOfSeed(seed: number, api: ServiceApi): string {
   const names = worldNamesOf(api);

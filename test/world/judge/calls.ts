@@ -1,4 +1,5 @@
 import type { Call, Evidence } from './evidence.ts';
+import { wallOf, weekdayOf } from '../../support/wall.ts';
 
 /** By what a call is dated: the ledger allowed it, the service took it, by its clock or a real one, the telephone rang. */
 export type By = 'allowed' | 'accepted' | 'real' | 'rang';
@@ -39,10 +40,8 @@ const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
 /** Whether a clock in the zone stands within hours as a list has them, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`. */
 export function isWithin(hours: string, zone: string, at: number): boolean {
-  const options = { timeZone: zone, weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  const parts = new Intl.DateTimeFormat('en-US', options).formatToParts(at);
-  const { weekday = '', hour = '', minute = '' } = Object.fromEntries(parts.map(({ type, value }) => [type, value]));
-  const [today, now] = [days.indexOf(weekday), `${hour}:${minute}`];
+  const wall = wallOf(at, zone);
+  const [today, now] = [days.indexOf(weekdayOf(wall).slice(0, 3)), wall.slice(11)];
   return hours.split(/\s*[,;]\s*/).some((part) => {
     const [, first = 'Mon', last = first, from = '', to = ''] = /^(?:(\w{3})(?:-(\w{3}))? )?([\d:]+)-([\d:]+)$/.exec(part) ?? [];
     const isNamed = /^[A-Z]/.test(part);

@@ -1,7 +1,7 @@
 import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import { heldConnection } from '../../src/ledger/sqlite-dialect.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
-import type { Refusal } from './effect-log.ts';
+import type { Refusal } from './faults.ts';
 
 const codes: Readonly<Record<'sqlite' | 'postgres', Readonly<Record<Refusal, string>>>> = {
   sqlite: { locked: 'SQLITE_BUSY', 'disk full': 'SQLITE_FULL' },
