@@ -8,9 +8,9 @@ import type { Effect } from './effect-log.ts';
 import { faultKindsOf, Matrix, possible } from './matrix.ts';
 import { planOf } from './draw-weave.ts';
 import { SmallCampaign } from './small-campaign.ts';
-import { openPlace } from './open-place.ts';
-import { refuseStatement } from '../world/refuse-statement.ts';
+import { openPlace } from './places.ts';
 import { shrink, without } from './shrink.ts';
+import { refuseStatement } from '../world/faults.ts';
 
 const [scenario] = scenarios as [Case['scenario']];
 

@@ -6,7 +6,7 @@ import { designOf } from './design.ts';
 import { emptyWeaves, runCase } from './run-weaves.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
 import { mostLines } from './story.ts';
-import { openPlace } from './open-place.ts';
+import { openPlace } from './places.ts';
 
 /** The guard of "never call twice", disabled: every process that asks hears that it was itself that moved the batch. */
 vi.mock('../../src/ledger/batch-state.ts', (): typeof BatchStates => ({

@@ -1,10 +1,9 @@
-import { actsOf, actsOfPersons, specialActs, type Act } from './acts.ts';
+import { actsOf, actsOfPersons, specialActs, type Act, type Intervention } from './acts.ts';
 import { sendings } from './console/person.ts';
 import { type Effect, type Transition } from './effect-log.ts';
 import { cellOf, kindsOf } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
-import type { Intervention } from './intervention.ts';
 import { SmallCampaign } from './small-campaign.ts';
 import { nameStep, refusals, steps, type Strike, strikes } from '../world/faults.ts';
 

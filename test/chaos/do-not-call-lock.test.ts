@@ -4,7 +4,7 @@ import { bothDialects } from '../ledger/test-stores.ts';
 import { emptyWeaves, runCase } from './run-weaves.ts';
 import { designOf } from './design.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
-import { openPlace } from './open-place.ts';
+import { openPlace } from './places.ts';
 
 /** The lock that makes an entry of the do-not-call list wait for a dial that is about to be committed, and the other way round. */
 vi.mock('../../src/ledger/locks.ts', async (load) => ({ ...(await load<typeof Locks>()), lockToDial: async () => {} }));

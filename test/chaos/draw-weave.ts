@@ -2,11 +2,10 @@ import { Random } from '../../src/sandbox/core/random.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
-import { acts, actsOfPersons, actsThatEnd, type Act } from './acts.ts';
+import { acts, actsOfPersons, actsThatEnd, type Act, type Intervention, type Plan } from './acts.ts';
 import { sendings } from './console/person.ts';
 import { manners } from '../world/population.ts';
 import type { Scenario } from './scenarios.ts';
-import type { Intervention, Plan } from './intervention.ts';
 import { refusals, steps, strikes } from '../world/faults.ts';
 
 const mostInterventions = 4;

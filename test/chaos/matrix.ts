@@ -1,9 +1,8 @@
 import { batchTransitions, type BatchState } from '../../src/rules/ledger.ts';
-import { actsOf, specialActs } from './acts.ts';
+import { actsOf, specialActs, type Intervention } from './acts.ts';
 import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { noteOfWithdrawal, type Transition } from './effect-log.ts';
 import { possibleRequests } from './requests.ts';
-import type { Intervention } from './intervention.ts';
 import type { Ending } from './small-campaign.ts';
 import { type ClockStep, clockSteps, isRefusal, nameStep, refusals, strikes } from '../world/faults.ts';
 

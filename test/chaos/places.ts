@@ -8,10 +8,11 @@ import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
 import { createWaitableClock, type WaitableClock } from '../world/clock.ts';
 import { scratch } from '../world/drive.ts';
 import { createTerminal } from '../interfaces/cli/terminal.ts';
-import { tablesOf } from '../ledger/clean-store.ts';
+import { tablesOf, newDatabase } from '../ledger/clean-store.ts';
 import { Console } from './console/console.ts';
 import { sandboxOf, type Scenario } from './scenarios.ts';
 import type { Store } from '../../src/ledger/tx.ts';
+import { onTestFinished } from 'vitest';
 
 /** Of a database with no campaign in it the log may be emptied too: elsewhere nothing is ever deleted from it. */
 const logMayBeEmptied = [
@@ -114,6 +115,14 @@ export class Place {
     for (const store of this.stores) await store.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** For one test. */
+export async function openPlace(database: Store['dialect'], api: ServiceApi = 'contract'): Promise<Place> {
+  const { databaseUrl } = database === 'sqlite' ? {} : await newDatabase(database);
+  const place = await Place.open({ databaseUrl, api });
+  onTestFinished(() => place.close());
+  return place;
 }
 
 /** As an operator does it: `carillon doctor --prove-lookup`, with a call that is never made. */

@@ -5,7 +5,7 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { chooseCases } from './design.ts';
 import type { Transition } from './effect-log.ts';
 import { possibleOf } from './matrix.ts';
-import { openPlace } from './open-place.ts';
+import { openPlace } from './places.ts';
 import { emptyWeaves, runCase, runSeed } from './run-weaves.ts';
 import { scenariosOf } from './scenarios.ts';
 

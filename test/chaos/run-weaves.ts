@@ -3,7 +3,7 @@ import type { Case } from './design.ts';
 import { nameTry } from './console/person.ts';
 import { drawPlan, drawScenario, planOf } from './draw-weave.ts';
 import type { Transition } from './effect-log.ts';
-import type { Intervention, Plan } from './intervention.ts';
+import type { Intervention, Plan } from './acts.ts';
 import { judge, type Breach } from '../world/judge/judge.ts';
 import { gatherEnding } from './gather.ts';
 import { kindsOf, Matrix } from './matrix.ts';

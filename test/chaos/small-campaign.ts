@@ -9,11 +9,10 @@ import { CampaignLoop, retryOf, type Answer, type Collected, type Stage } from '
 import { collectMaxMs } from '../world/process.ts';
 import { openCampaign } from '../ledger/scenario.ts';
 import { notePlayed } from '../support/played.ts';
-import { wish, type Standing } from './acts.ts';
+import { wish, type Standing, type Intervention, type Plan } from './acts.ts';
 import { Crew, type Worker as WovenWorker } from './crew.ts';
 import type { Person } from './console/person.ts';
 import { stands, type Effect } from './effect-log.ts';
-import type { Intervention, Plan } from './intervention.ts';
 import type { Place } from './places.ts';
 import { campaignId, rowOf, rulesOf, type Order, type Scenario } from './scenarios.ts';
 import { ProcessDied } from '../world/faults.ts';

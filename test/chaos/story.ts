@@ -1,6 +1,6 @@
 import type { Breach } from '../world/judge/judge.ts';
 import type { Effect } from './effect-log.ts';
-import type { Intervention } from './intervention.ts';
+import type { Intervention } from './acts.ts';
 import type { Ending } from './small-campaign.ts';
 import { nameStep } from '../world/faults.ts';
 

@@ -3,7 +3,7 @@ import { bothDialects } from '../ledger/test-stores.ts';
 import { describeSeeds, isSoak, seedFactor, seedsFrom } from '../support/depth.ts';
 import { chooseCases } from './design.ts';
 import type { databases } from './command.ts';
-import { openPlace } from './open-place.ts';
+import { openPlace } from './places.ts';
 import { emptyWeaves, formatWeaves, runCase, runSeed } from './run-weaves.ts';
 import { scenarios } from './scenarios.ts';
 

@@ -5,9 +5,8 @@ import type { Transport } from '../../src/service/http/transport.ts';
 import { NotSentError, OutcomeUnknownError } from '../../src/service/port/errors.ts';
 import type { Tx, Store } from '../../src/ledger/tx.ts';
 import { type Effect, type EffectLog, type Looked } from './effect-log.ts';
-import { refuseStatement } from '../world/refuse-statement.ts';
 import { nameRequest, requestsOf } from './requests.ts';
-import { type Blow, brokenConnection, createMortality, isRefusal, ProcessDied, type Strike } from '../world/faults.ts';
+import { type Blow, brokenConnection, createMortality, isRefusal, ProcessDied, type Strike, refuseStatement } from '../world/faults.ts';
 
 /** Asked before each effect; may do something first, and says what befalls the process there. */
 export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Blow | null>;

@@ -23,10 +23,9 @@ import { Hangs } from './hangs.ts';
 import type { CampaignPlan, Mix, WorldEvent } from './mix.ts';
 import { closeBook, type Outcome } from './outcome.ts';
 import { Persons } from './persons.ts';
-import { collectMaxMs, startProcess, type Process } from './process.ts';
+import { collectMaxMs, startProcess, Witness, type Process } from './process.ts';
 import { ProcessDied } from './faults.ts';
 import { Strikes } from './strikes.ts';
-import { Witness } from './witness.ts';
 
 /** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
 export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

@@ -2,9 +2,8 @@
 import { parseArgs } from 'node:util';
 import { serviceApis, type ServiceApi } from '../../src/rules/service-api.ts';
 import { startPostgresServer } from '../support/postgres-server.ts';
-import { formatCutLines } from './cut-lines.ts';
 import { drawWorld, worldNamesOf, type World } from './inputs/draw-world.ts';
-import { addUp, formatFigures, runWorlds } from './run-worlds.ts';
+import { addUp, formatCutLines, formatFigures, runWorlds } from './run-worlds.ts';
 
 const { values } = parseArgs({
   options: {

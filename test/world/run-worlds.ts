@@ -4,11 +4,11 @@ import { keyHeaders } from '../../src/rules/service-api.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
 import { Drive } from './drive.ts';
 import type { Outcome } from './outcome.ts';
-import { addCutLines, countCutLines, type CutLines } from './cut-lines.ts';
 import type { World } from './inputs/draw-world.ts';
-import { countGivenUp, gatherWorld, placedCalls } from './gather.ts';
+import { countGivenUp, gatherWorld, placedCalls, type Ledger } from './gather.ts';
 import { judge, type Breach } from './judge/judge.ts';
 import { judgePairs } from './judge/never-twice.ts';
+import { isCutLine, wordingOf } from '../../src/rules/correlation/line-words.ts';
 
 export interface Figures {
   seeds: number;
@@ -147,4 +147,50 @@ export function formatFigures(figures: Map<string, Figures>): string {
   const line = (row: string[]): string =>
     row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ');
   return [head, ...body].map(line).join('\n');
+}
+
+/** Records whose opening line was cut off after so many words, and rows left in doubt that one of them may belong to. */
+interface CutLines {
+  records: number;
+  rows: number;
+}
+
+/** By the number of words that were spoken. A row in doubt about several records counts at each of them. */
+function countCutLines({ conversations, attempts, recipients }: Ledger): Record<number, CutLines> {
+  const ours = [...new Set(attempts.flatMap(({ opening_line: line }) => wordingOf(line) ?? []))];
+  const wordsOf = new Map<string, number>();
+  for (const { conversation_id: id, facts } of conversations) {
+    const shown = wordingOf((JSON.parse(facts) as { openingLine: string | null }).openingLine);
+    if (shown !== null && ours.some((own) => isCutLine(shown, own))) wordsOf.set(id, shown.words.length);
+  }
+  const cut: Record<number, CutLines> = {};
+  const at = (words: number) => (cut[words] ??= { records: 0, rows: 0 });
+  for (const words of wordsOf.values()) at(words).records += 1;
+  for (const { recipient_id: id, outcome } of recipients) {
+    if (outcome !== 'unresolved') continue;
+    const candidates = attempts
+      .filter((attempt) => attempt.recipient_id === id)
+      .flatMap((attempt) => JSON.parse(attempt.candidates ?? '[]') as string[]);
+    for (const words of new Set(candidates.flatMap((each) => wordsOf.get(each) ?? []))) at(words).rows += 1;
+  }
+  return cut;
+}
+
+function addCutLines(a: Record<number, CutLines>, b: Record<number, CutLines>): Record<number, CutLines> {
+  const sum = { ...a };
+  for (const [words, { records, rows }] of Object.entries(b)) {
+    const known = sum[Number(words)] ?? { records: 0, rows: 0 };
+    sum[Number(words)] = { records: known.records + records, rows: known.rows + rows };
+  }
+  return sum;
+}
+
+/** A table of the lines that were cut off, as text; the rows in doubt also as a part of all rows. */
+export function formatCutLines(cut: Record<number, CutLines>, rows: number): string {
+  const body = Object.entries(cut).map(([words, each]) => [
+    words.padStart(11),
+    String(each.records).padStart(7),
+    `${each.rows} (${((100 * each.rows) / rows).toFixed(1)} %)`.padStart(15),
+  ]);
+  return [['words spoken', 'records', '  rows in doubt'], ...body].map((row) => row.join('  ')).join('\n');
 }

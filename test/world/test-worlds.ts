@@ -3,9 +3,8 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { newDatabase } from '../ledger/clean-store.ts';
 import { bothDialects } from '../ledger/test-stores.ts';
 import { describeSeeds, isSoak } from '../support/depth.ts';
-import { formatCutLines } from './cut-lines.ts';
 import { drawWorld, nameOfSeed } from './inputs/draw-world.ts';
-import { addUp, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
+import { addUp, formatCutLines, formatFigures, runWorlds, type Figures } from './run-worlds.ts';
 
 /**
  * Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing. With a service that

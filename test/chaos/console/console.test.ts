@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
-import { actsOfPersons, actsThatEnd } from '../acts.ts';
+import { actsOfPersons, actsThatEnd, type Intervention } from '../acts.ts';
 import { planOf } from '../draw-weave.ts';
-import type { Intervention } from '../intervention.ts';
 import { judge } from '../../world/judge/judge.ts';
 import { gatherEnding } from '../gather.ts';
-import type { Place } from '../places.ts';
+import { type Place, openPlace } from '../places.ts';
 import { scenarios, type Scenario } from '../scenarios.ts';
 import { SmallCampaign, type Ending } from '../small-campaign.ts';
 import { emptyWeaves, runSeed } from '../run-weaves.ts';
-import { openPlace } from '../open-place.ts';
 import { nameTry, sendings } from './person.ts';
 
 const scenario = scenarios.find(({ name }) => name === 'calm') as Scenario;

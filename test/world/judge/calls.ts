@@ -1,5 +1,4 @@
 import type { Call, Evidence } from './evidence.ts';
-import { wallOf, weekdayOf } from '../../support/wall.ts';
 
 /** By what a call is dated: the ledger allowed it, the service took it, by its clock or a real one, the telephone rang. */
 export type By = 'allowed' | 'accepted' | 'real' | 'rang';
@@ -34,6 +33,26 @@ export function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Val
 export function callsByPerson({ calls, rows }: Pick<Evidence, 'calls' | 'rows'>): Call[][] {
   const first = new Map(rows.flatMap(({ numbers }) => (numbers.length > 1 ? numbers.map((each) => [each, numbers[0]] as const) : [])));
   return [...groupBy(inOrder(calls), ({ to }) => first.get(to) ?? to).values()];
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** What a clock on a wall of the zone shows, as Node tells it, such as `2030-03-09T17:00`. It shares nothing with the program. */
+export function wallOf(at: number, zone: string): string {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    // To make one takes longer than to ask it a hundred times.
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
+    formats.set(zone, format);
+  }
+  return format.format(at).replace(' ', 'T');
+}
+
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** The day of the week of a wall's date. */
+export function weekdayOf(wall: string): string {
+  return weekdays[new Date(`${wall.slice(0, 10)}T00:00Z`).getUTCDay()] ?? '';
 }
 
 const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
