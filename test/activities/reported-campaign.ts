@@ -12,7 +12,8 @@ import { dialects } from '../ledger/test-stores.ts';
 import { plainNumbers, startTestSandbox } from '../sandbox/harness.ts';
 import { buildDependencies } from '../support/activity-dependencies.ts';
 import { buildRows, type RulesChanges } from '../support/campaign-rules.ts';
-import { everybody, Steps } from './steps.ts';
+import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
+import { campaignId, everybody, Steps } from './steps.ts';
 
 type Api = 'batch-calling' | 'campaigns';
 
@@ -82,9 +83,11 @@ export async function beginReported({
     numbers,
     dial,
     sweep: () => steps.sweep(),
+    pause: (more: { letQueued?: true } = {}) => pauseCampaign(store, { campaignId, now: now() }, { reason: 'paused by a person', ...more }),
+    resume: () => resumeCampaign(store, { campaignId, now: now() }),
     /** A person takes these rows out. */
     async withdraw(...rows: number[]) {
-      const options = { campaignId: 'spring', note: null, dryRun: false, now: now() };
+      const options = { campaignId, note: null, dryRun: false, now: now() };
       return (await withdrawRecipients(store, options, { rows })).map(({ result }) => result);
     },
     /** Lets time pass, and dials and collects meanwhile. */

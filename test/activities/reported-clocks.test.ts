@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
-import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { noon } from '../sandbox/harness.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -15,7 +14,7 @@ test.each(apis)('what ended while nobody looked is looked at twice before anybod
   );
   const campaign = await beginReported({ api, between, sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
-  await pauseCampaign(campaign.store, { campaignId: 'spring', now: campaign.sandbox.clock.now() }, { reason: 'paused by a person' });
+  await campaign.pause();
   await campaign.run(20 * minuteMs);
   isTold = true;
   campaign.sandbox.clock.advance(2 * hourMs);

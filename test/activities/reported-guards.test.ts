@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
-import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { CallReport } from '../../src/rules/correlation/call-report.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -17,12 +16,11 @@ const stateOf = async ({ store }: Campaign) =>
   store.db.selectFrom('campaigns').select(['state', 'state_reason as reason']).executeTakeFirstOrThrow();
 
 async function pause(campaign: Campaign): Promise<void> {
-  const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
-  await pauseCampaign(campaign.store, at, { reason: 'paused by a person' });
+  await campaign.pause();
 }
 
 async function resume(campaign: Campaign): Promise<void> {
-  await resumeCampaign(campaign.store, { campaignId: 'spring', now: campaign.sandbox.clock.now() });
+  await campaign.resume();
 }
 
 async function batchId({ store }: Campaign): Promise<string> {

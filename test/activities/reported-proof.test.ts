@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/ledger/open-ledger.ts';
-import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { findUnknown } from '../../src/operations/control/recover.ts';
 import { requireCampaign } from '../../src/operations/control/ledger.ts';
 import { serviceList } from '../../src/operations/control/service.ts';
@@ -61,7 +60,7 @@ const small = { rules: { pacing: { batchSize: 3 } } } as const;
 test.each(apis)('what the service has of a campaign is what the log has: %s', async (api) => {
   const campaign = await begin({ api, ...small, people: 9, sandbox: { concurrency: 1 } });
   await campaign.run(2 * minuteMs);
-  await pauseCampaign(campaign.store, { campaignId: 'spring', now: campaign.sandbox.clock.now() }, { reason: 'paused by a person' });
+  await campaign.pause();
   await campaign.run(15 * minuteMs);
   const { violations, notes } = await campaign.verify();
   expect(violations).toEqual([]);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { storeLookUpProof } from '../../src/ledger/campaign/lookup-proof.ts';
-import { pauseCampaign } from '../../src/ledger/rows/campaigns.ts';
 import type { CallService } from '../../src/service/port/call-service.ts';
 import { noon, plainNumbers } from '../sandbox/harness.ts';
 import { hourMs, minuteMs } from '../support/campaign-rules.ts';
@@ -129,8 +128,7 @@ test.each(apis.flatMap((api) => (['before', 'after'] as const).map((when) => ({ 
 test.each(everyCase)('a pause that lets the queue ring takes nobody back but who must not be called: %o', async (world) => {
   const campaign = await beginReported({ ...world, sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
-  const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
-  await pauseCampaign(campaign.store, at, { reason: 'paused by a person', letQueued: true });
+  await campaign.pause({ letQueued: true });
   await campaign.withdraw(6);
   await campaign.run(3 * minuteMs);
   const inQueue = timesOf(campaign.rang()).filter((times) => times === 1).length;
@@ -145,12 +143,11 @@ test.each(everyCase)('a pause that lets the queue ring takes nobody back but who
 test.each(apis)('of two pauses the later one decides what becomes of the queue: %s', async (api) => {
   const campaign = await beginReported({ api, sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
-  const at = { campaignId: 'spring', now: campaign.sandbox.clock.now() };
-  await pauseCampaign(campaign.store, at, { reason: 'paused by a person', letQueued: true });
+  await campaign.pause({ letQueued: true });
   await campaign.run(3 * minuteMs);
   const rung = timesOf(campaign.rang()).filter((times) => times === 1).length;
   expect(rung).toBeGreaterThan(2);
-  await pauseCampaign(campaign.store, { ...at, now: campaign.sandbox.clock.now() }, { reason: 'paused by a person' });
+  await campaign.pause();
   await campaign.run(20 * minuteMs);
   expect(timesOf(campaign.rang()).filter((times) => times === 1).length).toBeLessThanOrEqual(rung + 2);
   expect((await campaign.rows()).some(({ state }) => state === 'waiting')).toBe(true);

@@ -16,7 +16,8 @@ const mixes = 'test/activities/mixes';
 /** Every file that draws seeds. They are played in this order, again and again. */
 export const engines: readonly Engine[] = [
   { file: `${mixes}/mixes.test.ts`, promises: ['twice', 'rows', 'crash'], api: 'all', database: 'both' },
-  { file: 'test/world/worlds.test.ts', promises: ['twice', 'rows'], database: 'both' },
+  { file: 'test/world/worlds.test.ts', promises: ['twice', 'rows'] },
+  { file: 'test/world/worlds-postgres.test.ts', promises: ['twice', 'rows'], database: 'postgres' },
   { file: 'test/world/reported-worlds.test.ts', promises: ['twice', 'rows'], api: 'published' },
   { file: 'test/chaos/weaves.test.ts', promises: ['twice', 'rows', 'crash', 'limits'] },
   { file: 'test/chaos/weaves-postgres.test.ts', promises: ['twice', 'rows', 'crash', 'limits'], database: 'postgres' },

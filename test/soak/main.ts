@@ -1,14 +1,14 @@
 /** Plays drawn seeds of every engine of proof until the time is over: npm run soak -- --help */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { format, resolveConfig } from 'prettier';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { serviceApis } from '../../src/rules/service-api.ts';
 import type { Played } from '../support/played.ts';
 import { engines, promises, type Engine } from './engines.ts';
-import { recordSoak } from './record.ts';
 
 const help = `Plays drawn seeds of every engine of proof until the time is over, and judges each by the service's own call log.
 
@@ -23,6 +23,20 @@ Usage: npm run soak -- [--minutes N] [--promise P] [--api A] [--database D] [--s
 
 Exits with 0 if every promise held, with 1 if one broke, and with 2 on wrong usage.
 `;
+
+const endOfTable = '<!-- end of soaks -->';
+
+/** Adds a line to the table of soaks in docs/proof.md: date and commit, then these cells. */
+async function recordSoak(cells: readonly (string | number)[]): Promise<void> {
+  const root = join(import.meta.dirname, '../..');
+  const path = join(root, 'docs/proof.md');
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+  const made = `${new Date().toISOString().slice(0, 10)}, ${commit}`;
+  const [before = '', after] = readFileSync(path, 'utf8').split(endOfTable);
+  if (after === undefined) throw new Error(`${path} has no mark ${endOfTable}.`);
+  const text = `${before.trimEnd()}\n| ${[made, ...cells].join(' | ')} |\n\n${endOfTable}${after}`;
+  writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
+}
 
 function refuse(problem: string): never {
   process.stderr.write(`${problem} See npm run soak -- --help.\n`);

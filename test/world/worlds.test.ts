@@ -1,6 +1,5 @@
 import { seedsFrom } from '../support/depth.ts';
 import { testWorlds } from './test-worlds.ts';
 
-// Each world once, but for those of the other two files: where two workers may meet, on PostgreSQL.
+// Each world once, but for those of the files beside it.
 testWorlds(seedsFrom(1, 35, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 26, 27, 28]), 'sqlite');
-testWorlds(seedsFrom(15, 10, [15, 16, 17, 18, 19]), 'postgres');
