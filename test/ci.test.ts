@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cp, writeFile, chmod, mkdir } from 'node:fs/promises';
+import { cp, writeFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -9,8 +9,8 @@ import { temporaryFolder } from './support/temporary-folder.ts';
 const ci = fileURLToPath(new URL('../.ci', import.meta.url));
 
 interface Steps {
-  /** Exit codes of `npm ci`, `npm test`, `npm run check` and `npm run demo`. */
-  exits?: Partial<Record<'ci' | 'test' | 'check' | 'demo', number>>;
+  /** Exit codes of `npm ci`, `npm test`, the step of the databases, `npm run check` and `npm run demo`. */
+  exits?: Partial<Record<'ci' | 'test' | 'databases' | 'check' | 'demo', number>>;
   report?: object | null;
   /** What `npm audit --json` answers. */
   audit?: string;
@@ -32,25 +32,26 @@ interface CiEnd {
   stdout: string;
 }
 
-/** Runs the script in a folder of its own, with an `npm` that does as told. */
+/** Runs the script in a folder of its own, with an `npm` and an `npx` that do as told. */
 async function runCi({ exits = {}, report = green, audit = noAnswer }: Steps = {}): Promise<CiEnd> {
   const root = temporaryFolder();
   await cp(ci, join(root, '.ci'), { recursive: true });
   await mkdir(join(root, 'bin'));
   const npm = `#!/bin/sh
-case "$1 $2" in
+depth=$TEST_DEPTH$CARILLON_REQUIRE_TEMPORAL_SERVER
+case "$1 $2$depth" in
   "audit "*) cat '${root}/audit.json'; exit 1 ;;
   "ci "*) exit ${exits.ci ?? 0} ;;
-  "test "*)
+  "test --" | "vitest rundatabases1")
     for word; do case "$word" in --outputFile.json=*) ${report === null ? ':' : `cp '${root}/report.json' "\${word#*=}"`} ;; esac; done
-    exit ${exits.test ?? 0} ;;
-  "run check") exit ${exits.check ?? 0} ;;
-  "run demo") exit ${exits.demo ?? 0} ;;
+    [ "$1" = test ] && exit ${exits.test ?? 0}
+    exit ${exits.databases ?? 0} ;;
+  "run check"*) exit ${exits.check ?? 0} ;;
+  "run demo"*) exit ${exits.demo ?? 0} ;;
 esac
 exit 99
 `;
-  await writeFile(join(root, 'bin', 'npm'), npm);
-  await chmod(join(root, 'bin', 'npm'), 0o755);
+  for (const name of ['npm', 'npx']) await writeFile(join(root, 'bin', name), npm, { mode: 0o755 });
   await writeFile(join(root, 'report.json'), JSON.stringify(report));
   await writeFile(join(root, 'audit.json'), audit);
   const path = [join(root, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':');
@@ -64,7 +65,7 @@ exit 99
 }
 
 test('when all is well every test, the checks and the demo count as passed', async () => {
-  expect(await runCi()).toMatchObject({ code: 0, lastLine: '4 passed, 0 failed' });
+  expect(await runCi()).toMatchObject({ code: 0, lastLine: '6 passed, 0 failed' });
 });
 
 const withFailures = {
@@ -84,12 +85,13 @@ const withFailures = {
 };
 
 test.each<[string, Steps, string]>([
-  ['failed tests and a file that does not load', { report: withFailures, exits: { test: 1 } }, '4 passed, 3 failed'],
-  ['a red run without a failed test', { exits: { test: 1 } }, '4 passed, 1 failed'],
-  ['a test run without a report', { report: null, exits: { test: 1 } }, '2 passed, 1 failed'],
-  ['a test run that tests nothing', { report: { testResults: [] } }, '2 passed, 1 failed'],
-  ['failed checks', { exits: { check: 1 } }, '3 passed, 1 failed'],
-  ['a demo that fails or takes too long', { exits: { demo: 124 } }, '3 passed, 1 failed'],
+  ['failed tests and a file that does not load', { report: withFailures, exits: { test: 1 } }, '6 passed, 6 failed'],
+  ['a red run without a failed test', { exits: { test: 1 } }, '6 passed, 1 failed'],
+  ['a red run of the databases', { exits: { databases: 1 } }, '6 passed, 1 failed'],
+  ['a test run without a report', { report: null, exits: { test: 1 } }, '2 passed, 2 failed'],
+  ['a test run that tests nothing', { report: { testResults: [] } }, '2 passed, 2 failed'],
+  ['failed checks', { exits: { check: 1 } }, '5 passed, 1 failed'],
+  ['a demo that fails or takes too long', { exits: { demo: 124 } }, '5 passed, 1 failed'],
   ['an installation that fails', { exits: { ci: 1 } }, '0 passed, 1 failed'],
 ])('%s: the rest is still counted and the run is red', async (_, steps, lastLine) => {
   expect(await runCi(steps)).toMatchObject({ code: 1, lastLine });
@@ -108,20 +110,20 @@ test.each([
   ['is silent until the time limit', ''],
 ])('an audit is not made where the registry %s: one line says so, and nothing is counted', async (_, audit) => {
   const { code, lastLine, stdout } = await runCi({ audit });
-  expect({ code, lastLine }).toEqual({ code: 0, lastLine: '4 passed, 0 failed' });
+  expect({ code, lastLine }).toEqual({ code: 0, lastLine: '6 passed, 0 failed' });
   expect(stdout.match(/npm audit: .*/g)).toEqual(['npm audit: not made, since the registry gave no answer']);
 });
 
 test('an audit that finds nothing grave counts as passed, one of severity high or critical as failed', async () => {
   expect(await runCi({ audit: auditOf('low', 'moderate') })).toMatchObject({
     code: 0,
-    lastLine: '5 passed, 0 failed',
+    lastLine: '7 passed, 0 failed',
     stdout: expect.stringContaining('== npm audit: passed'),
   });
   for (const severity of ['high', 'critical']) {
     expect(await runCi({ audit: auditOf('low', severity) })).toMatchObject({
       code: 1,
-      lastLine: '4 passed, 1 failed',
+      lastLine: '6 passed, 1 failed',
       stdout: expect.stringMatching(new RegExp(`^pkg-${severity} <1.2.3: ${severity}$`, 'm')),
     });
   }

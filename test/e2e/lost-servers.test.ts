@@ -1,28 +1,29 @@
-import { randomUUID } from 'node:crypto';
 import { chmod, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAllEvents } from '../../src/ledger/events.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
-import { writeMessage } from '../../src/ledger/webhooks/message.ts';
-import { campaignWorkflowId, webhookWorkflowId } from '../../src/rules/ids.ts';
+import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { undecidedStates } from '../../src/rules/ledger.ts';
 import { readConfig } from '../../src/shared/config.ts';
 import type { DevServer } from '../../src/temporal/dev-server.ts';
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { LostWorkflowError, startCampaign } from '../../src/temporal/start-campaign.ts';
-import { deliverNow } from '../../src/temporal/webhooks.ts';
-import { sendJson, startHookServer, type HookServer } from '../shared/hooks/hook-server.ts';
-import { addTestWebhook, readMessages, secret, webhookOf, type ToldMessage } from '../shared/hooks/webhook-world.ts';
+import { startHookServer } from '../shared/hooks/hook-server.ts';
+import {
+  addTestWebhook,
+  deliverySettings,
+  failuresOf,
+  readMessages,
+  taken,
+  untilAllTaken,
+  webhookIdOf,
+} from '../shared/hooks/webhook-world.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { someOf } from '../support/depth.ts';
 import { judgeRun } from '../support/judge-run.ts';
-import { findTokens, textOfWorkflow } from '../support/leak-scan.ts';
 import { plantList } from '../support/planted-list.ts';
-import { createDatabase } from '../support/postgres-server.ts';
-import { sharedServer } from '../support/shared-server.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until } from '../support/until.ts';
 
@@ -233,94 +234,17 @@ test.concurrent('a worker killed again and again while a long campaign continues
   });
 });
 
-/** A delivery is missed four times as late. */
-const settings = {
-  CARILLON_HOOK_SECRET: secret,
-  CARILLON_HOOK_NETWORKS: '127.0.0.1',
-  CARILLON_HEARTBEAT_TIMEOUT_MS: '2000',
-};
-const taken = (response: ServerResponse) => sendJson(response, {});
-
-/** Tests share a server, and so the names of its workflows. */
-const idOf = ({ id }: CampaignRun): string => `webhook-of-${id}`;
-const failuresOf = async (run: CampaignRun): Promise<number> => (await webhookOf(run.store, idOf(run))).failures;
-
-/** What the log has for the webhook, in its order. */
-async function expectedOf(run: CampaignRun): Promise<ToldMessage[]> {
-  const webhook = await webhookOf(run.store, idOf(run));
-  const messages: ToldMessage[] = [];
-  for (const event of await readAllEvents(run.store.db, 0, 100_000)) {
-    const message = await writeMessage(run.store.db, webhook, event);
-    if (message !== null) messages.push({ id: message.id, ...message.body });
-  }
-  return messages;
-}
-
-/** Answers what was told, each once and in order; nothing of a person, no secret and no address stands in it or in what Temporal keeps. */
-async function untilAllTaken(run: CampaignRun, hook: HookServer, tokens = run.list.tokens): Promise<ToldMessage[]> {
-  const expected = await expectedOf(run);
-  const [, lastSeq] = expected.at(-1)?.id.split('_') ?? [];
-  await until('everything has been taken', async () => (await webhookOf(run.store, idOf(run))).cursor >= Number(lastSeq));
-  const messages = readMessages(hook.calls);
-  // First come, first in the log; and a repeat says the same.
-  const first = [...new Set(messages.map(({ id }) => id))].map((id) => messages.find((message) => message.id === id));
-  expect(first).toEqual(expected);
-  expect(new Set(messages.map((message) => JSON.stringify(message))).size).toBe(expected.length);
-
-  const history = await textOfWorkflow(run.client, webhookWorkflowId(idOf(run)));
-  expect(history).toContain('deliver');
-  expect(findTokens(history, [run.apiKey, secret, 'token=planted', '127.0.0.1', ...tokens])).toEqual([]);
-  expect(findTokens(hook.calls.map(({ text }) => text).join(' '), [run.apiKey, secret, ...tokens])).toEqual([]);
-  for (const worker of run.workers) expect(findTokens(worker.output(), [secret, 'token=planted'])).toEqual([]);
-  return expected;
-}
-
-test.concurrent(
-  'of two workers the one that stood still while it waited for an answer sends nothing more out of order',
-  async ({ onTestFinished }) => {
-    const hook = await startHookServer((response) => sendJson(response, {}, 500), onTestFinished);
-    const held: ServerResponse[] = [];
-    const databaseUrl = await createDatabase(await sharedServer('postgres'), `webhooks_${randomUUID().replaceAll('-', '')}`);
-    await withRun({ id: 'told-twice', seed: 972, temporal, settings, databaseUrl, recipients: 8 }, async (run) => {
-      const stands = run.startWorker();
-      await until('the worker is ready', () => stands.output().includes('is ready'));
-      // A worker that runs begins with one of which Temporal was not told.
-      await addTestWebhook(run.store, hook.url, { webhookId: idOf(run) });
-      await run.start();
-      await run.untilEnd();
-      await until('it was tried', async () => (await failuresOf(run)) > 0);
-      hook.calls.length = 0;
-      hook.answerWith((response) => {
-        if (hook.calls.length === 2) held.push(response);
-        else taken(response);
-      });
-      await deliverNow({ config: run.config, store: run.store, client: run.client }, idOf(run));
-      await until('a request waits for its answer', () => held.length === 1);
-      await stands.freeze();
-      run.startWorker();
-      await until('the other worker has taken over', () => hook.calls.length > 2);
-      for (const response of held) taken(response);
-      stands.thaw();
-      await untilAllTaken(run, hook);
-      const ids = readMessages(hook.calls).map(({ id }) => id);
-      const seqs = ids.map((id) => Number(id.split('_')[1]));
-      expect(seqs).toEqual(seqs.toSorted((one, other) => one - other));
-      expect(ids.filter((id) => id === ids[1])).toHaveLength(2);
-    });
-  },
-);
-
 test.for(dialects)(
   'two campaigns call the same people one call at a time, and receiver, worker and Temporal are killed in turn: each row and change is told once, in order ($dialect)',
   async (given) => {
     const { dialect, seed } = given;
     const hook = await startHookServer(taken);
     await hook.stop();
-    await withRun({ id: `told-${seed}`, seed: seed + 20, temporal, sandbox: { dialect }, settings }, async (run) => {
+    await withRun({ id: `told-${seed}`, seed: seed + 20, temporal, sandbox: { dialect }, settings: deliverySettings }, async (run) => {
       // 70 seeds further the numbers are the same and the words are others.
       const second = { id: `second-${seed}`, list: plantList(seed + 90, 24) };
       expect(second.list.rows.map((row) => row.e164)).toEqual(run.list.rows.map((row) => row.e164));
-      await addTestWebhook(run.store, hook.url, { webhookId: idOf(run) });
+      await addTestWebhook(run.store, hook.url, { webhookId: webhookIdOf(run) });
       const first = run.startWorker();
       await run.start();
       await run.startAnother(second.id, second.list);

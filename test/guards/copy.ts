@@ -67,7 +67,7 @@ export class Copy {
   }
 
   /** How many tests of the name fail here, and how many there are. */
-  test({ file, name }: NonNullable<Guard['test']>): { failed: number; run: number } {
+  test([file, name]: NonNullable<Guard['test']>): { failed: number; run: number } {
     const report = join(this.#folder, `${file.replaceAll('/', '-')}.json`);
     // With every guard in place one run of a file answers for all its tests.
     if (!this.#isWhole || !existsSync(report)) {

@@ -16,13 +16,13 @@ export interface Guard {
   keeps: string;
   edits: readonly Edit[];
   /** Worlds in which it is likely to show, judged by the calls that the service made. */
-  worlds: readonly string[];
+  worlds?: readonly string[];
   /** By which the service is asked in them; the contract's when left out. */
   api?: ServiceApi;
   /** The interleavings that show it. */
   aim?: Aim;
   /** A test for what neither reaches: its file, and a text that its name holds. */
-  test?: { file: string; name: string };
+  test?: readonly [file: string, name: string];
 }
 
 export function edit(file: string, text: string, without = ''): Edit {

@@ -21,14 +21,14 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['skewed', 'restarted', 'clock_steps'],
-    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'own time of the request' },
+    test: ['test/ledger/doubt/guards.test.ts', 'own time of the request'],
   },
   {
     name: 'rule 7: steps of a clock',
     keeps: 'Calls that were open while a clock was set end with no negative result.',
     edits: [edit(clocks, 'if (steps.length > 0) {', 'if (steps.length > 99) {')],
     worlds: ['clock_steps', 'restarted', 'skewed', 'mixed'],
-    test: { file: 'test/activities/clocks.test.ts', name: 'finds a clock that was set meanwhile' },
+    test: ['test/activities/clocks.test.ts', 'finds a clock that was set meanwhile'],
   },
   {
     name: 'rule 7: the clock after a failed connection',
@@ -38,7 +38,7 @@ export const guardsOfClaims: readonly Guard[] = [
       edit(clocks, "connectionFailed ? 'clock_unread' : apartMs", 'apartMs'),
     ],
     worlds: ['restarted'],
-    test: { file: 'test/activities/clocks.test.ts', name: 'restarted with its clock 28 minutes back' },
+    test: ['test/activities/clocks.test.ts', 'restarted with its clock 28 minutes back'],
   },
   {
     name: 'rule 7: hours by both clocks',
@@ -46,8 +46,7 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [
       edit('src/ledger/dial/sort-attempts.ts', 'judgeByBothClocks(input.serviceNow ?? now, question)', 'judgeByBothClocks(now, question)'),
     ],
-    worlds: [],
-    test: { file: 'test/activities/clocks.test.ts', name: 'hours that are open by one clock alone' },
+    test: ['test/activities/clocks.test.ts', 'hours that are open by one clock alone'],
   },
   {
     name: 'rule 8: reading the list before a second POST',
@@ -55,7 +54,7 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
     aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused', 'mixed'],
-    test: { file: 'test/world/seen.test.ts', name: 'sent again after a second' },
+    test: ['test/world/seen.test.ts', 'sent again after a second'],
   },
   {
     name: 'rule 8: the wait after 400 and 422',
@@ -70,7 +69,7 @@ export const guardsOfClaims: readonly Guard[] = [
     ],
     aim: struck('refused, and yet called', 'submit'),
     worlds: ['refused'],
-    test: { file: 'test/world/seen.test.ts', name: 'nobody of a batch that was queued' },
+    test: ['test/world/seen.test.ts', 'nobody of a batch that was queued'],
   },
   {
     name: 'rule 8: doubts about a refused batch, in both places',
@@ -80,21 +79,21 @@ export const guardsOfClaims: readonly Guard[] = [
       edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
     ],
     worlds: ['refused'],
-    test: { file: 'test/world/seen.test.ts', name: 'whose talks are recorded without words' },
+    test: ['test/world/seen.test.ts', 'whose talks are recorded without words'],
   },
   {
     name: 'rule 8: doubts about a denied batch',
     keeps: 'A batch is not sent again after a 429 if a record may belong to one of its calls.',
     edits: [edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
     worlds: ['refused', 'mixed'],
-    test: { file: 'test/world/seen.test.ts', name: 'sent again after a second' },
+    test: ['test/world/seen.test.ts', 'sent again after a second'],
   },
   {
     name: 'rule 8: the minute after a 429',
     keeps: 'After a 429, records have a minute to be listed before the batch is sent again.',
     edits: [edit('src/ledger/dial/denied-calls.ts', 'return isEarly || doubts.some(', 'return doubts.some(')],
     worlds: ['refused'],
-    test: { file: 'test/ledger/rows/dialling.test.ts', name: 'refused for its rate is not sent again before' },
+    test: ['test/ledger/rows/dialling.test.ts', 'refused for its rate is not sent again before'],
   },
   {
     name: 'rule 8: released calls',
@@ -102,7 +101,7 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [edit(dialGuard, ' || (row.denied !== null && !isGivenBack(row))', '')],
     aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused', 'mixed'],
-    test: { file: 'test/ledger/doubt/guards.test.ts', name: 'who was in a batch that was given back' },
+    test: ['test/ledger/doubt/guards.test.ts', 'who was in a batch that was given back'],
   },
   {
     name: 'rule 8: a record of a released call',
@@ -110,7 +109,7 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [edit('src/ledger/collect/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);")],
     aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused'],
-    test: { file: 'test/ledger/dial/denied-calls.test.ts', name: 'a record that comes after the batch was given back' },
+    test: ['test/ledger/dial/denied-calls.test.ts', 'a record that comes after the batch was given back'],
   },
   {
     name: 'rule 9: undecided records',
@@ -123,7 +122,7 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['partly_shown', 'no_line', 'withheld', 'mixed', 'late_rings'],
-    test: { file: 'test/ledger/collect/settle-and-sweeps.test.ts', name: 'a record of nobody that has not been read' },
+    test: ['test/ledger/collect/settle-and-sweeps.test.ts', 'a record of nobody that has not been read'],
   },
   {
     name: 'report: what it alone says',
@@ -131,7 +130,7 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [edit(dialGuard, "evidence === 'report' ? untold === 0 :", "evidence === 'report' ||")],
     api: 'batch-calling',
     worlds: ['untrue'],
-    test: { file: 'test/activities/reported-doubt.test.ts', name: 'leaves somebody out' },
+    test: ['test/activities/reported-doubt.test.ts', 'leaves somebody out'],
   },
   {
     name: 'report: against the words of a record',
@@ -141,7 +140,7 @@ export const guardsOfClaims: readonly Guard[] = [
     ],
     api: 'batch-calling',
     worlds: ['untrue'],
-    test: { file: 'test/activities/reported-doubt.test.ts', name: 'takes two people for each other' },
+    test: ['test/activities/reported-doubt.test.ts', 'takes two people for each other'],
   },
   {
     name: 'look-up: the list of conversations has been read',
@@ -149,7 +148,7 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [edit('src/ledger/collect/look-ups.ts', 'if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);')],
     api: 'batch-calling',
     worlds: ['unlisted'],
-    test: { file: 'test/activities/reported-guards.test.ts', name: 'while the list of conversations cannot be read' },
+    test: ['test/activities/reported-guards.test.ts', 'while the list of conversations cannot be read'],
   },
   {
     name: 'look-up: after a 429, as long as lists lag',
@@ -157,6 +156,6 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [edit('activities/look-up.ts', '(found.certain || begunAt >= since + patienceMs)', 'since > 0')],
     api: 'batch-calling',
     worlds: ['lagging', 'refused'],
-    test: { file: 'test/activities/reported-guards.test.ts', name: 'what a 429 refused is not sent again' },
+    test: ['test/activities/reported-guards.test.ts', 'what a 429 refused is not sent again'],
   },
 ];

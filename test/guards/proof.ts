@@ -56,11 +56,11 @@ async function findByPlays(copy: Copy, ask: () => Promise<Asked>): Promise<Findi
 
 function findByTest(copy: Copy, test: NonNullable<Guard['test']>): Finding {
   const [without, within] = [copy.test(test), whole.test(test)];
-  const text = `${test.file}: ${without.failed} of ${without.run} fail; whole: ${within.failed} of ${within.run} fail`;
+  const text = `${test[0]}: ${without.failed} of ${without.run} fail; whole: ${within.failed} of ${within.run} fail`;
   return { caught: without.failed > 0 && within.failed === 0, text };
 }
 
-async function prove({ edits, worlds, api = 'contract', aim, test }: Guard): Promise<Finding> {
+async function prove({ edits, worlds = [], api = 'contract', aim, test }: Guard): Promise<Finding> {
   const copy = copyWithout(edits);
   const findings: Finding[] = [];
   try {

@@ -6,7 +6,7 @@ import { runShape } from './run-shape.ts';
 import { judgePlaces, secretsOf } from './scan.ts';
 import { mustHaveServer, resolveServerPrograms } from './server-programs.ts';
 import { startWay, type Way } from '../world/way.ts';
-import { isFull, isSoak, seedsFrom } from '../support/depth.ts';
+import { hasDatabases, isSoak, seedsFrom } from '../support/depth.ts';
 
 const onProgress = (line: string): void => {
   process.stderr.write(`${line}\n`);
@@ -16,7 +16,7 @@ const onProgress = (line: string): void => {
 const limitMs = 600_000;
 
 // From empty caches the build takes minutes.
-test.runIf(isFull || isSoak || mustHaveServer)(
+test.runIf(hasDatabases || isSoak)(
   'two Temporal servers, three workers, database and service are killed in turn, and dialling goes on by itself',
   { timeout: 1_500_000 },
   async ({ skip }) => {

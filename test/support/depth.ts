@@ -1,8 +1,13 @@
 /**
- * How much the tests show, read here only. `npm test` shows every promise once. `TEST_DEPTH=full` adds
- * longer seeds, PostgreSQL where it does the same as SQLite, the full product of deaths of a worker, and the production shape.
+ * How much the tests show, read here only. `npm test` shows every promise once. `TEST_DEPTH=databases` adds what PostgreSQL alone has, over
+ * whole processes, and the production shape. `full` adds longer seeds, PostgreSQL where it does the same as SQLite, and every death too.
  */
-export const isFull = process.env['TEST_DEPTH'] === 'full';
+const depth = process.env['TEST_DEPTH'] ?? 'usual';
+const depths = ['usual', 'databases', 'full'];
+// One that is misspelt would leave out what it names, and nobody would see it.
+if (!depths.includes(depth)) throw new Error(`TEST_DEPTH is "${depth}"; it must be one of ${depths.join(', ')}.`);
+export const isFull = depth === 'full';
+export const hasDatabases = depth !== 'usual';
 
 /** Cases that show the same once more, such as that of another kind of service: all of them, or the first. */
 export function someOf<Case>(cases: readonly Case[]): readonly Case[] {

@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { ApiWorld, type Connect } from '../api/api-world.ts';
@@ -85,4 +88,20 @@ export function hiddenFields(text: string): Record<string, string> {
   const [form = ''] = /<form class="act"[\s\S]*?<\/form>/.exec(text) ?? [];
   const found = form.matchAll(/<input\s+type="hidden"\s+name="([^"]*)"\s+value="([^"]*)"/g);
   return Object.fromEntries([...found].map(([, name = '', value = '']) => [name, value]));
+}
+
+/** A second at this speed moves no whole millisecond. */
+const stillSpeed = 1e-9;
+
+/** A sandbox that tells its clock and nothing else: it stands still at this instant of service time. Answers its address. */
+export async function startStillService(at: number): Promise<string> {
+  const clock = { speed: stillSpeed, anchorRealMs: Date.now(), anchorServiceMs: at };
+  const server = createServer((request, response) => {
+    const known = request.url === '/_sandbox/health';
+    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json', 'x-sandbox': '1' });
+    response.end(known ? JSON.stringify({ sandbox: true, dialect: 'spec', clock }) : '{}');
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
