@@ -77,7 +77,7 @@ export interface CampaignRun {
   /** Numbers that the service has called, and requests of the campaign that have come to it. */
   called(): string[];
   requests(): string[];
-  /** Requests of which the ledger says that their answer was lost. */
+  /** Requests of which the ledger says that their answer was lost, or says nothing. */
   unanswered(): Promise<string[]>;
   batch(n: number): Promise<Selectable<Database['batches']> | undefined>;
   untilBatch(n: number, states: readonly string[]): Promise<Selectable<Database['batches']>>;
@@ -212,8 +212,8 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     called: () => sandbox.calls().map(({ to }) => to),
     requests: () => sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${id}/`) ? [requestId] : [])),
     unanswered: async () => {
-      const posts = await store.db.selectFrom('posts').selectAll().where('verdict', '=', 'unknown').execute();
-      return posts.map((post) => `${post.batch_id}/${post.k}`);
+      const posts = await store.db.selectFrom('posts').selectAll().execute();
+      return posts.flatMap((post) => ((post.verdict ?? 'unknown') === 'unknown' ? [`${post.batch_id}/${post.k}`] : []));
     },
     batch,
     untilBatch: (n, states) =>

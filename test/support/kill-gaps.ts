@@ -106,10 +106,10 @@ export async function leave(run: CampaignRun, worker: WorkerProcess, gate: strin
   expect(await within('the worker has ended', ended)).toEqual({ code: 0, signal: null });
 }
 
-/** Whether the activity of that name is under way, as the server sees it. */
+/** Until the activity of that name is under way, as the server sees it; its workflow may be still to come. */
 export async function untilActivityRuns(run: CampaignRun, workflowId: string, name: string): Promise<void> {
   await until(`activity ${name} runs`, async () => {
-    const { raw } = await run.client.workflow.getHandle(workflowId).describe();
-    return raw.pendingActivities?.some(({ activityType, state }) => activityType?.name === name && Number(state) === startedState);
+    const found = await run.client.workflow.getHandle(workflowId).describe().catch(() => null); // prettier-ignore
+    return found?.raw.pendingActivities?.some(({ activityType, state }) => activityType?.name === name && Number(state) === startedState);
   });
 }

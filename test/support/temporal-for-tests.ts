@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { readConfig, type Config } from '../../src/shared/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal, type TemporalTarget } from '../../src/temporal/connection.ts';
 import { startDevServer, type DevServer, type DevServerInput } from '../../src/temporal/dev-server.ts';
+import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { sharedServer } from './shared-server.ts';
 
 /** A server and a client for it, for all tests of one file. */
@@ -57,11 +61,21 @@ export function useSharedTemporal(): TestTemporal {
   return shared;
 }
 
-/** A server of this file's own, for tests that kill it or change it. */
+/** A server of this file's own, for tests that kill it or change it. `longAfter`: it suggests to continue as new after so many events. */
 export async function startTemporalForTests(
-  input: Partial<DevServerInput> & { config?: Partial<Config> } = {},
+  input: Partial<DevServerInput> & { longAfter?: number } = {},
 ): Promise<TestTemporal<DevServer>> {
-  const server = await startDevServer({ ui: false, ...input, config: { ...readConfig(), ...input.config } });
+  const { longAfter, ...given } = input;
+  const config = readConfig();
+  const folder = await mkdtemp(join(tmpdir(), 'carillon-server-'));
+  const program = join(folder, 'temporal');
+  if (longAfter !== undefined) {
+    const { path } = await resolveTemporalBinary({ config });
+    const setting = `--dynamic-config-value limit.historyCount.suggestContinueAsNew=${longAfter}`;
+    await writeFile(program, `#!/bin/sh\n[ "$1" = server ] || exec "${path}" "$@"\nexec "${path}" "$@" ${setting}\n`, { mode: 0o700 });
+    config.CARILLON_TEMPORAL_BIN = program;
+  }
+  const server = await startDevServer({ ui: false, config, ...given });
   const { connection, client } = await connect(server);
   return {
     server,
@@ -70,6 +84,7 @@ export async function startTemporalForTests(
     stop: async () => {
       await connection.close();
       await server.stop();
+      await rm(folder, { recursive: true });
     },
   };
 }

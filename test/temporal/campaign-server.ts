@@ -1,19 +1,13 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { onTestFinished } from 'vitest';
 import type { Activities } from '../../activities/index.ts';
 import type { CampaignQueues } from '../../src/rules/ids.ts';
-import { readConfig } from '../../src/shared/config.ts';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
-import { type DevServer, startDevServer } from '../../src/temporal/dev-server.ts';
-import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 import type { campaign } from '../../workflows/campaign.ts';
 import type { CampaignTimeouts } from '../../workflows/messages.ts';
-import { sharedTemporal } from '../support/temporal-for-tests.ts';
+import { sharedTemporal, startTemporalForTests } from '../support/temporal-for-tests.ts';
 
 /** A Temporal server for the real workflows with fake activities. */
 export interface CampaignServer {
@@ -39,8 +33,8 @@ let workers = 0;
 
 /** `longAfter`: so many events make a history so long that its run is to continue as new; default: as many as the server's own. */
 export async function startCampaignServer({ longAfter }: { longAfter?: number } = {}): Promise<CampaignServer> {
-  const own = longAfter === undefined ? null : await startWithLimit(longAfter);
-  const target = own ?? (await sharedTemporal());
+  const own = longAfter === undefined ? null : await startTemporalForTests({ longAfter });
+  const target = own?.server ?? (await sharedTemporal());
   const config = { TEMPORAL_ADDRESS: undefined, TEMPORAL_NAMESPACE: undefined };
   const native = await connectTemporalNative(config, { target });
   const { connection, client } = await connectTemporal(config, { target });
@@ -65,20 +59,6 @@ export async function startCampaignServer({ longAfter }: { longAfter?: number } 
       await own?.stop();
     },
   };
-}
-
-/** A server that suggests to continue as new after so many events. */
-async function startWithLimit(longAfter: number): Promise<DevServer> {
-  const config = readConfig();
-  const { path } = await resolveTemporalBinary({ config });
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-server-'));
-  const program = join(folder, 'temporal');
-  const setting = `--dynamic-config-value limit.historyCount.suggestContinueAsNew=${longAfter}`;
-  await writeFile(program, `#!/bin/sh\n[ "$1" = server ] || exec "${path}" "$@"\nexec "${path}" "$@" ${setting}\n`);
-  await chmod(program, 0o700);
-  const server = await startDevServer({ config: { ...config, CARILLON_TEMPORAL_BIN: program }, ui: false });
-  await rm(folder, { recursive: true });
-  return server;
 }
 
 export const progress = { total: 6, done: 6, open: 0, waiting: 0, unresolved: 0 };
