@@ -188,7 +188,6 @@ export const guardsOfReports: readonly Guard[] = [
     edits: [edit(withdrawals, 'marginMs: ringLimitMs + 2 * pollMs', 'marginMs: 0')],
     api: 'campaigns',
     worlds: ['closing'],
-    test: [calls, 'nothing rings after the end of the calling hours'],
   },
   {
     name: 'withdrawal: noted before it is asked for',
@@ -225,7 +224,6 @@ export const guardsOfReports: readonly Guard[] = [
     ],
     api: 'batch-calling',
     worlds: ['paused'],
-    test: [calls, "cancelMarks: 'all'"],
   },
   {
     name: 'withdrawal: who was reported to ring',

@@ -9,6 +9,7 @@ import {
   chooseCaller,
   explainFaults,
   faultWords,
+  keptFor,
 } from '../../src/rules/caller-choice.ts';
 
 const number = (phoneNumberId: string, given = 0, country: string | null = 'US', ...regions: string[]): Caller => ({
@@ -198,4 +199,12 @@ test('who keeps a number is not counted once more', () => {
   expect(sorting.takes({ caller: null, country: 'US', regions: null })).toBe(true);
   expect(sorting.takes({ caller: null, country: 'US', regions: null })).toBe(false);
   expect(sorting.caller).toBe('pn_a');
+});
+
+test('room is kept for callbacks in the order in which they are due, in whichever they are given', () => {
+  const minute = 60_000;
+  const limits = { perHour: 3, perDay: null };
+  // The call of fifty minutes ago counts when the first is due, and no more when the second is.
+  const dues = [5 * minute, 20 * minute];
+  for (const given of [dues, dues.toReversed()]) expect(keptFor(limits, [-50 * minute], 0, given)).toBe(1);
 });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { readAdjustEffect } from '../../../src/ledger/read/adjust-effect.ts';
 import { adjustAccount, adjustCampaign, readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
 import { noon, answered, beginCampaign, beginProven, type Scenario, accountId, begin, limitsOf, told, guests, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
@@ -190,4 +191,15 @@ test('nor is the wait for a caller number that may call', async (dialect) => {
   }));
   await noteCallers(scenario.store, campaign, { standings: found, faults: null, now: noon });
   expect(await scenario.plan(1)).toMatchObject(waits('paused', endsAt));
+});
+
+test.from(openLedger)('before attempts are lowered it is said how many of this campaign have had as many', async (store) => {
+  const usedUp: number[] = [];
+  for (const id of ['spring', 'other']) {
+    const scenario = await begin(store, id, { maxConcurrentCalls: 2, batchSize: 2 }, 3);
+    await scenario.settle(await scenario.dial(1), 'no_answer');
+    const effect = await readAdjustEffect(store.db, await scenario.campaign(), { wish: { maxAttempts: 1 }, now: noon });
+    usedUp.push(effect.usedUp);
+  }
+  expect(usedUp).toEqual([2, 2]);
 });

@@ -117,6 +117,11 @@ test.from(threeInDoubt)('a row is not dialled again past a record that the perso
   expect(await stateOf(spring)).toEqual(before);
 });
 
+test.from(threeInDoubt)('a record that a person rules out leaves the rest in doubt', async (spring) => {
+  expect(await decide(spring, line(2, 'conv_a', 'not_theirs'))).toMatchObject({ dismissed: 1 });
+  expect((await spring.attempts()).map(({ candidates }) => candidates)[1]).toBe('["conv_b"]');
+});
+
 test('an assignment that cannot be is refused, and nothing of the rest is done', async (dialect) => {
   const shows = { ...answered('conv_shown', three[0] ?? '', noon + 6_000), openingLine: 'Hello Guest' };
   const spring = await threeInDoubt(dialect, [talk('conv_a'), shows, talk('conv_other', { calleeNumber: '+12125550199' })]);
