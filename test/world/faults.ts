@@ -1,4 +1,4 @@
-/** The words for faults: what befalls a process, where, and just before, during or after it. Worlds, mixes and interleavings draw from them. */
+/** The words for faults: what befalls a process, where, and when. Worlds, mixes and interleavings draw from them. */
 import { minuteMs } from '../support/campaign-rules.ts';
 import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import { heldConnection } from '../../src/ledger/sqlite-dialect.ts';

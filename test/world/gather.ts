@@ -19,14 +19,18 @@ const tables = ['posts', 'batches', 'attempts', 'recipients', 'conversations', '
 export type Ledger = { dials: Dial[] } & { [Table in (typeof tables)[number]]: Selectable<Database[Table]>[] };
 
 export async function readLedger(db: Queries): Promise<Ledger> {
-  const events = await db.selectFrom('events').selectAll().where('type', '=', 'attempt.posted').orderBy('seq').execute();
-  const dials = events.map((event): Dial => {
+  const types = ['attempt.posted', 'attempt.matched'];
+  const events = await db.selectFrom('events').selectAll().where('type', 'in', types).orderBy('seq').execute();
+  const [posted, matched] = types.map((type) => events.filter((event) => event.type === type)) as [typeof events, typeof events];
+  const dials = posted.map((event): Dial => {
     const { k, e164 } = JSON.parse(event.data ?? '{}') as { k: number; e164: string };
     return { attemptId: event.attempt_id ?? '', batchId: event.batch_id ?? '', k, e164, at: event.at };
   });
   const stored: Partial<Ledger> = {};
   for (const table of tables) stored[table] = (await db.selectFrom(table).selectAll().execute()) as never;
-  return { dials, ...stored } as Ledger;
+  const givenAt = new Map(matched.map(({ at, data }) => [(JSON.parse(data ?? '{}') as { conversation: string }).conversation, at]));
+  const conversations = stored.conversations?.map((row) => ({ ...row, given_at: givenAt.get(row.conversation_id) }));
+  return { ...(stored as Ledger), dials, conversations } as Ledger;
 }
 
 /** Whether anybody was called: not by what the service gave back before the telephone rang. */

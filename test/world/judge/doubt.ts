@@ -88,10 +88,10 @@ export function isDoubtCaused(audit: Audit, attempt: Attempt): boolean {
   return isDenialDisproved(audit, attempt) || isRecordOfNobody(audit, attempt);
 }
 
-/** By the end of the attempt a record of another call of its campaign had been seen. */
+/** By the end of the attempt a record was known to be that of another call of its campaign. */
 function wasRecordShown({ books }: Audit, { campaign_id: id, settled_at: endedAt }: Attempt): boolean {
-  const seenAt = new Map(books.conversations.map((row) => [row.conversation_id, row.first_seen_at]));
-  return books.attempts.some((row) => row.campaign_id === id && (seenAt.get(row.conversation_id ?? '') ?? Infinity) < (endedAt ?? 0));
+  const knownAt = new Map(books.conversations.map((row) => [row.conversation_id, row.given_at ?? row.first_seen_at]));
+  return books.attempts.some((row) => row.campaign_id === id && (knownAt.get(row.conversation_id ?? '') ?? Infinity) < (endedAt ?? 0));
 }
 
 /** The service said that it took nothing of the batch, and made calls of it. */

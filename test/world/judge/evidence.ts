@@ -117,7 +117,11 @@ export interface Books {
   posts: readonly (Facts<'batch_id', 'verdict'> & { k: number })[];
   batches: readonly Facts<'batch_id' | 'state'>[];
   attempts: readonly Attempt[];
-  conversations: readonly (Facts<'conversation_id' | 'agent_id' | 'facts', 'attempt_id', 'started_at'> & { first_seen_at: number })[];
+  /** `given_at`: when it was found whose it is. */
+  conversations: readonly (Facts<'conversation_id' | 'agent_id' | 'facts', 'attempt_id', 'started_at'> & {
+    first_seen_at: number;
+    given_at?: number | undefined;
+  })[];
   suppressions: readonly (Facts<'e164' | 'scope', never, 'expires_at'> & { created_at: number })[];
   aggregates: readonly (Facts<'campaign_id' | 'kind' | 'value'> & { count: number })[];
   dialect: 'spec' | 'extended';
