@@ -71,7 +71,7 @@ export class Copy {
     const report = join(this.#folder, `${file.replaceAll('/', '-')}.json`);
     // With every guard in place one run of a file answers for all its tests.
     if (!this.#isWhole || !existsSync(report)) {
-      const args = ['node_modules/vitest/vitest.mjs', 'run', file, '--reporter=json', `--outputFile=${report}`];
+      const args = ['node_modules/vitest/vitest.mjs', 'run', `test/${file}.test.ts`, '--reporter=json', `--outputFile=${report}`];
       if (!this.#isWhole && name !== '') args.push('-t', name);
       const { error } = spawnSync(process.execPath, args, { cwd: this.#folder, stdio: 'ignore', timeout: longestTestMs });
       // A test that never ends fails as well.

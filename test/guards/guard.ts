@@ -21,10 +21,14 @@ export interface Guard {
   api?: ServiceApi;
   /** The interleavings that show it. */
   aim?: Aim;
-  /** A test for what neither reaches: its file, and a text that its name holds. */
+  /** A test for what neither reaches: its file below `test` without `.test.ts`, and a text that its name holds. */
   test?: readonly [file: string, name: string];
 }
 
 export function edit(file: string, text: string, without = ''): Edit {
   return { file, text, without };
+}
+
+export function guard(name: string, keeps: string, where: Omit<Guard, 'name' | 'keeps'>): Guard {
+  return { name, keeps, ...where };
 }

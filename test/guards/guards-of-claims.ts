@@ -1,5 +1,5 @@
 import { besideSubmit, struck } from '../chaos/aim.ts';
-import { edit, type Guard } from './guard.ts';
+import { edit, guard, type Guard } from './guard.ts';
 
 const bounds = 'src/ledger/doubt/post-bounds.ts';
 const clocks = 'activities/watch-clocks.ts';
@@ -9,9 +9,7 @@ const doubts = 'src/ledger/doubt/doubts.ts';
 
 /** What keeps clocks, refusals and records that are still to be read from dialling. */
 export const guardsOfClaims: readonly Guard[] = [
-  {
-    name: "rule 7: the service's clock",
-    keeps: "Records are compared with service time, not with the worker's clock.",
+  guard("rule 7: the service's clock", "Records are compared with service time, not with the worker's clock.", {
     edits: [
       edit(bounds, 'const from = row.service_from ?? row.posted_at - clockToleranceMs;', 'const from = row.posted_at;'),
       edit(
@@ -21,15 +19,13 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['skewed', 'restarted', 'clock_steps'],
-    test: ['test/ledger/doubt/guards.test.ts', 'own time of the request'],
-  },
-  {
-    name: 'rule 7: steps of a clock',
-    keeps: 'Calls that were open while a clock was set end with no negative result.',
+    test: ['ledger/doubt/guards', 'own time of the request'],
+  }),
+  guard('rule 7: steps of a clock', 'Calls that were open while a clock was set end with no negative result.', {
     edits: [edit(clocks, 'if (steps.length > 0) {', 'if (steps.length > 99) {')],
     worlds: ['clock_steps', 'restarted', 'skewed', 'mixed'],
-    test: ['test/activities/clocks.test.ts', 'finds a clock that was set meanwhile'],
-  },
+    test: ['activities/clocks', 'finds a clock that was set meanwhile'],
+  }),
   {
     name: 'rule 7: the clock after a failed connection',
     keeps: 'The service may be a new process with another clock, so its clock is read before the next POST.',
@@ -38,27 +34,23 @@ export const guardsOfClaims: readonly Guard[] = [
       edit(clocks, "connectionFailed ? 'clock_unread' : apartMs", 'apartMs'),
     ],
     worlds: ['restarted'],
-    test: ['test/activities/clocks.test.ts', 'restarted with its clock 28 minutes back'],
+    test: ['activities/clocks', 'restarted with its clock 28 minutes back'],
   },
-  {
-    name: 'rule 7: hours by both clocks',
-    keeps: 'Hours that are open by only one of the clocks count as closed.',
+  guard('rule 7: hours by both clocks', 'Hours that are open by only one of the clocks count as closed.', {
     edits: [
       edit('src/ledger/dial/sort-attempts.ts', 'judgeByBothClocks(input.serviceNow ?? now, question)', 'judgeByBothClocks(now, question)'),
     ],
-    test: ['test/activities/clocks.test.ts', 'hours that are open by one clock alone'],
-  },
+    test: ['activities/clocks', 'hours that are open by one clock alone'],
+  }),
   {
     name: 'rule 8: reading the list before a second POST',
     keeps: 'The list is read before a batch that the service claims to have refused (429) is sent again.',
     edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
     aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused', 'mixed'],
-    test: ['test/world/seen.test.ts', 'sent again after a second'],
+    test: ['world/seen', 'sent again after a second'],
   },
-  {
-    name: 'rule 8: the wait after 400 and 422',
-    keeps: 'A refused batch is sent in halves only after the list has had time to show its calls.',
+  guard('rule 8: the wait after 400 and 422', 'A refused batch is sent in halves only after the list has had time to show its calls.', {
     edits: [
       edit('src/ledger/dial/verdicts.ts', 'import { isAboutCalls, pause', 'import { applyRefusal, isAboutCalls, pause'),
       edit(
@@ -69,8 +61,8 @@ export const guardsOfClaims: readonly Guard[] = [
     ],
     aim: struck('refused, and yet called', 'submit'),
     worlds: ['refused'],
-    test: ['test/world/seen.test.ts', 'nobody of a batch that was queued'],
-  },
+    test: ['world/seen', 'nobody of a batch that was queued'],
+  }),
   {
     name: 'rule 8: doubts about a refused batch, in both places',
     keeps: 'A record that may belong to a refused batch makes it unknown, and keeps its recipients out of other batches.',
@@ -79,41 +71,31 @@ export const guardsOfClaims: readonly Guard[] = [
       edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
     ],
     worlds: ['refused'],
-    test: ['test/world/seen.test.ts', 'whose talks are recorded without words'],
+    test: ['world/seen', 'whose talks are recorded without words'],
   },
-  {
-    name: 'rule 8: doubts about a denied batch',
-    keeps: 'A batch is not sent again after a 429 if a record may belong to one of its calls.',
+  guard('rule 8: doubts about a denied batch', 'A batch is not sent again after a 429 if a record may belong to one of its calls.', {
     edits: [edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
     worlds: ['refused', 'mixed'],
-    test: ['test/world/seen.test.ts', 'sent again after a second'],
-  },
-  {
-    name: 'rule 8: the minute after a 429',
-    keeps: 'After a 429, records have a minute to be listed before the batch is sent again.',
+    test: ['world/seen', 'sent again after a second'],
+  }),
+  guard('rule 8: the minute after a 429', 'After a 429, records have a minute to be listed before the batch is sent again.', {
     edits: [edit('src/ledger/dial/denied-calls.ts', 'return isEarly || doubts.some(', 'return doubts.some(')],
     worlds: ['refused'],
-    test: ['test/ledger/rows/dialling.test.ts', 'refused for its rate is not sent again before'],
-  },
-  {
-    name: 'rule 8: released calls',
-    keeps: 'Recipients of a denied batch are not called in another one while a record may be theirs.',
+    test: ['ledger/rows/dialling', 'refused for its rate is not sent again before'],
+  }),
+  guard('rule 8: released calls', 'Recipients of a denied batch are not called in another one while a record may be theirs.', {
     edits: [edit(dialGuard, ' || (row.denied !== null && !isGivenBack(row))', '')],
     aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'who was in a batch that was given back'],
-  },
-  {
-    name: 'rule 8: a record of a released call',
-    keeps: 'It settles that call, and its recipient is not called again for it.',
+    test: ['ledger/doubt/guards', 'who was in a batch that was given back'],
+  }),
+  guard('rule 8: a record of a released call', 'It settles that call, and its recipient is not called again for it.', {
     edits: [edit('src/ledger/collect/matching.ts', "if (attempt.state === 'released') await takeAsPlaced(tx, attempt, now);")],
     aim: besideSubmit('submit', 'limited, and yet called'),
     worlds: ['refused'],
-    test: ['test/ledger/dial/denied-calls.test.ts', 'a record that comes after the batch was given back'],
-  },
-  {
-    name: 'rule 9: undecided records',
-    keeps: 'Nothing is concluded while a possible record is not final.',
+    test: ['ledger/dial/denied-calls', 'a record that comes after the batch was given back'],
+  }),
+  guard('rule 9: undecided records', 'Nothing is concluded while a possible record is not final.', {
     edits: [
       edit(
         doubts,
@@ -122,15 +104,15 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     worlds: ['partly_shown', 'no_line', 'withheld', 'mixed', 'late_rings'],
-    test: ['test/ledger/collect/settle-and-sweeps.test.ts', 'a record of nobody that has not been read'],
-  },
+    test: ['ledger/collect/settle-and-sweeps', 'a record of nobody that has not been read'],
+  }),
   {
     name: 'report: what it alone says',
     keeps: 'While a report does not tell of each call of its batch, a record of nobody may be of any of those whose records name nobody.',
     edits: [edit(dialGuard, "evidence === 'report' ? untold === 0 :", "evidence === 'report' ||")],
     api: 'batch-calling',
     worlds: ['untrue'],
-    test: ['test/activities/reported-doubt.test.ts', 'leaves somebody out'],
+    test: ['activities/reported-doubt', 'leaves somebody out'],
   },
   {
     name: 'report: against the words of a record',
@@ -140,7 +122,7 @@ export const guardsOfClaims: readonly Guard[] = [
     ],
     api: 'batch-calling',
     worlds: ['untrue'],
-    test: ['test/activities/reported-doubt.test.ts', 'takes two people for each other'],
+    test: ['activities/reported-doubt', 'takes two people for each other'],
   },
   {
     name: 'look-up: the list of conversations has been read',
@@ -148,14 +130,12 @@ export const guardsOfClaims: readonly Guard[] = [
     edits: [edit('src/ledger/collect/look-ups.ts', 'if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);')],
     api: 'batch-calling',
     worlds: ['unlisted'],
-    test: ['test/activities/reported-guards.test.ts', 'while the list of conversations cannot be read'],
+    test: ['activities/reported-guards', 'while the list of conversations cannot be read'],
   },
-  {
-    name: 'look-up: after a 429, as long as lists lag',
-    keeps: 'A list that does not show a denied request is not relied on before it would.',
+  guard('look-up: after a 429, as long as lists lag', 'A list that does not show a denied request is not relied on before it would.', {
     edits: [edit('activities/look-up.ts', '(found.certain || begunAt >= since + patienceMs)', 'since > 0')],
     api: 'batch-calling',
     worlds: ['lagging', 'refused'],
-    test: ['test/activities/reported-guards.test.ts', 'what a 429 refused is not sent again'],
-  },
+    test: ['activities/reported-guards', 'what a 429 refused is not sent again'],
+  }),
 ];

@@ -1,5 +1,5 @@
 import { besideSubmit, disturbed, insideSubmit, struck } from '../chaos/aim.ts';
-import { edit, type Guard } from './guard.ts';
+import { edit, guard, type Guard } from './guard.ts';
 
 const posting = 'src/ledger/dial/posting.ts';
 const sorting = 'src/ledger/dial/sort-attempts.ts';
@@ -25,87 +25,71 @@ const overlapping = edit(
 
 /** What keeps two processes, or two moments of one, from dialling twice. */
 export const guardsOfLedger: readonly Guard[] = [
-  {
-    name: 'unique index attempts_one_open',
-    keeps: 'The database refuses two open calls to one number, whatever planned them.',
+  guard('unique index attempts_one_open', 'The database refuses two open calls to one number, whatever planned them.', {
     edits: [edit('src/ledger/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open')],
-    test: ['test/ledger/doubt/guards.test.ts', 'open call to a number'],
-  },
+    test: ['ledger/doubt/guards', 'open call to a number'],
+  }),
   {
     name: 'unique index attempts_one_wording',
     keeps: 'The database refuses two open calls of one agent with the same words, whatever planned them.',
     edits: [noWordingIndex],
-    test: ['test/ledger/doubt/guards.test.ts', 'open call with the same words'],
+    test: ['ledger/doubt/guards', 'open call with the same words'],
   },
   {
     name: 'free words in the planner',
     keeps: 'A recipient with the words of an open call waits. The index alone keeps the promise, with emptier batches.',
     edits: plannerWithoutWords,
-    test: ['test/ledger/doubt/guards.test.ts', 'leaves no place empty'],
+    test: ['ledger/doubt/guards', 'leaves no place empty'],
   },
   {
     name: 'words kept apart, by index and planner',
     keeps: 'Two calls that the records could not tell apart are never open together; otherwise an operator would have to decide.',
     edits: [noWordingIndex, ...plannerWithoutWords, overlapping],
     worlds: ['namesakes', 'one_line', 'two_campaigns', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'the same words are never open together'],
+    test: ['ledger/doubt/guards', 'the same words are never open together'],
   },
-  {
-    name: 'lines that begin one another',
-    keeps: 'Two calls are never open together if the line of one begins with the line of the other.',
+  guard('lines that begin one another', 'Two calls are never open together if the line of one begins with the line of the other.', {
     edits: [overlapping],
-    test: ['test/ledger/doubt/guards.test.ts', 'begins that of another'],
-  },
-  {
-    name: 'compare-and-set of batches',
-    keeps: 'If two processes move a batch, only one succeeds.',
+    test: ['ledger/doubt/guards', 'begins that of another'],
+  }),
+  guard('compare-and-set of batches', 'If two processes move a batch, only one succeeds.', {
     edits: [edit('src/ledger/batch-state.ts', 'return numAffectedRows === 1n;', 'return true;')],
     aim: besideSubmit('submit'),
     worlds: ['mixed', 'namesakes'],
-    test: ['test/ledger/dial/posting.test.ts', 'whoever enters a batch second never sends it'],
-  },
-  {
-    name: 'states from which a batch may move',
-    keeps: 'A process that finds a batch which another one was about to send does not send it.',
+    test: ['ledger/dial/posting', 'whoever enters a batch second never sends it'],
+  }),
+  guard('states from which a batch may move', 'A process that finds a batch which another one was about to send does not send it.', {
     edits: [edit('src/ledger/batch-state.ts', "\n        .where('state', 'in', legal.split(' ') as BatchState[])")],
     aim: besideSubmit('submit'),
     worlds: ['mixed', 'namesakes', 'listed_late'],
-    test: ['test/ledger/dial/posting.test.ts', 'whoever enters a batch second never sends it'],
-  },
+    test: ['ledger/dial/posting', 'whoever enters a batch second never sends it'],
+  }),
   {
     name: 'the second entry makes it unknown',
     keeps: 'A batch whose process died before the answer to its POST counts as placed, and does not stay in posting.',
     edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, batch, input.now);")],
     aim: struck('calm', 'submit'),
     worlds: ['mixed', 'namesakes', 'listed_late'],
-    test: ['test/ledger/dial/posting.test.ts', 'whoever enters a batch second never sends it'],
+    test: ['ledger/dial/posting', 'whoever enters a batch second never sends it'],
   },
-  {
-    name: 'do-not-call in the dial transaction',
-    keeps: 'Recipients who opted out after planning are not dialled.',
+  guard('do-not-call in the dial transaction', 'Recipients who opted out after planning are not dialled.', {
     edits: [edit('src/ledger/plan/candidates.ts', "suppressed: suppressed.get(row.e164 ?? '') === 'suppressed',", 'suppressed: false,')],
     aim: besideSubmit('suppress'),
     worlds: ['two_campaigns'],
-    test: ['test/ledger/rows/dialling.test.ts', 'a suppression added after planning'],
-  },
-  {
-    name: 'consent in the dial transaction',
-    keeps: 'Whose consent is missing, too old or not given yet is not dialled.',
+    test: ['ledger/rows/dialling', 'a suppression added after planning'],
+  }),
+  guard('consent in the dial transaction', 'Whose consent is missing, too old or not given yet is not dialled.', {
     edits: [
       edit('src/ledger/plan/candidates.ts', 'consent: consentSpan(rules.consent, laterTermsOf(row).consentedAt),', 'consent: undefined,'),
     ],
-    test: ['test/ledger/plan/consent.test.ts', 'a consent that expires between plan and request is not dialled'],
-  },
-  {
-    name: 'consent that is taken back',
-    keeps: 'Who takes consent back for a purpose after planning is not dialled for it.',
+    test: ['ledger/plan/consent', 'a consent that expires between plan and request is not dialled'],
+  }),
+  guard('consent that is taken back', 'Who takes consent back for a purpose after planning is not dialled for it.', {
     edits: [edit('src/ledger/plan/candidates.ts', "revoked: suppressed.get(row.e164 ?? '') === 'consent_revoked',", 'revoked: false,')],
     aim: besideSubmit('revoke', 'consent taken back'),
-    test: ['test/ledger/plan/consent.test.ts', 'consent that is taken back between plan and request is not dialled'],
-  },
-  {
-    name: 'house rules',
-    keeps: 'Every campaign is held to the caps, hours and limits of the house besides its own, from their commit on.',
+    test: ['ledger/plan/consent', 'consent that is taken back between plan and request is not dialled'],
+  }),
+  guard('house rules', 'Every campaign is held to the caps, hours and limits of the house besides its own, from their commit on.', {
     edits: [
       edit(
         'src/ledger/rows/campaigns.ts',
@@ -114,43 +98,31 @@ export const guardsOfLedger: readonly Guard[] = [
       ),
     ],
     aim: disturbed('house rules'),
-    test: ['test/ledger/limits/house.test.ts', 'a tighter rule holds for what is planned already'],
-  },
-  {
-    name: 'what the house requires',
-    keeps: 'A campaign without what the house rules require calls nobody, whatever was planned.',
+    test: ['ledger/limits/house', 'a tighter rule holds for what is planned already'],
+  }),
+  guard('what the house requires', 'A campaign without what the house rules require calls nobody, whatever was planned.', {
     edits: [
       edit('src/ledger/dial/posting.ts', 'if (lacksOfHouse(campaign.rules).length > 0)', 'if (lacksOfHouse(campaign.rules).length > 9)'),
     ],
-    test: ['test/ledger/limits/house.test.ts', 'a campaign without what is required calls nobody more'],
-  },
-  {
-    name: 'room of a number for call backs',
-    keeps: 'The last calls that a number may make are kept for call backs that are due.',
+    test: ['ledger/limits/house', 'a campaign without what is required calls nobody more'],
+  }),
+  guard('room of a number for call backs', 'The last calls that a number may make are kept for call backs that are due.', {
     edits: [edit('src/rules/caller-choice.ts', 'Math.min(keptFor(limits, calls, now, promised), found.room)', 'found.room')],
-    test: ['test/ledger/limits/caller-room.test.ts', 'a number that may make one more call keeps it for the call back'],
-  },
-  {
-    name: 'reached since planning',
-    keeps: 'Recipients whom a late record shows as reached are removed from a planned batch.',
+    test: ['ledger/limits/caller-room', 'a number that may make one more call keeps it for the call back'],
+  }),
+  guard('reached since planning', 'Recipients whom a late record shows as reached are removed from a planned batch.', {
     edits: [edit(sorting, 'if (earlier != null) {', "if (earlier === 'busy') {")],
-    test: ['test/ledger/doubt/guards.test.ts', 'shown as reached after the plan'],
-  },
-  {
-    name: 'the wait while a batch is unknown',
-    keeps: 'Nothing is sent until the list has been read again and the back-off has passed.',
+    test: ['ledger/doubt/guards', 'shown as reached after the plan'],
+  }),
+  guard('the wait while a batch is unknown', 'Nothing is sent until the list has been read again and the back-off has passed.', {
     edits: [edit('src/ledger/limits/safety.ts', 'return until > now ? until : null;', 'return null;')],
-    test: ['test/ledger/rows/dialling.test.ts', 'while a batch is unknown nothing is sent'],
-  },
-  {
-    name: 'a final record settles its call',
-    keeps: 'A record that became final while it was being matched settles its call at the next sweep.',
+    test: ['ledger/rows/dialling', 'while a batch is unknown nothing is sent'],
+  }),
+  guard('a final record settles its call', 'A record that became final while it was being matched settles its call at the next sweep.', {
     edits: [edit(matching, '  await settleLeftOpen(tx, agentId, now);\n  const', '  const')],
-    test: ['test/ledger/locks-settings.test.ts', 'an open attempt whose record is final'],
-  },
-  {
-    name: 'claims are current',
-    keeps: 'A record that was matched while it was being read is settled under the lock of its campaign.',
+    test: ['ledger/locks-settings', 'an open attempt whose record is final'],
+  }),
+  guard('claims are current', 'A record that was matched while it was being read is settled under the lock of its campaign.', {
     edits: [
       edit(
         'src/ledger/collect/record-results.ts',
@@ -158,69 +130,49 @@ export const guardsOfLedger: readonly Guard[] = [
         'if (written.attempt_id === `${locked} by another`) throw',
       ),
     ],
-    test: ['test/ledger/collect/locks-records.test.ts', 'a record that gets its owner'],
-  },
-  {
-    name: 'a late confirmation of a batch in redial',
-    keeps: 'It cancels the planned redials.',
+    test: ['ledger/collect/locks-records', 'a record that gets its owner'],
+  }),
+  guard('a late confirmation of a batch in redial', 'It cancels the planned redials.', {
     edits: [
       edit('src/ledger/dial/verdicts.ts', "if (batch.state === 'redial' || batch.state === 'held') await callOffRedial(tx, batch, now);"),
     ],
-    test: ['test/ledger/doubt/guards.test.ts', 'a late yes'],
-  },
-  {
-    name: 'retry leaves doubt alone',
-    keeps: 'Rows whose calls cannot be told apart are retried only after a decision about the row.',
+    test: ['ledger/doubt/guards', 'a late yes'],
+  }),
+  guard('retry leaves doubt alone', 'Rows whose calls cannot be told apart are retried only after a decision about the row.', {
     edits: [edit('src/ledger/people/retry-ended.ts', "'not in', [withdrawnReason, notToldApart]", "'not in', [withdrawnReason]")],
-    test: ['test/ledger/doubt/guards.test.ts', 'a retry leaves'],
-  },
-  {
-    name: 'wishes by id',
-    keeps: 'A requested change that is repeated after a reset of the workflow changes nothing.',
+    test: ['ledger/doubt/guards', 'a retry leaves'],
+  }),
+  guard('wishes by id', 'A requested change that is repeated after a reset of the workflow changes nothing.', {
     edits: [edit('src/ledger/control-requests.ts', 'wish_id: wish?.id ?? randomUUID(),', 'wish_id: randomUUID(),')],
-    test: ['test/ledger/control-requests.test.ts', 'a wish that comes again'],
-  },
-  {
-    name: 'wishes in their order',
-    keeps: 'A resume that arrives late does not undo a later pause.',
+    test: ['ledger/control-requests', 'a wish that comes again'],
+  }),
+  guard('wishes in their order', 'A resume that arrives late does not undo a later pause.', {
     edits: [edit('src/ledger/control-requests.ts', 'return later !== undefined;', 'return false;')],
-    test: ['test/ledger/control-requests.test.ts', 'a resume'],
-  },
-  {
-    name: 'the witness',
-    keeps: 'A request that Temporal knows, but the database does not, is not sent again.',
+    test: ['ledger/control-requests', 'a resume'],
+  }),
+  guard('the witness', 'A request that Temporal knows, but the database does not, is not sent again.', {
     edits: [edit(posting, 'if (batch.posts < witnessed) throw olderWhileSubmitting(batchId, witnessed);')],
-    test: ['test/activities/request-notes.test.ts', 'a request that the server knows of'],
-  },
-  {
-    name: 'no POST without a witness',
-    keeps: 'Nothing is sent unless Temporal has recorded the intention.',
+    test: ['activities/request-notes', 'a request that the server knows of'],
+  }),
+  guard('no POST without a witness', 'Nothing is sent unless Temporal has recorded the intention.', {
     edits: [edit('activities/submit.ts', '(await findUnnoted(submitting, step.k)) ?? ')],
-    test: ['test/activities/request-notes.test.ts', 'nothing is sent while Temporal does not'],
-  },
-  {
-    name: 'the lock of the do-not-call list',
-    keeps: 'Every dial sees the entries that were committed before it.',
+    test: ['activities/request-notes', 'nothing is sent while Temporal does not'],
+  }),
+  guard('the lock of the do-not-call list', 'Every dial sees the entries that were committed before it.', {
     edits: [edit('src/ledger/locks.ts', 'await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);')],
     aim: insideSubmit('suppress'),
-    test: ['test/ledger/rows/locks-interleavings.test.ts', 'a do-not-call entry that was confirmed'],
-  },
-  {
-    name: 'the lock of recipients',
-    keeps: 'Campaigns that dial the same recipients at the same moment keep a shared cap.',
+    test: ['ledger/rows/locks-interleavings', 'a do-not-call entry that was confirmed'],
+  }),
+  guard('the lock of recipients', 'Campaigns that dial the same recipients at the same moment keep a shared cap.', {
     edits: [edit(posting, 'await lockPeople(tx, campaign.rules.caps, batchId);')],
-    test: ['test/ledger/rows/at-once.test.ts', 'campaigns that dial the same people'],
-  },
-  {
-    name: 'READ COMMITTED, pinned',
-    keeps: 'Transactions see what others have committed, whatever the default of the database.',
+    test: ['ledger/rows/at-once', 'campaigns that dial the same people'],
+  }),
+  guard('READ COMMITTED, pinned', 'Transactions see what others have committed, whatever the default of the database.', {
     edits: [edit('src/ledger/postgres-dialect.ts', 'begin isolation level read committed read write; select', 'begin; select')],
-    test: ['test/ledger/locks-settings.test.ts', ''],
-  },
-  {
-    name: 'a lost answer to the commit',
-    keeps: 'A process that knows that it sent nothing records it, so no operator has to decide.',
+    test: ['ledger/locks-settings', ''],
+  }),
+  guard('a lost answer to the commit', 'A process that knows that it sent nothing records it, so no operator has to decide.', {
     edits: [edit(posting, "if (entered?.kind === 'post') return { kind: 'unsure', k: entered.k, entry, error };")],
-    test: ['test/activities/lost-commit.test.ts', 'nobody waits for a person'],
-  },
+    test: ['activities/lost-commit', 'nobody waits for a person'],
+  }),
 ];

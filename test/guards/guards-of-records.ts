@@ -1,4 +1,4 @@
-import { edit, type Guard } from './guard.ts';
+import { edit, guard, type Guard } from './guard.ts';
 
 const conclude = 'src/ledger/collect/conclude.ts';
 const doubts = 'src/ledger/doubt/doubts.ts';
@@ -17,74 +17,60 @@ const dialWithoutDoubts = edit(dialGuard, 'if (asked.length === 0) return found;
 
 /** What keeps absence and doubt from dialling. */
 export const guardsOfRecords: readonly Guard[] = [
-  {
-    name: 'doubts at settlement',
-    keeps: 'A call whose record may be an unassigned one ends in doubt, not as unreached.',
+  guard('doubts at settlement', 'A call whose record may be an unassigned one ends in doubt, not as unreached.', {
     edits: [settleWithoutDoubts],
     worlds: ['barge_in', 'withheld', 'namesakes', 'mixed', 'two_campaigns'],
-    test: ['test/ledger/doubt/guards.test.ts', 'may be theirs, ends in doubt'],
-  },
-  {
-    name: 'open questions before a dial',
-    keeps: 'Planner and dial transaction check what earlier calls to a recipient leave open.',
+    test: ['ledger/doubt/guards', 'may be theirs, ends in doubt'],
+  }),
+  guard('open questions before a dial', 'Planner and dial transaction check what earlier calls to a recipient leave open.', {
     edits: [dialWithoutDoubts],
     worlds: ['list_lag', 'two_campaigns', 'mixed', 'foreign', 'withheld'],
-    test: ['test/ledger/doubt/guards.test.ts', 'whose records came late'],
-  },
-  {
-    name: 'doubts, in both places',
-    keeps: 'Nobody is called again while an unassigned record may contain a conversation with them.',
+    test: ['ledger/doubt/guards', 'whose records came late'],
+  }),
+  guard('doubts, in both places', 'Nobody is called again while an unassigned record may contain a conversation with them.', {
     edits: [settleWithoutDoubts, dialWithoutDoubts],
     worlds: ['barge_in', 'withheld', 'no_line'],
-  },
-  {
-    name: 'rule 1: earliest possible start',
-    keeps: 'A record may match from the last known service time before the POST, less a tolerance.',
+  }),
+  guard('rule 1: earliest possible start', 'A record may match from the last known service time before the POST, less a tolerance.', {
     edits: [edit(attemptFacts, 'bounds.from - timing.clockToleranceMs : 0', 'bounds.to + 1_000 : 0')],
     worlds: ['withheld', 'barge_in', 'clock_steps', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'within the tolerance before'],
-  },
-  {
-    name: 'rule 1: latest possible start',
-    keeps: 'A call may begin long after its POST.',
+    test: ['ledger/doubt/guards', 'within the tolerance before'],
+  }),
+  guard('rule 1: latest possible start', 'A call may begin long after its POST.', {
     edits: [edit(attemptFacts, 'possibleUntil: bounds.to + lookAheadMs', 'possibleUntil: bounds.to')],
     worlds: ['late_rings', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'long after the request'],
-  },
+    test: ['ledger/doubt/guards', 'long after the request'],
+  }),
   {
     name: 'rule 1: seen before the POST',
     keeps: 'A record listed before a POST does not belong to it. Without this more rows end in doubt; nobody is called.',
     edits: [edit(doubts, 'if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;')],
-    test: ['test/ledger/doubt/guards.test.ts', 'listed before the request'],
+    test: ['ledger/doubt/guards', 'listed before the request'],
   },
   {
     name: 'rule 1: other words do not prove another call',
     keeps: 'A line with few of our words proves another call only if the agent is known to speak our words at that time.',
     edits: [edit('src/rules/correlation/evidence.ts', "? 'other_words' : null", "? 'somebody_else' : null")],
     worlds: ['barge_in', 'mixed', 'altered', 'foreign'],
-    test: ['test/ledger/doubt/guards.test.ts', 'words that share little'],
+    test: ['ledger/doubt/guards', 'words that share little'],
   },
-  {
-    name: 'rule 1: one or two words prove nothing',
-    keeps: 'A line of one or two words may be ours, altered and shortened.',
+  guard('rule 1: one or two words prove nothing', 'A line of one or two words may be ours, altered and shortened.', {
     edits: [edit(lineWords, 'if (shown.words.length < leastWords) return false;')],
     worlds: ['barge_in', 'altered', 'mixed'],
-    test: ['test/rules/correlation/line-words.test.ts', 'few words'],
-  },
+    test: ['rules/correlation/line-words', 'few words'],
+  }),
   {
     name: 'rule 1: a field that was cut',
     keeps: 'A value that was cut off is compared with the beginning of the own one, so that it disowns nobody.',
     edits: [edit(lineWords, 'distanceToBeginning(rest, expected.rest)', 'editDistance(rest, expected.rest)')],
     worlds: ['shortened', 'interrupted', 'mixed'],
-    test: ['test/rules/correlation/line-words.test.ts', 'somebody else is'],
+    test: ['rules/correlation/line-words', 'somebody else is'],
   },
-  {
-    name: 'rule 1: words cut from several lines',
-    keeps: 'A line that was cut off where those of several calls are equal belongs to none of them.',
+  guard('rule 1: words cut from several lines', 'A line that was cut off where those of several calls are equal belongs to none of them.', {
     edits: [edit('src/ledger/doubt/doubts.ts', 'if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;')],
     worlds: ['interrupted', 'shortened', 'namesakes', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'two may have spoken'],
-  },
+    test: ['ledger/doubt/guards', 'two may have spoken'],
+  }),
   {
     name: 'rule 2: ringing after bare records',
     keeps: 'If records of unanswered calls have no times, one without words but with a duration may be a conversation.',
@@ -96,22 +82,20 @@ export const guardsOfRecords: readonly Guard[] = [
       ),
     ],
     worlds: ['withheld'],
-    test: ['test/ledger/doubt/guards.test.ts', 'a record with a duration and no words'],
+    test: ['ledger/doubt/guards', 'a record with a duration and no words'],
   },
   {
     name: 'rule 2: ringing without a record of each call',
     keeps: 'If unanswered calls leave no record, one without words but with a duration may be a conversation.',
     edits: [edit(doubts, 'return counts !== undefined && counts.records >= counts.calls;', 'return true;')],
     worlds: ['withheld'],
-    test: ['test/ledger/doubt/guards.test.ts', 'and where not every call'],
+    test: ['ledger/doubt/guards', 'and where not every call'],
   },
-  {
-    name: 'rule 2: silence before any words',
-    keeps: 'An empty transcript proves silence only if conversations are known to show their words.',
+  guard('rule 2: silence before any words', 'An empty transcript proves silence only if conversations are known to show their words.', {
     edits: [edit('src/rules/correlation/record.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
     worlds: ['withheld'],
-    test: ['test/ledger/doubt/guards.test.ts', 'an empty record may be a talk'],
-  },
+    test: ['ledger/doubt/guards', 'an empty record may be a talk'],
+  }),
   {
     name: 'rule 3: the list has caught up',
     keeps: 'Recipients without a record are redialled only after the list has shown a newer one, or after a long wait.',
@@ -119,53 +103,39 @@ export const guardsOfRecords: readonly Guard[] = [
       edit(dialGuard, "if (row.disposition !== 'unreached' && row.disposition !== 'unknown' && !isReported) return null;", 'return null;'),
     ],
     worlds: ['list_lag', 'listed_late'],
-    test: ['test/ledger/doubt/guards.test.ts', 'nobody without a record is called again'],
+    test: ['ledger/doubt/guards', 'nobody without a record is called again'],
   },
-  {
-    name: 'rule 3: the longest lag seen',
-    keeps: 'After late records of an agent, the wait is twice the longest delay seen.',
+  guard('rule 3: the longest lag seen', 'After late records of an agent, the wait is twice the longest delay seen.', {
     edits: [edit(dialGuard, 'const lagMs = 2 * (await listed.longestLagMs());', 'const lagMs = 0;')],
     worlds: ['list_lag', 'listed_late', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'whose records came late'],
-  },
-  {
-    name: 'rule 3: one record shown',
-    keeps: 'A missing record proves nothing if the service has shown no record of the campaign.',
+    test: ['ledger/doubt/guards', 'whose records came late'],
+  }),
+  guard('rule 3: one record shown', 'A missing record proves nothing if the service has shown no record of the campaign.', {
     edits: [edit(conclude, "if (!campaign.recordShown) return unknown('no_record_shown');")],
     worlds: ['list_lag', 'withheld', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'no record of the campaign'],
-  },
-  {
-    name: 'the settle deadline',
-    keeps: 'A record has time to be listed before its absence counts.',
+    test: ['ledger/doubt/guards', 'no record of the campaign'],
+  }),
+  guard('the settle deadline', 'A record has time to be listed before its absence counts.', {
     edits: [edit(openBatches, 'const settled = batch.progress_at + rules.timing.settleMs;', 'const settled = batch.progress_at;')],
     worlds: ['listed_late', 'late_rings'],
-    test: ['test/ledger/collect/settle-and-sweeps.test.ts', 'nobody is unreached before'],
-  },
-  {
-    name: 'a sweep begun after the deadline',
-    keeps: 'A sweep that began before the deadline cannot have seen everything listed until then.',
+    test: ['ledger/collect/settle-and-sweeps', 'nobody is unreached before'],
+  }),
+  guard('a sweep begun after the deadline', 'A sweep that began before the deadline cannot have seen everything listed until then.', {
     edits: [edit(conclude, 'if (deadline === null || begunAt <= deadline) continue;', 'if (deadline === null) continue;')],
     worlds: ['listed_late', 'late_rings'],
-    test: ['test/ledger/collect/settle-and-sweeps.test.ts', 'nobody is unreached before'],
-  },
-  {
-    name: 'the wait of an unknown batch',
-    keeps: 'A batch without an answer is held only when no verdict or record can arrive any more.',
+    test: ['ledger/collect/settle-and-sweeps', 'nobody is unreached before'],
+  }),
+  guard('the wait of an unknown batch', 'A batch without an answer is held only when no verdict or record can arrive any more.', {
     edits: [edit(openBatches, "if (batch.state === 'unknown') return batch.hold_after;", "if (batch.state === 'unknown') return 0;")],
     worlds: ['mixed'],
-    test: ['test/ledger/collect/settle-and-sweeps.test.ts', 'a batch is held only after'],
-  },
-  {
-    name: 'time without sweeps',
-    keeps: 'It does not count towards the settle deadline.',
+    test: ['ledger/collect/settle-and-sweeps', 'a batch is held only after'],
+  }),
+  guard('time without sweeps', 'It does not count towards the settle deadline.', {
     edits: [edit(conclude, 'await skipGap(tx, open, { lastCompleteAt: agent?.complete_sweep_at ?? null, begunAt });')],
     worlds: ['restarted', 'mixed'],
-    test: ['test/ledger/collect/settle-and-sweeps.test.ts', 'time in which nobody looked'],
-  },
-  {
-    name: 'weak matches stay open',
-    keeps: 'A record matched by number or words may belong to another call to the same callee.',
+    test: ['ledger/collect/settle-and-sweeps', 'time in which nobody looked'],
+  }),
+  guard('weak matches stay open', 'A record matched by number or words may belong to another call to the same callee.', {
     edits: [
       edit(
         dialGuard,
@@ -174,51 +144,41 @@ export const guardsOfRecords: readonly Guard[] = [
       ),
     ],
     worlds: ['foreign', 'partly_shown', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'found by its number alone'],
-  },
-  {
-    name: 'rule 4: a tie',
-    keeps: 'A record that may belong to several calls is assigned to none.',
+    test: ['ledger/doubt/guards', 'found by its number alone'],
+  }),
+  guard('rule 4: a tie', 'A record that may belong to several calls is assigned to none.', {
     edits: [
       edit(correlation, "if (left.some(({ e164 }) => e164 !== left[0]?.e164)) return 'tie';"),
       edit(correlation, "return free.length === 1 ? only : 'tie';", 'return only;'),
     ],
     worlds: ['barge_in', 'altered', 'shortened', 'namesakes', 'mixed', 'two_campaigns', 'foreign'],
-    test: ['test/rules/correlation/correlation.test.ts', ''],
-  },
-  {
-    name: 'possible opt-outs',
-    keeps: 'An opt-out in an unassigned record stops calls to everybody who may have made it.',
+    test: ['rules/correlation/correlation', ''],
+  }),
+  guard('possible opt-outs', 'An opt-out in an unassigned record stops calls to everybody who may have made it.', {
     edits: [edit('src/ledger/doubt/possible-opt-outs.ts', 'if (row.attempt_id === null) await', 'if (row.caller !== null) await')],
     worlds: ['two_campaigns', 'one_line', 'mixed', 'barge_in'],
-    test: ['test/ledger/doubt/guards.test.ts', 'a possible opt-out'],
-  },
-  {
-    name: 'possible opt-outs, weak matches',
-    keeps: 'A possible opt-out stops calls even if another record was matched by number or words.',
+    test: ['ledger/doubt/guards', 'a possible opt-out'],
+  }),
+  guard('possible opt-outs, weak matches', 'A possible opt-out stops calls even if another record was matched by number or words.', {
     edits: [edit(doubts, "eb('evidence', 'not in', strongEvidence)", "eb('evidence', 'is', null)")],
     worlds: ['mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'found for by its words alone'],
-  },
-  {
-    name: 'pending opt-outs',
-    keeps: 'Nobody is called while the analysis of an earlier call may still show an opt-out.',
+    test: ['ledger/doubt/guards', 'found for by its words alone'],
+  }),
+  guard('pending opt-outs', 'Nobody is called while the analysis of an earlier call may still show an opt-out.', {
     edits: [edit(dialGuard, 'listens ? await findUnheard(tx, asked) : new Set<string>()', 'new Set<string>()')],
     worlds: ['two_campaigns', 'mixed'],
-    test: ['test/ledger/doubt/guards.test.ts', 'while the analysis'],
-  },
+    test: ['ledger/doubt/guards', 'while the analysis'],
+  }),
   {
     name: 'pending opt-outs, weak matches',
     keeps: 'This also applies to an analysis that may be theirs, even if another record was matched by number or words.',
     edits: [edit(dialGuard, 'const answersCount = listens && (await', 'const answersCount = false && (await')],
     worlds: ['two_campaigns'],
-    test: ['test/ledger/doubt/guards.test.ts', 'nor while a talk that is still read'],
+    test: ['ledger/doubt/guards', 'nor while a talk that is still read'],
   },
-  {
-    name: 'inbound opt-outs',
-    keeps: 'Somebody who calls in and opts out is not called.',
+  guard('inbound opt-outs', 'Somebody who calls in and opts out is not called.', {
     edits: [edit('activities/walk-list.ts', 'listens: optOut.length > 0', 'listens: false')],
     worlds: ['inbound'],
-    test: ['test/ledger/doubt/guards.test.ts', 'who calls in'],
-  },
+    test: ['ledger/doubt/guards', 'who calls in'],
+  }),
 ];

@@ -1,4 +1,4 @@
-import { edit, type Guard } from './guard.ts';
+import { edit, guard, type Guard } from './guard.ts';
 
 const reported = 'src/ledger/collect/reported.ts';
 const lookUps = 'src/ledger/collect/look-ups.ts';
@@ -8,25 +8,21 @@ const keyed = 'src/service/campaigns/find-keyed.ts';
 const requests = 'src/service/campaigns/requests.ts';
 const marked = 'src/service/batch-calling/find-marked.ts';
 const sent = 'src/service/sent-events.ts';
-const calls = 'test/activities/reported-calls.test.ts';
-const caught = 'test/activities/reported-guards.test.ts';
-const campaignsTest = 'test/service/campaigns.test.ts';
-const batchesTest = 'test/service/batch-calling.test.ts';
-const webhooks = 'test/interfaces/api/service-webhooks.test.ts';
+const calls = 'activities/reported-calls';
+const caught = 'activities/reported-guards';
+const campaignsTest = 'service/campaigns';
+const batchesTest = 'service/batch-calling';
+const webhooks = 'interfaces/api/service-webhooks';
 
 /** What keeps the word of a service that reports its calls, lists its batches and gives calls back from being believed too soon. */
 export const guardsOfReports: readonly Guard[] = [
-  {
-    name: 'report: an entry with another number',
-    keeps: "What is said of a number that is not the call's settles nothing.",
+  guard('report: an entry with another number', "What is said of a number that is not the call's settles nothing.", {
     edits: [edit(reported, ' || (report.to !== null && report.to !== attempt.e164)', '')],
     api: 'batch-calling',
     worlds: ['untrue'],
     test: [caught, 'the names of each other'],
-  },
-  {
-    name: 'report: an entry under a name that is none of ours',
-    keeps: 'It is not taken for the call to the same number.',
+  }),
+  guard('report: an entry under a name that is none of ours', 'It is not taken for the call to the same number.', {
     edits: [
       edit(
         reported,
@@ -35,10 +31,8 @@ export const guardsOfReports: readonly Guard[] = [
       ),
     ],
     test: [caught, 'names that are none of ours'],
-  },
-  {
-    name: 'report: who is missing in it',
-    keeps: 'A call that a report leaves out has not ended.',
+  }),
+  guard('report: who is missing in it', 'A call that a report leaves out has not ended.', {
     edits: [
       edit(
         reported,
@@ -49,26 +43,20 @@ export const guardsOfReports: readonly Guard[] = [
     api: 'batch-calling',
     worlds: ['untrue'],
     test: [calls, 'two recipients left out'],
-  },
-  {
-    name: 'report: an end without a conversation is looked at twice',
-    keeps: 'A conversation may be named later than the end of its call.',
+  }),
+  guard('report: an end without a conversation is looked at twice', 'A conversation may be named later than the end of its call.', {
     edits: [edit(reported, ' || overAt === null || now < overAt + secondLookMs || (await', ' || (await')],
     api: 'batch-calling',
     worlds: ['named_late'],
-  },
-  {
-    name: 'report: a record speaks for itself',
-    keeps: "A conversation is its call's own only once its record was read and contradicts nothing.",
+  }),
+  guard('report: a record speaks for itself', "A conversation is its call's own only once its record was read and contradicts nothing.", {
     edits: [edit('src/ledger/collect/matching.ts', 'facts.reported !== undefined && row.reads === 0 && row.gone === 0', 'false')],
     test: [calls, 'conversations that their records contradict'],
-  },
-  {
-    name: 'report: called again by somebody else',
-    keeps: 'A batch that the service was told to call again (`retry_count`) pauses its campaign.',
+  }),
+  guard('report: called again by somebody else', 'A batch that the service was told to call again (`retry_count`) pauses its campaign.', {
     edits: [edit(reported, 'if (reports.some(({ again }) => again === true)) await', 'if (now < 0) await')],
     test: [caught, 'somebody else has the service call again'],
-  },
+  }),
   {
     name: 'look-up: not before the request can have arrived, in both places',
     keeps: 'A request that hangs may be carried out after a look-up has not found it.',
@@ -78,43 +66,31 @@ export const guardsOfReports: readonly Guard[] = [
     ],
     test: [calls, 'not before it could have arrived'],
   },
-  {
-    name: 'look-up: twice, as far apart as lists lag',
-    keeps: 'A list that does not show a request is not relied on before it would.',
+  guard('look-up: twice, as far apart as lists lag', 'A list that does not show a request is not relied on before it would.', {
     edits: [edit(lookUps, '    if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;\n', '')],
     test: [caught, 'as long as lists lag'],
-  },
-  {
-    name: 'look-up: a record that nobody has read',
-    keeps: 'It may be of the request that is not listed.',
+  }),
+  guard('look-up: a record that nobody has read', 'It may be of the request that is not listed.', {
     edits: [
       edit(lookUps, 'if ((await isOpen.limit(1).executeTakeFirst()) !== undefined) return;', 'await isOpen.limit(1).executeTakeFirst();'),
     ],
     api: 'batch-calling',
     worlds: ['unlisted'],
-  },
-  {
-    name: 'look-up: a record that names one of its calls',
-    keeps: 'It outranks any list.',
+  }),
+  guard('look-up: a record that names one of its calls', 'It outranks any list.', {
     edits: [edit(lookUps, 'const evidence = await findEvidenceFor(tx, batch, missing);', 'const evidence = null;')],
     test: [caught, 'the list of conversations is asked'],
-  },
-  {
-    name: 'look-up: only a key is certain',
-    keeps: 'That a list does not show a request never means that it will not be carried out.',
+  }),
+  guard('look-up: only a key is certain', 'That a list does not show a request never means that it will not be carried out.', {
     edits: [edit(marked, "{ kind: 'absent', certain: false }", "{ kind: 'absent', certain: true }")],
     api: 'batch-calling',
     worlds: ['lagging', 'mixed'],
-  },
-  {
-    name: 'look-up: what cannot be read',
-    keeps: 'An entry without a name may be the request.',
+  }),
+  guard('look-up: what cannot be read', 'An entry without a name may be the request.', {
     edits: [edit(marked, 'return walked.isWhole ?', 'return walked.ids.size === 0 ?')],
     test: [batchesTest, 'not_readable'],
-  },
-  {
-    name: 'look-up: a request that is there twice',
-    keeps: 'Its campaign pauses, and a person decides.',
+  }),
+  guard('look-up: a request that is there twice', 'Its campaign pauses, and a person decides.', {
     edits: [
       edit(
         lookUps,
@@ -123,28 +99,20 @@ export const guardsOfReports: readonly Guard[] = [
       ),
     ],
     test: [calls, 'carried out twice'],
-  },
-  {
-    name: 'fence: the hold of a service that asked to wait',
-    keeps: 'No fence is sent before that.',
+  }),
+  guard('fence: the hold of a service that asked to wait', 'No fence is sent before that.', {
     edits: [edit(lookUp, "deps.service.abilities.lookUp === 'key' && begunAt < notBefore", 'begunAt < notBefore && begunAt < 0')],
     test: [caught, 'told to wait'],
-  },
-  {
-    name: 'fence: what its 429 asks for',
-    keeps: 'The account waits as after any request.',
+  }),
+  guard('fence: what its 429 asks for', 'The account waits as after any request.', {
     edits: [edit(lookUp, 'if (waitMs > 0) await', 'if (waitMs < 0) await')],
     test: [caught, 'told to wait'],
-  },
-  {
-    name: "fence: the caller's own number",
-    keeps: 'A fence that is carried out all the same calls the number that calls, and no person.',
+  }),
+  guard("fence: the caller's own number", 'A fence that is carried out all the same calls the number that calls, and no person.', {
     edits: [edit(keyed, '.find(({ id }) => id === callerId)?', '.at(0)?')],
     test: [campaignsTest, 'calls nobody but the number that calls'],
-  },
-  {
-    name: 'fence: told from the request by its date',
-    keeps: 'What is named like one of the two and dated like the other is neither.',
+  }),
+  guard('fence: told from the request by its date', 'What is named like one of the two and dated like the other is neither.', {
     edits: [
       edit(
         requests,
@@ -153,19 +121,15 @@ export const guardsOfReports: readonly Guard[] = [
       ),
     ],
     test: [campaignsTest, 'the list shows one in its name'],
-  },
-  {
-    name: 'fence: stopped before it counts',
-    keeps: 'A fence that goes on may call its number, and proves nothing.',
+  }),
+  guard('fence: stopped before it counts', 'A fence that goes on may call its number, and proves nothing.', {
     edits: [edit(keyed, 'kind === null || !(await stop(transport, id))', 'kind === null')],
     test: [campaignsTest, 'the fence cannot be stopped'],
-  },
-  {
-    name: 'fence: a key older than twelve hours',
-    keeps: 'A service may have forgotten it: that it is free proves nothing.',
+  }),
+  guard('fence: a key older than twelve hours', 'A service may have forgotten it: that it is free proves nothing.', {
     edits: [edit(keyed, '(met.created_at_unix ?? Infinity) * 1_000 - since <= keyKeptMs', 'true')],
     test: [campaignsTest, 'the key is free so late'],
-  },
+  }),
   {
     name: 'withdrawal: of a campaign that does not dial',
     keeps: 'What waits at the service does not ring after a pause, a cancellation or a drain.',
@@ -182,16 +146,12 @@ export const guardsOfReports: readonly Guard[] = [
     worlds: ['suppressed', 'closing'],
     test: [calls, 'an entry on the do-not-call list stops a call'],
   },
-  {
-    name: 'withdrawal: ahead of the end by a ring',
-    keeps: 'Nothing rings after the end of the hours.',
+  guard('withdrawal: ahead of the end by a ring', 'Nothing rings after the end of the hours.', {
     edits: [edit(withdrawals, 'marginMs: ringLimitMs + 2 * pollMs', 'marginMs: 0')],
     api: 'campaigns',
     worlds: ['closing'],
-  },
-  {
-    name: 'withdrawal: noted before it is asked for',
-    keeps: 'One whose answer is lost was asked for all the same.',
+  }),
+  guard('withdrawal: noted before it is asked for', 'One whose answer is lost was asked for all the same.', {
     edits: [
       edit(
         'activities/report.ts',
@@ -205,16 +165,12 @@ export const guardsOfReports: readonly Guard[] = [
       ),
     ],
     test: [caught, 'whose answer is lost'],
-  },
-  {
-    name: 'withdrawal: only what was asked back',
-    keeps: 'What somebody else took back counts as a call.',
+  }),
+  guard('withdrawal: only what was asked back', 'What somebody else took back counts as a call.', {
     edits: [edit(reported, "report.state === 'withdrawn' && batch.withdraw_asked_at !== null &&", "report.state === 'withdrawn' &&")],
     test: [caught, 'what nobody here asked back'],
-  },
-  {
-    name: 'withdrawal: who has a conversation',
-    keeps: 'They are not released, whatever the report calls them.',
+  }),
+  guard('withdrawal: who has a conversation', 'They are not released, whatever the report calls them.', {
     edits: [
       edit(
         reported,
@@ -224,16 +180,12 @@ export const guardsOfReports: readonly Guard[] = [
     ],
     api: 'batch-calling',
     worlds: ['paused'],
-  },
-  {
-    name: 'withdrawal: who was reported to ring',
-    keeps: 'They are not released: it was a call.',
+  }),
+  guard('withdrawal: who was reported to ring', 'They are not released: it was a call.', {
     edits: [edit(reported, ' && rangAt === null) {', ') {')],
     test: [calls, 'reported to ring before it was taken back'],
-  },
-  {
-    name: 'a request says how many of its calls may be open',
-    keeps: 'A service with a queue of its own opens no more of them at once.',
+  }),
+  guard('a request says how many of its calls may be open', 'A service with a queue of its own opens no more of them at once.', {
     edits: [
       edit(
         'src/service/batch-calling/service.ts',
@@ -243,28 +195,20 @@ export const guardsOfReports: readonly Guard[] = [
       edit(requests, 'concurrency === null ? {} : { target_concurrency_limit: concurrency }', 'concurrency === null ? {} : {}'),
     ],
     test: [caught, 'as many calls as the service has lines'],
-  },
-  {
-    name: "another API than the campaign's",
-    keeps: 'A worker with another one does nothing for the campaign: nothing there shows its calls.',
+  }),
+  guard("another API than the campaign's", 'A worker with another one does nothing for the campaign: nothing there shows its calls.', {
     edits: [edit('src/rules/service-api.ts', 'campaign.api === own.api && ', '')],
-    test: ['test/activities/other-service.test.ts', 'by another API'],
-  },
-  {
-    name: 'webhook: the signature',
-    keeps: 'What the service did not sign is not stored.',
+    test: ['activities/other-service', 'by another API'],
+  }),
+  guard('webhook: the signature', 'What the service did not sign is not stored.', {
     edits: [edit(sent, "if (!isSigned) return { fault: 'wrong' };", "if (!isSigned && now < 0) return { fault: 'wrong' };")],
     test: [webhooks, 'what the service did not sign'],
-  },
-  {
-    name: 'webhook: the replay window',
-    keeps: 'What was signed more than half an hour ago, or ahead, is refused.',
+  }),
+  guard('webhook: the replay window', 'What was signed more than half an hour ago, or ahead, is refused.', {
     edits: [edit(sent, 'Math.abs(now - signedAt) > signatureLastsMs', 'now < 0')],
     test: [webhooks, 'what the service did not sign'],
-  },
-  {
-    name: 'webhook: the same again',
-    keeps: 'What comes twice is no second look at a record.',
+  }),
+  guard('webhook: the same again', 'What comes twice is no second look at a record.', {
     edits: [
       edit(
         'src/ledger/doubt/conversations.ts',
@@ -273,5 +217,5 @@ export const guardsOfReports: readonly Guard[] = [
       ),
     ],
     test: [webhooks, 'however late or often it was sent'],
-  },
+  }),
 ];

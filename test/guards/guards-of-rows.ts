@@ -1,5 +1,5 @@
 import { besideSubmit, disturbed, insideSubmit, struck } from '../chaos/aim.ts';
-import { edit, type Guard } from './guard.ts';
+import { edit, guard, type Guard } from './guard.ts';
 
 const locks = 'src/ledger/locks.ts';
 const planning = 'src/ledger/plan/planning.ts';
@@ -7,9 +7,7 @@ const withdraw = 'src/ledger/people/withdraw-recipients.ts';
 
 /** What keeps the word of persons, and one outcome for each row. */
 export const guardsOfRows: readonly Guard[] = [
-  {
-    name: 'pause in the dial transaction',
-    keeps: 'A batch that was planned before a pause or a cancellation is not dialled after it.',
+  guard('pause in the dial transaction', 'A batch that was planned before a pause or a cancellation is not dialled after it.', {
     edits: [
       edit(
         'src/ledger/dial/posting.ts',
@@ -17,11 +15,9 @@ export const guardsOfRows: readonly Guard[] = [
       ),
     ],
     aim: besideSubmit('pause'),
-    test: ['test/ledger/rows/dialling.test.ts', 'paused or cancelled meanwhile'],
-  },
-  {
-    name: 'the pilot, in planner and dial transaction',
-    keeps: 'Before a person has decided about a pilot, nobody but its sample is dialled.',
+    test: ['ledger/rows/dialling', 'paused or cancelled meanwhile'],
+  }),
+  guard('the pilot, in planner and dial transaction', 'Before a person has decided about a pilot, nobody but its sample is dialled.', {
     edits: [
       edit(
         'src/ledger/limits/counters.ts',
@@ -31,8 +27,8 @@ export const guardsOfRows: readonly Guard[] = [
       edit('src/ledger/dial/sort-attempts.ts', "if (pilot === null || pilot.state === 'passed') return true;", 'return true;'),
     ],
     aim: struck('a pilot', 'plan', 'submit'),
-    test: ['test/ledger/plan/pilot.test.ts', 'nobody but the sample is called'],
-  },
+    test: ['ledger/plan/pilot', 'nobody but the sample is called'],
+  }),
   {
     name: 'limits of a caller number, in planner and dial transaction',
     keeps: 'A number makes no more calls in an hour or a day than it may, over all campaigns.',
@@ -44,15 +40,13 @@ export const guardsOfRows: readonly Guard[] = [
       ),
     ],
     aim: struck('one call an hour', 'plan', 'submit'),
-    test: ['test/ledger/limits/caller-room.test.ts', 'a number calls no more often than it may'],
+    test: ['ledger/limits/caller-room', 'a number calls no more often than it may'],
   },
-  {
-    name: 'the end of a row',
-    keeps: 'A row that was added by request is called soon or never.',
+  guard('the end of a row', 'A row that was added by request is called soon or never.', {
     edits: [edit('src/ledger/plan/candidates.ts', 'rowEndsAt: row.expires_at,', 'rowEndsAt: null,')],
     aim: disturbed('rows by request, and the service wants no calls then'),
-    test: ['test/ledger/plan/stays-open.test.ts', 'a row that expires between plan and request is not called'],
-  },
+    test: ['ledger/plan/stays-open', 'a row that expires between plan and request is not called'],
+  }),
   {
     name: 'the posting deadline',
     keeps: 'A process that stood still after its dial transaction does not send when others count the batch as sent.',
@@ -63,14 +57,12 @@ export const guardsOfRows: readonly Guard[] = [
         'step.deadlineReal + deadlineMonotonic > 0',
       ),
     ],
-    test: ['test/activities/submit-body.test.ts', 'stands still before its request'],
+    test: ['activities/submit-body', 'stands still before its request'],
   },
-  {
-    name: 'the first verdict of a request',
-    keeps: 'A verdict that is written once more, or late, changes nothing.',
+  guard('the first verdict of a request', 'A verdict that is written once more, or late, changes nothing.', {
     edits: [edit('src/ledger/dial/posts.ts', "\n    .where('verdict', 'is', null)")],
-    test: ['test/ledger/rows/dialling.test.ts', 'the first verdict of a POST stays'],
-  },
+    test: ['ledger/rows/dialling', 'the first verdict of a POST stays'],
+  }),
   {
     name: 'a verdict of its own entry',
     keeps: 'A process that sent nothing does not say so of a request that another process makes under the same number.',
@@ -81,34 +73,30 @@ export const guardsOfRows: readonly Guard[] = [
         "\n    .$if(entry === '', (query) => query.where('entry', '=', ''))",
       ),
     ],
-    test: ['test/activities/lost-commit.test.ts', 'another process with the same number'],
+    test: ['activities/lost-commit', 'another process with the same number'],
   },
-  {
-    name: 'the lock of a campaign',
-    keeps: 'Dialling, planning and the word of a person take turns.',
+  guard('the lock of a campaign', 'Dialling, planning and the word of a person take turns.', {
     edits: [
       edit(locks, 'if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);'),
     ],
     aim: insideSubmit('pause'),
-    test: ['test/ledger/people/edit-recipients.test.ts', 'take turns'],
-  },
+    test: ['ledger/people/edit-recipients', 'take turns'],
+  }),
   {
     name: 'the lock of who writes to the do-not-call list',
     keeps: 'Nobody adds an entry while a dial transaction that has not seen it is about to commit.',
     edits: [edit(locks, 'if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);')],
     aim: insideSubmit('suppress'),
-    test: ['test/ledger/rows/locks-interleavings.test.ts', 'a do-not-call entry that was confirmed'],
+    test: ['ledger/rows/locks-interleavings', 'a do-not-call entry that was confirmed'],
   },
-  {
-    name: 'open calls and withdrawals',
-    keeps: 'Somebody whose call is planned or open is not told to be withdrawn, and called all the same.',
+  guard('open calls and withdrawals', 'Somebody whose call is planned or open is not told to be withdrawn, and called all the same.', {
     edits: [
       edit(withdraw, "const isOpen = row.state === 'open' || open.has(row.recipient_id);", 'const isOpen = open.size < 0;'),
       edit(withdraw, "row.state === 'waiting' ? 'withdrawn'", "row.state !== 'done' ? 'withdrawn'"),
     ],
     aim: besideSubmit('withdraw'),
-    test: ['test/ledger/people/edit-recipients.test.ts', 'nobody is changed whose call is open'],
-  },
+    test: ['ledger/people/edit-recipients', 'nobody is changed whose call is open'],
+  }),
   {
     name: 'open calls and corrections',
     keeps: 'The number of somebody whose call is planned or open is not replaced, while the old one is called.',
@@ -120,28 +108,22 @@ export const guardsOfRows: readonly Guard[] = [
       ),
     ],
     aim: besideSubmit('update'),
-    test: ['test/ledger/people/edit-recipients.test.ts', 'nobody is changed whose call is open'],
+    test: ['ledger/people/edit-recipients', 'nobody is changed whose call is open'],
   },
-  {
-    name: 'withdrawn stays withdrawn',
-    keeps: 'A late record does not put somebody back in line whom a person took out.',
+  guard('withdrawn stays withdrawn', 'A late record does not put somebody back in line whom a person took out.', {
     edits: [
       edit('src/ledger/rows/settle.ts', "counts.isLatest && isLast && recipient.outcome !== 'cancelled'", 'counts.isLatest && isLast'),
     ],
-    test: ['test/ledger/people/late-corrections.test.ts', 'whom a person withdrew'],
-  },
-  {
-    name: 'an opt-out is a do-not-call entry',
-    keeps: 'Who opts out in a call is not called by any campaign.',
+    test: ['ledger/people/late-corrections', 'whom a person withdrew'],
+  }),
+  guard('an opt-out is a do-not-call entry', 'Who opts out in a call is not called by any campaign.', {
     edits: [
       edit('src/ledger/rows/settle.ts', 'await addSuppression(tx, { ...data, ...why }, now);', 'if (why.source === data.e164) return;'),
     ],
     worlds: ['two_campaigns'],
-    test: ['test/ledger/campaign/settling.test.ts', 'an opt-out heard in a call'],
-  },
-  {
-    name: 'one batch for one number',
-    keeps: 'A plan that is asked for again answers the same batch.',
+    test: ['ledger/campaign/settling', 'an opt-out heard in a call'],
+  }),
+  guard('one batch for one number', 'A plan that is asked for again answers the same batch.', {
     edits: [
       edit(
         planning,
@@ -150,18 +132,16 @@ export const guardsOfRows: readonly Guard[] = [
       ),
     ],
     aim: struck('calm', 'plan'),
-    test: ['test/ledger/plan/planning.test.ts', 'the same n always answers the same batch'],
-  },
+    test: ['ledger/plan/planning', 'the same n always answers the same batch'],
+  }),
   {
     name: 'no plan in a round that has ended',
     keeps: 'People who wait again are planned in the next round: nobody submits a batch of an ended one.',
     edits: [edit(planning, "if ((await findRoundRow(tx, input))?.ended_at != null) return { kind: 'done' };")],
     aim: { scenarios: ['request lost'], kinds: ['stalled'], acts: ['plan'], operations: ['resolve'] },
-    test: ['test/ledger/campaign/settling.test.ts', 'a round closes when nothing is left to do'],
+    test: ['ledger/campaign/settling', 'a round closes when nothing is left to do'],
   },
-  {
-    name: 'the end of a round',
-    keeps: 'A round ends only when nobody waits and no call is open.',
+  guard('the end of a round', 'A round ends only when nobody waits and no call is open.', {
     edits: [
       edit(
         'src/ledger/campaign/rounds.ts',
@@ -169,51 +149,39 @@ export const guardsOfRows: readonly Guard[] = [
       ),
     ],
     aim: besideSubmit('close round'),
-    test: ['test/ledger/collect/settle-and-sweeps.test.ts', 'a round ends only when nothing of it is left'],
-  },
-  {
-    name: 'a talk ends its row',
-    keeps: 'Whatever put a row in line, nobody is dialled after a talk whose record does not ask for another call.',
+    test: ['ledger/collect/settle-and-sweeps', 'a round ends only when nothing of it is left'],
+  }),
+  guard('a talk ends its row', 'Whatever put a row in line, nobody is dialled after a talk whose record does not ask for another call.', {
     edits: [edit('src/rules/talk-results.ts', " || (disposition === 'answered' && asks === null)")],
-    test: ['test/ledger/collect/asked-calls.test.ts', 'never followed by a call'],
-  },
-  {
-    name: 'only a complete record asks for a call',
-    keeps: 'What a record shows before its analysis has come decides nothing.',
+    test: ['ledger/collect/asked-calls', 'never followed by a call'],
+  }),
+  guard('only a complete record asks for a call', 'What a record shows before its analysis has come decides nothing.', {
     edits: [edit('src/rules/correlation/record.ts', 'const isTalk = final && disposition?', 'const isTalk = disposition?')],
     worlds: ['mixed', 'listed_late', 'two_campaigns', 'stragglers'],
-    test: ['test/ledger/collect/asked-calls.test.ts', 'before the record has been read to its end'],
-  },
+    test: ['ledger/collect/asked-calls', 'before the record has been read to its end'],
+  }),
   {
     name: 'a running analysis asks for nothing',
     keeps: 'What a record shows while the service still analyses the talk may be corrected: nobody is called because of it.',
     edits: [edit('src/rules/correlation/record.ts', 'resultOfTalk(analysisIn(facts), ', 'resultOfTalk(facts, ')],
     worlds: ['restarted', 'barge_in', 'inbound', 'mixed'],
-    test: ['test/ledger/collect/asked-calls.test.ts', 'an analysis that still runs asks for nothing'],
+    test: ['ledger/collect/asked-calls', 'an analysis that still runs asks for nothing'],
   },
-  {
-    name: 'a row waits for its record',
-    keeps: 'A row whose talk may ask for another call has no outcome before its record is complete.',
+  guard('a row waits for its record', 'A row whose talk may ask for another call has no outcome before its record is complete.', {
     edits: [edit('src/ledger/collect/record-results.ts', ' && (row.final === 0 || becameFinal)', ' && row.final === 1 && becameFinal')],
     worlds: ['mixed', 'listed_late', 'two_campaigns', 'stragglers'],
-    test: ['test/ledger/collect/asked-calls.test.ts', 'before the record has been read to its end'],
-  },
-  {
-    name: 'only their own record asks for a call',
-    keeps: 'Where another record may be that of the call, a person decides whether it is made.',
+    test: ['ledger/collect/asked-calls', 'before the record has been read to its end'],
+  }),
+  guard('only their own record asks for a call', 'Where another record may be that of the call, a person decides whether it is made.', {
     edits: [edit('src/ledger/doubt/dial-guard.ts', '(answersCount || row.asks !== null)', 'answersCount')],
     worlds: ['namesakes', 'altered', 'shortened', 'mixed', 'barge_in'],
-    test: ['test/ledger/collect/asked-calls.test.ts', 'somebody else’s'],
-  },
-  {
-    name: 'a promised number is left alone',
-    keeps: 'Before a promise is kept or over, no other row calls its number, of whatever campaign.',
+    test: ['ledger/collect/asked-calls', 'somebody else’s'],
+  }),
+  guard('a promised number is left alone', 'Before a promise is kept or over, no other row calls its number, of whatever campaign.', {
     edits: [edit('src/rules/attempts/eligibility.ts', 'return at < until ? until : null;', 'return at < 0 ? until : null;')],
-    test: ['test/ledger/people/callbacks.test.ts', 'no other campaign calls the number before'],
-  },
-  {
-    name: 'no promise is kept late',
-    keeps: 'A call back that was planned in time and not sent is not sent after its time.',
+    test: ['ledger/people/callbacks', 'no other campaign calls the number before'],
+  }),
+  guard('no promise is kept late', 'A call back that was planned in time and not sent is not sent after its time.', {
     edits: [edit('src/rules/attempts/eligibility.ts', 'at >= until ? at : null', 'at < 0 ? at : null')],
     aim: {
       scenarios: ['asked to call back'],
@@ -221,19 +189,15 @@ export const guardsOfRows: readonly Guard[] = [
       acts: ['plan', 'submit', 'sweep'],
       operations: ['submit', 'plan'],
     },
-    test: ['test/ledger/people/callbacks.test.ts', 'is not sent late'],
-  },
-  {
-    name: 'missed promises are told',
-    keeps: 'After a standstill nobody is called back late by habit.',
+    test: ['ledger/people/callbacks', 'is not sent late'],
+  }),
+  guard('missed promises are told', 'After a standstill nobody is called back late by habit.', {
     edits: [edit('src/ledger/plan/planning.ts', 'await settlePassedPromises(tx, campaign, input.now);')],
     aim: disturbed('asked to call back, and the service wants no calls then'),
-    test: ['test/ledger/people/callbacks.test.ts', 'late by habit'],
-  },
-  {
-    name: 'a promise is for after its talk',
-    keeps: 'Whoever names the instant of the call in that very call is not called in a circle.',
+    test: ['ledger/people/callbacks', 'late by habit'],
+  }),
+  guard('a promise is for after its talk', 'Whoever names the instant of the call in that very call is not called in a circle.', {
     edits: [edit('src/rules/callbacks/callback-time.ts', 'at <= toldAt || at + lateMs <= now', 'at + lateMs <= now')],
-    test: ['test/ledger/people/callbacks.test.ts', 'not called in a circle'],
-  },
+    test: ['ledger/people/callbacks', 'not called in a circle'],
+  }),
 ];

@@ -15,7 +15,7 @@ test.for(guards)('$name: what `npm run proof` takes out is there, once, and so i
   expect(guard.aim?.scenarios.filter((name) => !known.includes(name)) ?? []).toEqual([]);
   expect(guard.aim ?? guard.test ?? guard.worlds ?? []).not.toEqual([]);
   const [file, name] = guard.test ?? [];
-  if (file !== undefined) expect(read(file)).toContain(name);
+  if (file !== undefined) expect(read(`test/${file}.test.ts`)).toContain(name);
 });
 
 test('every guard of the ledger is looked for in interleavings, or has a test that sees it', () => {
