@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { holdAccount } from '../../src/ledger/limits/account-pace.ts';
@@ -17,6 +16,7 @@ import { judgeRun } from '../support/judge-run.ts';
 import { gaps, killInGap, killWorkerIn, untilActivityRuns, type Gap } from '../support/kill-gaps.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until, within } from '../support/until.ts';
+import { program } from '../support/worker-process.ts';
 
 const execute = promisify(execFile);
 /** Of this file's own, so that a long campaign continues as new; a server suggests that at 4,096 events by default. */
@@ -57,7 +57,7 @@ async function killPlanner(run: CampaignRun): Promise<void> {
   lock.prepare('begin immediate').run([]);
   await run.handle.executeUpdate(lookAgainUpdate);
   await untilActivityRuns(run, run.handle.workflowId, 'plan');
-  run.toTemporal.partition();
+  run.toTemporal.mute();
   lock.prepare('rollback').run([]);
   lock.close();
   await run.untilBatch(1, ['intent']);
@@ -284,8 +284,7 @@ test('a start that may write files of 1400 blocks only says that the disk is ful
   const world = await createWorld({}, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
   const lines = Array.from({ length: 350 }, (_, index) => `${numberAt(index)},${`Row${index} `.repeat(500)}`);
   world.writeCampaign({ lines });
-  const main = fileURLToPath(new URL('../../dist/src/interfaces/cli/main.js', import.meta.url));
-  const failed = execute('sh', ['-c', 'ulimit -f 1400 && exec "$@"', 'start', process.execPath, main, 'start', world.campaignPath], {
+  const failed = execute('sh', ['-c', 'ulimit -f 1400 && exec "$@"', 'start', process.execPath, program, 'start', world.campaignPath], {
     env: { PATH: process.env['PATH'], ...world.env },
   });
   await expect(failed).rejects.toMatchObject({

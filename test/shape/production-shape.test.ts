@@ -121,6 +121,20 @@ test('a partition keeps bytes and the end of a connection back until it is heale
   await Promise.all([old.says('ab'), late.says('a'), expect.poll(() => accepted.size).toBe(2)]);
 });
 
+test('of a muted way nothing that clients send goes on, and what comes back to them does', async () => {
+  const { way, accepted } = await buildWay();
+  const { socket, says } = await reach(way);
+  await says('a');
+  way.mute();
+  socket.write('b');
+  const [upstream] = accepted;
+  for (const text of ['c', 'cd', 'cde', 'cdef']) {
+    upstream?.write(text.slice(-1));
+    await says(`a${text}`);
+  }
+  expect(upstream?.bytesRead).toBe(1);
+});
+
 test('forgotten connections stay silent, and new ones go through', async () => {
   const { way } = await buildWay();
   const old = await reach(way);

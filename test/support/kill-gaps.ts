@@ -70,7 +70,7 @@ async function newestBatch({ store, id }: CampaignRun): Promise<number> {
  * worker would go on with the next batch in the same activity, and a slow machine would kill it in the gap before that one's request.
  */
 async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
-  run.toTemporal.partition();
+  run.toTemporal.mute();
   const at = { campaignId: run.id, now: run.sandbox.clock.now() };
   expect(await pauseCampaign(run.store, at, { reason: pausedByPerson })).toBe(true);
   run.sandbox.gates.release(gate);
@@ -108,8 +108,9 @@ export async function leave(run: CampaignRun, worker: WorkerProcess, gate: strin
 
 /** Until the activity of that name is under way, as the server sees it; its workflow may be still to come. */
 export async function untilActivityRuns(run: CampaignRun, workflowId: string, name: string): Promise<void> {
+  const handle = run.client.workflow.getHandle(workflowId);
   await until(`activity ${name} runs`, async () => {
-    const found = await run.client.workflow.getHandle(workflowId).describe().catch(() => null); // prettier-ignore
+    const found = await handle.describe().catch(() => null);
     return found?.raw.pendingActivities?.some(({ activityType, state }) => activityType?.name === name && Number(state) === startedState);
   });
 }

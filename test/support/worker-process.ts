@@ -28,7 +28,8 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-const program = fileURLToPath(new URL('../../dist/src/interfaces/cli/main.js', import.meta.url));
+/** The built command line. */
+export const program = fileURLToPath(new URL('../../dist/src/interfaces/cli/main.js', import.meta.url));
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'XDG_CACHE_HOME'];
 
 function environmentWith(settings: Record<string, string>): NodeJS.ProcessEnv {

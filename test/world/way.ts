@@ -19,6 +19,8 @@ export interface Way {
   reset(): void;
   /** Connections that there are, or are made, stand, and nothing comes through, not even their end. */
   partition(): void;
+  /** Nothing that clients send goes on, for ever; what is on its way back to them still comes. */
+  mute(): void;
   /** Connections that there are stay silent for ever, as when a firewall has lost its table. New ones go through. */
   forget(): void;
   /** Cuts every connection there is, held ones included; new ones go through. */
@@ -49,7 +51,7 @@ interface Wanted {
 /** Of several servers each connection gets the next one that takes it. */
 export async function startWay(...targetPorts: number[]): Promise<Way> {
   const pairs = new Set<Pair>();
-  let [turn, delayMs, cutBytes] = [0, 0, Infinity];
+  let [turn, delayMs, cutBytes, isMute] = [0, 0, Infinity, false];
   let open: Promise<void> = Promise.resolve();
   let letThrough = (): void => {};
   let held: Wanted | undefined;
@@ -80,7 +82,7 @@ export async function startWay(...targetPorts: number[]): Promise<Way> {
         await open;
         if (from === pair.client) look(pair, chunk, isFirst);
         isFirst = false;
-        if (pair.silent) continue;
+        if (pair.silent || (isMute && from === pair.client)) continue;
         if (from === pair.upstream) pair.left -= chunk.length;
         if (pair.left >= 0 && (from === pair.client || pair.losing === undefined)) to.write(chunk);
         else {
@@ -117,7 +119,7 @@ export async function startWay(...targetPorts: number[]): Promise<Way> {
     return server;
   };
   const endFaults = (): void => {
-    [delayMs, cutBytes, held] = [0, Infinity, undefined];
+    [delayMs, cutBytes, isMute, held] = [0, Infinity, false, undefined];
     for (const pair of pairs) pair.left = Infinity;
     letThrough();
   };
@@ -153,6 +155,9 @@ export async function startWay(...targetPorts: number[]): Promise<Way> {
     },
     partition: () => {
       open = new Promise((resolve) => (letThrough = resolve));
+    },
+    mute: () => {
+      isMute = true;
     },
     forget: () => {
       for (const pair of pairs) pair.silent = true;
