@@ -26,30 +26,34 @@ export const guardsOfClaims: readonly Guard[] = [
     worlds: ['clock_steps', 'restarted', 'skewed', 'mixed'],
     test: ['activities/clocks', 'finds a clock that was set meanwhile'],
   }),
-  {
-    name: 'rule 7: the clock after a failed connection',
-    keeps: 'The service may be a new process with another clock, so its clock is read before the next POST.',
-    edits: [
-      edit(clocks, '(connectionFailed || answeredMsAgo > refreshAfterMs)', '(answeredMsAgo > refreshAfterMs)'),
-      edit(clocks, "connectionFailed ? 'clock_unread' : apartMs", 'apartMs'),
-    ],
-    worlds: ['restarted'],
-    test: ['activities/clocks', 'restarted with its clock 28 minutes back'],
-  },
+  guard(
+    'rule 7: the clock after a failed connection',
+    'The service may be a new process with another clock, so its clock is read before the next POST.',
+    {
+      edits: [
+        edit(clocks, '(connectionFailed || answeredMsAgo > refreshAfterMs)', '(answeredMsAgo > refreshAfterMs)'),
+        edit(clocks, "connectionFailed ? 'clock_unread' : apartMs", 'apartMs'),
+      ],
+      worlds: ['restarted'],
+      test: ['activities/clocks', 'restarted with its clock 28 minutes back'],
+    },
+  ),
   guard('rule 7: hours by both clocks', 'Hours that are open by only one of the clocks count as closed.', {
     edits: [
       edit('src/ledger/dial/sort-attempts.ts', 'judgeByBothClocks(input.serviceNow ?? now, question)', 'judgeByBothClocks(now, question)'),
     ],
     test: ['activities/clocks', 'hours that are open by one clock alone'],
   }),
-  {
-    name: 'rule 8: reading the list before a second POST',
-    keeps: 'The list is read before a batch that the service claims to have refused (429) is sent again.',
-    edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
-    aim: besideSubmit('submit', 'limited, and yet called'),
-    worlds: ['refused', 'mixed'],
-    test: ['world/seen', 'sent again after a second'],
-  },
+  guard(
+    'rule 8: reading the list before a second POST',
+    'The list is read before a batch that the service claims to have refused (429) is sent again.',
+    {
+      edits: [edit('activities/submit.ts', 'await lookBeforeRepost(submitting, beat)', 'undefined')],
+      aim: besideSubmit('submit', 'limited, and yet called'),
+      worlds: ['refused', 'mixed'],
+      test: ['world/seen', 'sent again after a second'],
+    },
+  ),
   guard('rule 8: the wait after 400 and 422', 'A refused batch is sent in halves only after the list has had time to show its calls.', {
     edits: [
       edit('src/ledger/dial/verdicts.ts', 'import { isAboutCalls, pause', 'import { applyRefusal, isAboutCalls, pause'),
@@ -63,16 +67,18 @@ export const guardsOfClaims: readonly Guard[] = [
     worlds: ['refused'],
     test: ['world/seen', 'nobody of a batch that was queued'],
   }),
-  {
-    name: 'rule 8: doubts about a refused batch, in both places',
-    keeps: 'A record that may belong to a refused batch makes it unknown, and keeps its recipients out of other batches.',
-    edits: [
-      edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
-      edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
-    ],
-    worlds: ['refused'],
-    test: ['world/seen', 'whose talks are recorded without words'],
-  },
+  guard(
+    'rule 8: doubts about a refused batch, in both places',
+    'A record that may belong to a refused batch makes it unknown, and keeps its recipients out of other batches.',
+    {
+      edits: [
+        edit(conclude, 'if (isDoubtful) await countAsUnknown(', 'if (isDoubtful && now < 0) await countAsUnknown('),
+        edit(dialGuard, 'if (asked.length === 0) return found;', 'if (asked.length >= 0) return found;'),
+      ],
+      worlds: ['refused'],
+      test: ['world/seen', 'whose talks are recorded without words'],
+    },
+  ),
   guard('rule 8: doubts about a denied batch', 'A batch is not sent again after a 429 if a record may belong to one of its calls.', {
     edits: [edit('src/ledger/dial/denied-calls.ts', 'if (first === undefined || (await', 'if (batch.posts > 0 || (await')],
     worlds: ['refused', 'mixed'],
@@ -106,32 +112,42 @@ export const guardsOfClaims: readonly Guard[] = [
     worlds: ['partly_shown', 'no_line', 'withheld', 'mixed', 'late_rings'],
     test: ['ledger/collect/settle-and-sweeps', 'a record of nobody that has not been read'],
   }),
-  {
-    name: 'report: what it alone says',
-    keeps: 'While a report does not tell of each call of its batch, a record of nobody may be of any of those whose records name nobody.',
-    edits: [edit(dialGuard, "evidence === 'report' ? untold === 0 :", "evidence === 'report' ||")],
-    api: 'batch-calling',
-    worlds: ['untrue'],
-    test: ['activities/reported-doubt', 'leaves somebody out'],
-  },
-  {
-    name: 'report: against the words of a record',
-    keeps: 'What a report alone says of a record is no clue where the record’s words name somebody else.',
-    edits: [
-      edit('src/rules/correlation/evidence.ts', "const isDenied = record.reported === 'alone' &&", 'const isDenied = named.length < 0 &&'),
-    ],
-    api: 'batch-calling',
-    worlds: ['untrue'],
-    test: ['activities/reported-doubt', 'takes two people for each other'],
-  },
-  {
-    name: 'look-up: the list of conversations has been read',
-    keeps: 'That no record fits a request which is not listed counts only once the list was read back to it.',
-    edits: [edit('src/ledger/collect/look-ups.ts', 'if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);')],
-    api: 'batch-calling',
-    worlds: ['unlisted'],
-    test: ['activities/reported-guards', 'while the list of conversations cannot be read'],
-  },
+  guard(
+    'report: what it alone says',
+    'While a report does not tell of each call of its batch, a record of nobody may be of any of those whose records name nobody.',
+    {
+      edits: [edit(dialGuard, "evidence === 'report' ? untold === 0 :", "evidence === 'report' ||")],
+      api: 'batch-calling',
+      worlds: ['untrue'],
+      test: ['activities/reported-doubt', 'leaves somebody out'],
+    },
+  ),
+  guard(
+    'report: against the words of a record',
+    'What a report alone says of a record is no clue where the record’s words name somebody else.',
+    {
+      edits: [
+        edit(
+          'src/rules/correlation/evidence.ts',
+          "const isDenied = record.reported === 'alone' &&",
+          'const isDenied = named.length < 0 &&',
+        ),
+      ],
+      api: 'batch-calling',
+      worlds: ['untrue'],
+      test: ['activities/reported-doubt', 'takes two people for each other'],
+    },
+  ),
+  guard(
+    'look-up: the list of conversations has been read',
+    'That no record fits a request which is not listed counts only once the list was read back to it.',
+    {
+      edits: [edit('src/ledger/collect/look-ups.ts', 'if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);')],
+      api: 'batch-calling',
+      worlds: ['unlisted'],
+      test: ['activities/reported-guards', 'while the list of conversations cannot be read'],
+    },
+  ),
   guard('look-up: after a 429, as long as lists lag', 'A list that does not show a denied request is not relied on before it would.', {
     edits: [edit('activities/look-up.ts', '(found.certain || begunAt >= since + patienceMs)', 'since > 0')],
     api: 'batch-calling',

@@ -29,25 +29,31 @@ export const guardsOfLedger: readonly Guard[] = [
     edits: [edit('src/ledger/migrations.ts', 'create unique index attempts_one_open', 'create index attempts_one_open')],
     test: ['ledger/doubt/guards', 'open call to a number'],
   }),
-  {
-    name: 'unique index attempts_one_wording',
-    keeps: 'The database refuses two open calls of one agent with the same words, whatever planned them.',
-    edits: [noWordingIndex],
-    test: ['ledger/doubt/guards', 'open call with the same words'],
-  },
-  {
-    name: 'free words in the planner',
-    keeps: 'A recipient with the words of an open call waits. The index alone keeps the promise, with emptier batches.',
-    edits: plannerWithoutWords,
-    test: ['ledger/doubt/guards', 'leaves no place empty'],
-  },
-  {
-    name: 'words kept apart, by index and planner',
-    keeps: 'Two calls that the records could not tell apart are never open together; otherwise an operator would have to decide.',
-    edits: [noWordingIndex, ...plannerWithoutWords, overlapping],
-    worlds: ['namesakes', 'one_line', 'two_campaigns', 'mixed'],
-    test: ['ledger/doubt/guards', 'the same words are never open together'],
-  },
+  guard(
+    'unique index attempts_one_wording',
+    'The database refuses two open calls of one agent with the same words, whatever planned them.',
+    {
+      edits: [noWordingIndex],
+      test: ['ledger/doubt/guards', 'open call with the same words'],
+    },
+  ),
+  guard(
+    'free words in the planner',
+    'A recipient with the words of an open call waits. The index alone keeps the promise, with emptier batches.',
+    {
+      edits: plannerWithoutWords,
+      test: ['ledger/doubt/guards', 'leaves no place empty'],
+    },
+  ),
+  guard(
+    'words kept apart, by index and planner',
+    'Two calls that the records could not tell apart are never open together; otherwise an operator would have to decide.',
+    {
+      edits: [noWordingIndex, ...plannerWithoutWords, overlapping],
+      worlds: ['namesakes', 'one_line', 'two_campaigns', 'mixed'],
+      test: ['ledger/doubt/guards', 'the same words are never open together'],
+    },
+  ),
   guard('lines that begin one another', 'Two calls are never open together if the line of one begins with the line of the other.', {
     edits: [overlapping],
     test: ['ledger/doubt/guards', 'begins that of another'],
@@ -64,14 +70,16 @@ export const guardsOfLedger: readonly Guard[] = [
     worlds: ['mixed', 'namesakes', 'listed_late'],
     test: ['ledger/dial/posting', 'whoever enters a batch second never sends it'],
   }),
-  {
-    name: 'the second entry makes it unknown',
-    keeps: 'A batch whose process died before the answer to its POST counts as placed, and does not stay in posting.',
-    edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, batch, input.now);")],
-    aim: struck('calm', 'submit'),
-    worlds: ['mixed', 'namesakes', 'listed_late'],
-    test: ['ledger/dial/posting', 'whoever enters a batch second never sends it'],
-  },
+  guard(
+    'the second entry makes it unknown',
+    'A batch whose process died before the answer to its POST counts as placed, and does not stay in posting.',
+    {
+      edits: [edit(posting, "if (batch.state === 'posting') await enterUnknown(tx, batch, input.now);")],
+      aim: struck('calm', 'submit'),
+      worlds: ['mixed', 'namesakes', 'listed_late'],
+      test: ['ledger/dial/posting', 'whoever enters a batch second never sends it'],
+    },
+  ),
   guard('do-not-call in the dial transaction', 'Recipients who opted out after planning are not dialled.', {
     edits: [edit('src/ledger/plan/candidates.ts', "suppressed: suppressed.get(row.e164 ?? '') === 'suppressed',", 'suppressed: false,')],
     aim: besideSubmit('suppress'),

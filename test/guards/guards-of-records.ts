@@ -41,70 +41,86 @@ export const guardsOfRecords: readonly Guard[] = [
     worlds: ['late_rings', 'mixed'],
     test: ['ledger/doubt/guards', 'long after the request'],
   }),
-  {
-    name: 'rule 1: seen before the POST',
-    keeps: 'A record listed before a POST does not belong to it. Without this more rows end in doubt; nobody is called.',
-    edits: [edit(doubts, 'if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;')],
-    test: ['ledger/doubt/guards', 'listed before the request'],
-  },
-  {
-    name: 'rule 1: other words do not prove another call',
-    keeps: 'A line with few of our words proves another call only if the agent is known to speak our words at that time.',
-    edits: [edit('src/rules/correlation/evidence.ts', "? 'other_words' : null", "? 'somebody_else' : null")],
-    worlds: ['barge_in', 'mixed', 'altered', 'foreign'],
-    test: ['ledger/doubt/guards', 'words that share little'],
-  },
+  guard(
+    'rule 1: seen before the POST',
+    'A record listed before a POST does not belong to it. Without this more rows end in doubt; nobody is called.',
+    {
+      edits: [edit(doubts, 'if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;')],
+      test: ['ledger/doubt/guards', 'listed before the request'],
+    },
+  ),
+  guard(
+    'rule 1: other words do not prove another call',
+    'A line with few of our words proves another call only if the agent is known to speak our words at that time.',
+    {
+      edits: [edit('src/rules/correlation/evidence.ts', "? 'other_words' : null", "? 'somebody_else' : null")],
+      worlds: ['barge_in', 'mixed', 'altered', 'foreign'],
+      test: ['ledger/doubt/guards', 'words that share little'],
+    },
+  ),
   guard('rule 1: one or two words prove nothing', 'A line of one or two words may be ours, altered and shortened.', {
     edits: [edit(lineWords, 'if (shown.words.length < leastWords) return false;')],
     worlds: ['barge_in', 'altered', 'mixed'],
     test: ['rules/correlation/line-words', 'few words'],
   }),
-  {
-    name: 'rule 1: a field that was cut',
-    keeps: 'A value that was cut off is compared with the beginning of the own one, so that it disowns nobody.',
-    edits: [edit(lineWords, 'distanceToBeginning(rest, expected.rest)', 'editDistance(rest, expected.rest)')],
-    worlds: ['shortened', 'interrupted', 'mixed'],
-    test: ['rules/correlation/line-words', 'somebody else is'],
-  },
+  guard(
+    'rule 1: a field that was cut',
+    'A value that was cut off is compared with the beginning of the own one, so that it disowns nobody.',
+    {
+      edits: [edit(lineWords, 'distanceToBeginning(rest, expected.rest)', 'editDistance(rest, expected.rest)')],
+      worlds: ['shortened', 'interrupted', 'mixed'],
+      test: ['rules/correlation/line-words', 'somebody else is'],
+    },
+  ),
   guard('rule 1: words cut from several lines', 'A line that was cut off where those of several calls are equal belongs to none of them.', {
     edits: [edit('src/ledger/doubt/doubts.ts', 'if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;')],
     worlds: ['interrupted', 'shortened', 'namesakes', 'mixed'],
     test: ['ledger/doubt/guards', 'two may have spoken'],
   }),
-  {
-    name: 'rule 2: ringing after bare records',
-    keeps: 'If records of unanswered calls have no times, one without words but with a duration may be a conversation.',
-    edits: [
-      edit(
-        'src/rules/correlation/record.ts',
-        'return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;',
-        'return recordedTalk.maybe;',
-      ),
-    ],
-    worlds: ['withheld'],
-    test: ['ledger/doubt/guards', 'a record with a duration and no words'],
-  },
-  {
-    name: 'rule 2: ringing without a record of each call',
-    keeps: 'If unanswered calls leave no record, one without words but with a duration may be a conversation.',
-    edits: [edit(doubts, 'return counts !== undefined && counts.records >= counts.calls;', 'return true;')],
-    worlds: ['withheld'],
-    test: ['ledger/doubt/guards', 'and where not every call'],
-  },
+  guard(
+    'rule 2: ringing after bare records',
+    'If records of unanswered calls have no times, one without words but with a duration may be a conversation.',
+    {
+      edits: [
+        edit(
+          'src/rules/correlation/record.ts',
+          'return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;',
+          'return recordedTalk.maybe;',
+        ),
+      ],
+      worlds: ['withheld'],
+      test: ['ledger/doubt/guards', 'a record with a duration and no words'],
+    },
+  ),
+  guard(
+    'rule 2: ringing without a record of each call',
+    'If unanswered calls leave no record, one without words but with a duration may be a conversation.',
+    {
+      edits: [edit(doubts, 'return counts !== undefined && counts.records >= counts.calls;', 'return true;')],
+      worlds: ['withheld'],
+      test: ['ledger/doubt/guards', 'and where not every call'],
+    },
+  ),
   guard('rule 2: silence before any words', 'An empty transcript proves silence only if conversations are known to show their words.', {
     edits: [edit('src/rules/correlation/record.ts', 'if (!shown.wordsShown) return recordedTalk.empty;')],
     worlds: ['withheld'],
     test: ['ledger/doubt/guards', 'an empty record may be a talk'],
   }),
-  {
-    name: 'rule 3: the list has caught up',
-    keeps: 'Recipients without a record are redialled only after the list has shown a newer one, or after a long wait.',
-    edits: [
-      edit(dialGuard, "if (row.disposition !== 'unreached' && row.disposition !== 'unknown' && !isReported) return null;", 'return null;'),
-    ],
-    worlds: ['list_lag', 'listed_late'],
-    test: ['ledger/doubt/guards', 'nobody without a record is called again'],
-  },
+  guard(
+    'rule 3: the list has caught up',
+    'Recipients without a record are redialled only after the list has shown a newer one, or after a long wait.',
+    {
+      edits: [
+        edit(
+          dialGuard,
+          "if (row.disposition !== 'unreached' && row.disposition !== 'unknown' && !isReported) return null;",
+          'return null;',
+        ),
+      ],
+      worlds: ['list_lag', 'listed_late'],
+      test: ['ledger/doubt/guards', 'nobody without a record is called again'],
+    },
+  ),
   guard('rule 3: the longest lag seen', 'After late records of an agent, the wait is twice the longest delay seen.', {
     edits: [edit(dialGuard, 'const lagMs = 2 * (await listed.longestLagMs());', 'const lagMs = 0;')],
     worlds: ['list_lag', 'listed_late', 'mixed'],
@@ -169,13 +185,15 @@ export const guardsOfRecords: readonly Guard[] = [
     worlds: ['two_campaigns', 'mixed'],
     test: ['ledger/doubt/guards', 'while the analysis'],
   }),
-  {
-    name: 'pending opt-outs, weak matches',
-    keeps: 'This also applies to an analysis that may be theirs, even if another record was matched by number or words.',
-    edits: [edit(dialGuard, 'const answersCount = listens && (await', 'const answersCount = false && (await')],
-    worlds: ['two_campaigns'],
-    test: ['ledger/doubt/guards', 'nor while a talk that is still read'],
-  },
+  guard(
+    'pending opt-outs, weak matches',
+    'This also applies to an analysis that may be theirs, even if another record was matched by number or words.',
+    {
+      edits: [edit(dialGuard, 'const answersCount = listens && (await', 'const answersCount = false && (await')],
+      worlds: ['two_campaigns'],
+      test: ['ledger/doubt/guards', 'nor while a talk that is still read'],
+    },
+  ),
   guard('inbound opt-outs', 'Somebody who calls in and opts out is not called.', {
     edits: [edit('activities/walk-list.ts', 'listens: optOut.length > 0', 'listens: false')],
     worlds: ['inbound'],

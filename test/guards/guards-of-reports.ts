@@ -57,15 +57,17 @@ export const guardsOfReports: readonly Guard[] = [
     edits: [edit(reported, 'if (reports.some(({ again }) => again === true)) await', 'if (now < 0) await')],
     test: [caught, 'somebody else has the service call again'],
   }),
-  {
-    name: 'look-up: not before the request can have arrived, in both places',
-    keeps: 'A request that hangs may be carried out after a look-up has not found it.',
-    edits: [
-      edit(lookUps, '    if (!isOver) return;\n', '    if (!isOver && now < 0) return;\n'),
-      edit(lookUps, '(agent?.swept_begun_at ?? 0) > overAt && ', ''),
-    ],
-    test: [calls, 'not before it could have arrived'],
-  },
+  guard(
+    'look-up: not before the request can have arrived, in both places',
+    'A request that hangs may be carried out after a look-up has not found it.',
+    {
+      edits: [
+        edit(lookUps, '    if (!isOver) return;\n', '    if (!isOver && now < 0) return;\n'),
+        edit(lookUps, '(agent?.swept_begun_at ?? 0) > overAt && ', ''),
+      ],
+      test: [calls, 'not before it could have arrived'],
+    },
+  ),
   guard('look-up: twice, as far apart as lists lag', 'A list that does not show a request is not relied on before it would.', {
     edits: [edit(lookUps, '    if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;\n', '')],
     test: [caught, 'as long as lists lag'],
@@ -130,22 +132,26 @@ export const guardsOfReports: readonly Guard[] = [
     edits: [edit(keyed, '(met.created_at_unix ?? Infinity) * 1_000 - since <= keyKeptMs', 'true')],
     test: [campaignsTest, 'the key is free so late'],
   }),
-  {
-    name: 'withdrawal: of a campaign that does not dial',
-    keeps: 'What waits at the service does not ring after a pause, a cancellation or a drain.',
-    edits: [edit(withdrawals, "if (state !== 'running' &&", "if (state === 'draft' &&")],
-    api: 'batch-calling',
-    worlds: ['paused'],
-    test: [calls, 'a pause takes back what waits'],
-  },
-  {
-    name: 'withdrawal: of who must not be called any more',
-    keeps: 'A do-not-call entry, the end of the hours and the end of the campaign reach calls that wait.',
-    edits: [edit(withdrawals, "verdict.verdict === 'dial' ? []", "verdict.verdict === 'dial' || now > 0 ? []")],
-    api: 'campaigns',
-    worlds: ['suppressed', 'closing'],
-    test: [calls, 'an entry on the do-not-call list stops a call'],
-  },
+  guard(
+    'withdrawal: of a campaign that does not dial',
+    'What waits at the service does not ring after a pause, a cancellation or a drain.',
+    {
+      edits: [edit(withdrawals, "if (state !== 'running' &&", "if (state === 'draft' &&")],
+      api: 'batch-calling',
+      worlds: ['paused'],
+      test: [calls, 'a pause takes back what waits'],
+    },
+  ),
+  guard(
+    'withdrawal: of who must not be called any more',
+    'A do-not-call entry, the end of the hours and the end of the campaign reach calls that wait.',
+    {
+      edits: [edit(withdrawals, "verdict.verdict === 'dial' ? []", "verdict.verdict === 'dial' || now > 0 ? []")],
+      api: 'campaigns',
+      worlds: ['suppressed', 'closing'],
+      test: [calls, 'an entry on the do-not-call list stops a call'],
+    },
+  ),
   guard('withdrawal: ahead of the end by a ring', 'Nothing rings after the end of the hours.', {
     edits: [edit(withdrawals, 'marginMs: ringLimitMs + 2 * pollMs', 'marginMs: 0')],
     api: 'campaigns',

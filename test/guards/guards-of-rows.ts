@@ -29,52 +29,58 @@ export const guardsOfRows: readonly Guard[] = [
     aim: struck('a pilot', 'plan', 'submit'),
     test: ['ledger/plan/pilot', 'nobody but the sample is called'],
   }),
-  {
-    name: 'limits of a caller number, in planner and dial transaction',
-    keeps: 'A number makes no more calls in an hour or a day than it may, over all campaigns.',
-    edits: [
-      edit(
-        'src/ledger/limits/caller-room.ts',
-        'if (limits === undefined || numbers.length === 0) return',
-        'if (numbers.length < 9) return',
-      ),
-    ],
-    aim: struck('one call an hour', 'plan', 'submit'),
-    test: ['ledger/limits/caller-room', 'a number calls no more often than it may'],
-  },
+  guard(
+    'limits of a caller number, in planner and dial transaction',
+    'A number makes no more calls in an hour or a day than it may, over all campaigns.',
+    {
+      edits: [
+        edit(
+          'src/ledger/limits/caller-room.ts',
+          'if (limits === undefined || numbers.length === 0) return',
+          'if (numbers.length < 9) return',
+        ),
+      ],
+      aim: struck('one call an hour', 'plan', 'submit'),
+      test: ['ledger/limits/caller-room', 'a number calls no more often than it may'],
+    },
+  ),
   guard('the end of a row', 'A row that was added by request is called soon or never.', {
     edits: [edit('src/ledger/plan/candidates.ts', 'rowEndsAt: row.expires_at,', 'rowEndsAt: null,')],
     aim: disturbed('rows by request, and the service wants no calls then'),
     test: ['ledger/plan/stays-open', 'a row that expires between plan and request is not called'],
   }),
-  {
-    name: 'the posting deadline',
-    keeps: 'A process that stood still after its dial transaction does not send when others count the batch as sent.',
-    edits: [
-      edit(
-        'activities/submit.ts',
-        'deps.nowReal() < step.deadlineReal && deps.monotonicMs() < deadlineMonotonic',
-        'step.deadlineReal + deadlineMonotonic > 0',
-      ),
-    ],
-    test: ['activities/submit-body', 'stands still before its request'],
-  },
+  guard(
+    'the posting deadline',
+    'A process that stood still after its dial transaction does not send when others count the batch as sent.',
+    {
+      edits: [
+        edit(
+          'activities/submit.ts',
+          'deps.nowReal() < step.deadlineReal && deps.monotonicMs() < deadlineMonotonic',
+          'step.deadlineReal + deadlineMonotonic > 0',
+        ),
+      ],
+      test: ['activities/submit-body', 'stands still before its request'],
+    },
+  ),
   guard('the first verdict of a request', 'A verdict that is written once more, or late, changes nothing.', {
     edits: [edit('src/ledger/dial/posts.ts', "\n    .where('verdict', 'is', null)")],
     test: ['ledger/rows/dialling', 'the first verdict of a POST stays'],
   }),
-  {
-    name: 'a verdict of its own entry',
-    keeps: 'A process that sent nothing does not say so of a request that another process makes under the same number.',
-    edits: [
-      edit(
-        'src/ledger/dial/posts.ts',
-        "\n    .$if(entry !== undefined, (query) => query.where('entry', '=', entry ?? ''))",
-        "\n    .$if(entry === '', (query) => query.where('entry', '=', ''))",
-      ),
-    ],
-    test: ['activities/lost-commit', 'another process with the same number'],
-  },
+  guard(
+    'a verdict of its own entry',
+    'A process that sent nothing does not say so of a request that another process makes under the same number.',
+    {
+      edits: [
+        edit(
+          'src/ledger/dial/posts.ts',
+          "\n    .$if(entry !== undefined, (query) => query.where('entry', '=', entry ?? ''))",
+          "\n    .$if(entry === '', (query) => query.where('entry', '=', ''))",
+        ),
+      ],
+      test: ['activities/lost-commit', 'another process with the same number'],
+    },
+  ),
   guard('the lock of a campaign', 'Dialling, planning and the word of a person take turns.', {
     edits: [
       edit(locks, 'if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);'),
@@ -82,13 +88,15 @@ export const guardsOfRows: readonly Guard[] = [
     aim: insideSubmit('pause'),
     test: ['ledger/people/edit-recipients', 'take turns'],
   }),
-  {
-    name: 'the lock of who writes to the do-not-call list',
-    keeps: 'Nobody adds an entry while a dial transaction that has not seen it is about to commit.',
-    edits: [edit(locks, 'if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);')],
-    aim: insideSubmit('suppress'),
-    test: ['ledger/rows/locks-interleavings', 'a do-not-call entry that was confirmed'],
-  },
+  guard(
+    'the lock of who writes to the do-not-call list',
+    'Nobody adds an entry while a dial transaction that has not seen it is about to commit.',
+    {
+      edits: [edit(locks, 'if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);')],
+      aim: insideSubmit('suppress'),
+      test: ['ledger/rows/locks-interleavings', 'a do-not-call entry that was confirmed'],
+    },
+  ),
   guard('open calls and withdrawals', 'Somebody whose call is planned or open is not told to be withdrawn, and called all the same.', {
     edits: [
       edit(withdraw, "const isOpen = row.state === 'open' || open.has(row.recipient_id);", 'const isOpen = open.size < 0;'),
@@ -97,19 +105,21 @@ export const guardsOfRows: readonly Guard[] = [
     aim: besideSubmit('withdraw'),
     test: ['ledger/people/edit-recipients', 'nobody is changed whose call is open'],
   }),
-  {
-    name: 'open calls and corrections',
-    keeps: 'The number of somebody whose call is planned or open is not replaced, while the old one is called.',
-    edits: [
-      edit(
-        'src/ledger/people/edit-verdict.ts',
-        "const hasCall = isOpen || target.state === 'open';",
-        "const hasCall = isOpen && target.state === 'done';",
-      ),
-    ],
-    aim: besideSubmit('update'),
-    test: ['ledger/people/edit-recipients', 'nobody is changed whose call is open'],
-  },
+  guard(
+    'open calls and corrections',
+    'The number of somebody whose call is planned or open is not replaced, while the old one is called.',
+    {
+      edits: [
+        edit(
+          'src/ledger/people/edit-verdict.ts',
+          "const hasCall = isOpen || target.state === 'open';",
+          "const hasCall = isOpen && target.state === 'done';",
+        ),
+      ],
+      aim: besideSubmit('update'),
+      test: ['ledger/people/edit-recipients', 'nobody is changed whose call is open'],
+    },
+  ),
   guard('withdrawn stays withdrawn', 'A late record does not put somebody back in line whom a person took out.', {
     edits: [
       edit('src/ledger/rows/settle.ts', "counts.isLatest && isLast && recipient.outcome !== 'cancelled'", 'counts.isLatest && isLast'),
@@ -134,13 +144,15 @@ export const guardsOfRows: readonly Guard[] = [
     aim: struck('calm', 'plan'),
     test: ['ledger/plan/planning', 'the same n always answers the same batch'],
   }),
-  {
-    name: 'no plan in a round that has ended',
-    keeps: 'People who wait again are planned in the next round: nobody submits a batch of an ended one.',
-    edits: [edit(planning, "if ((await findRoundRow(tx, input))?.ended_at != null) return { kind: 'done' };")],
-    aim: { scenarios: ['request lost'], kinds: ['stalled'], acts: ['plan'], operations: ['resolve'] },
-    test: ['ledger/campaign/settling', 'a round closes when nothing is left to do'],
-  },
+  guard(
+    'no plan in a round that has ended',
+    'People who wait again are planned in the next round: nobody submits a batch of an ended one.',
+    {
+      edits: [edit(planning, "if ((await findRoundRow(tx, input))?.ended_at != null) return { kind: 'done' };")],
+      aim: { scenarios: ['request lost'], kinds: ['stalled'], acts: ['plan'], operations: ['resolve'] },
+      test: ['ledger/campaign/settling', 'a round closes when nothing is left to do'],
+    },
+  ),
   guard('the end of a round', 'A round ends only when nobody waits and no call is open.', {
     edits: [
       edit(
@@ -160,13 +172,15 @@ export const guardsOfRows: readonly Guard[] = [
     worlds: ['mixed', 'listed_late', 'two_campaigns', 'stragglers'],
     test: ['ledger/collect/asked-calls', 'before the record has been read to its end'],
   }),
-  {
-    name: 'a running analysis asks for nothing',
-    keeps: 'What a record shows while the service still analyses the talk may be corrected: nobody is called because of it.',
-    edits: [edit('src/rules/correlation/record.ts', 'resultOfTalk(analysisIn(facts), ', 'resultOfTalk(facts, ')],
-    worlds: ['restarted', 'barge_in', 'inbound', 'mixed'],
-    test: ['ledger/collect/asked-calls', 'an analysis that still runs asks for nothing'],
-  },
+  guard(
+    'a running analysis asks for nothing',
+    'What a record shows while the service still analyses the talk may be corrected: nobody is called because of it.',
+    {
+      edits: [edit('src/rules/correlation/record.ts', 'resultOfTalk(analysisIn(facts), ', 'resultOfTalk(facts, ')],
+      worlds: ['restarted', 'barge_in', 'inbound', 'mixed'],
+      test: ['ledger/collect/asked-calls', 'an analysis that still runs asks for nothing'],
+    },
+  ),
   guard('a row waits for its record', 'A row whose talk may ask for another call has no outcome before its record is complete.', {
     edits: [edit('src/ledger/collect/record-results.ts', ' && (row.final === 0 || becameFinal)', ' && row.final === 1 && becameFinal')],
     worlds: ['mixed', 'listed_late', 'two_campaigns', 'stragglers'],

@@ -88,10 +88,17 @@ export function isDoubtCaused(audit: Audit, attempt: Attempt): boolean {
   return isDenialDisproved(audit, attempt) || isRecordOfNobody(audit, attempt);
 }
 
-/** By the end of the attempt a record was known to be that of another call of its campaign. */
-function wasRecordShown({ books }: Audit, { campaign_id: id, settled_at: endedAt }: Attempt): boolean {
-  const knownAt = new Map(books.conversations.map((row) => [row.conversation_id, row.given_at ?? row.first_seen_at]));
-  return books.attempts.some((row) => row.campaign_id === id && (knownAt.get(row.conversation_id ?? '') ?? Infinity) < (endedAt ?? 0));
+/** By the end of the attempt a record of another call of its campaign had been seen; one that shows of itself no whose, once that was found. */
+function wasRecordShown(audit: Audit, { campaign_id: id, settled_at: endedAt }: Attempt): boolean {
+  const { attempts, conversations } = audit.books;
+  const records = new Map(conversations.map((row) => [row.conversation_id, row]));
+  return attempts.some((row) => {
+    const record = records.get(row.conversation_id ?? '');
+    if (row.campaign_id !== id || record === undefined) return false;
+    const { calleeNumber, references } = JSON.parse(record.facts) as { calleeNumber: string | null; references?: string[] };
+    const isNamed = calleeNumber === row.e164 || references?.includes(row.reference ?? '') === true || isLineUnique(audit, row);
+    return (isNamed ? record.first_seen_at : (record.given_at ?? record.first_seen_at)) < (endedAt ?? 0);
+  });
 }
 
 /** The service said that it took nothing of the batch, and made calls of it. */
