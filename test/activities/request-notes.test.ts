@@ -36,6 +36,17 @@ function watched(heartbeatDetails?: unknown) {
 
 const post = (n: number) => ({ batchId: `spring/1/${n}`, k: 1 });
 
+/** The first POST is noted, and the server has taken that. */
+async function noteFirst() {
+  const { sent, answers, open } = watched();
+  const requestNotes = await open();
+  const noting = requestNotes.note(post(1));
+  await vi.advanceTimersByTimeAsync(0);
+  answers[0]?.taken();
+  await noting;
+  return { sent, requestNotes };
+}
+
 test('a POST is noted after every heartbeat before it was taken, and every later one repeats it', async () => {
   const { sent, answers, open } = watched(post(1));
   const requestNotes = await open();
@@ -77,12 +88,7 @@ test('while batches follow each other, no heartbeat is under way that could take
 });
 
 test('no batch follows a POST that took so long that the worker sent a heartbeat of its own', async () => {
-  const { sent, answers, open } = watched();
-  const requestNotes = await open();
-  const noting = requestNotes.note(post(1));
-  await vi.advanceTimersByTimeAsync(0);
-  answers[0]?.taken();
-  await noting;
+  const { sent, requestNotes } = await noteFirst();
   await vi.advanceTimersByTimeAsync(1_000);
   requestNotes.answered();
   expect(requestNotes.mayGoOn).toBe(false);
@@ -144,12 +150,7 @@ test.for(dialects)('a request that the server knows of and the ledger does not i
 });
 
 test('a submit that gets nowhere for longer than a POST may take is heard of no more', async () => {
-  const { sent, answers, open } = watched();
-  const requestNotes = await open();
-  const noting = requestNotes.note(post(1));
-  await vi.advanceTimersByTimeAsync(0);
-  answers[0]?.taken();
-  await noting;
+  const { sent, requestNotes } = await noteFirst();
   await vi.advanceTimersByTimeAsync(60_000);
   // The note, and one a second for ten seconds.
   expect(sent).toHaveLength(11);

@@ -3,24 +3,13 @@ import { findHeader } from '../../src/list/header.ts';
 import type { ListRecord } from '../../src/list/format/record.ts';
 import { WorkbookReader } from '../../src/list/format/xlsx/workbook-reader.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';
-import { textRows, workbook, workbookParts, zip } from './xlsx-fixture.ts';
+import { noise, textRows, workbook, workbookParts, zip } from './xlsx-fixture.ts';
 
 const named = `${minimalCampaign}first_message: "Hello {{ name }}"\n`;
 const people = textRows([
   ['name', 'phone'],
   ['Ana', '+12125550101'],
 ]);
-
-/** Text that does not pack well, so that what stands beside it may pack as well as it likes. */
-function noise(length: number): string {
-  let state = 1;
-  return Buffer.from(
-    Uint8Array.from({ length }, () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return 97 + ((state >>> 24) % 26);
-    }),
-  ).toString('latin1');
-}
 
 function withStrings(strings: string): Buffer {
   return zip({ ...workbookParts({ sheets: { Sheet1: people } }), 'xl/sharedStrings.xml': `<sst>${strings}</sst>` });

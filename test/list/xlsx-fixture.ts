@@ -104,3 +104,14 @@ function letter(column: number): string {
 function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
+
+/** Text that does not pack well, so that only its length can be held against it. */
+export function noise(length: number): string {
+  let state = 1;
+  return Buffer.from(
+    Uint8Array.from({ length }, () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return 97 + ((state >>> 24) % 26);
+    }),
+  ).toString('latin1');
+}

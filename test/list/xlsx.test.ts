@@ -4,7 +4,7 @@ import { readCampaignFile } from '../../src/campaign/file/file.ts';
 import { readHeader } from '../../src/campaign/file/columns-of-rules.ts';
 import { readNumberList } from '../../src/list/one-column.ts';
 import { importList, messageOf, minimalCampaign, writeCampaign } from './campaign-folder.ts';
-import { textRows, workbook, workbookParts, zip, type WorkbookFixture } from './xlsx-fixture.ts';
+import { noise, textRows, workbook, workbookParts, zip, type WorkbookFixture } from './xlsx-fixture.ts';
 
 const named = `${minimalCampaign}first_message: "Hello {{ name }}"\n`;
 const header = '<row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c><c r="B1" t="inlineStr"><is><t>phone</t></is></c></row>';
@@ -210,17 +210,6 @@ test.each(
   expect(message).toMatch(/^ListFileError: /);
   expect(message).toMatch(pattern);
 });
-
-/** Text that does not pack well, so that only its length can be held against it. */
-function noise(length: number): string {
-  let state = 1;
-  return Buffer.from(
-    Uint8Array.from({ length }, () => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return 97 + ((state >>> 24) % 26);
-    }),
-  ).toString('latin1');
-}
 
 test('a document type with entities that unfold is not read', async () => {
   const bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>';

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/shared/config.ts';
@@ -9,6 +8,7 @@ import { processInput } from '../../../src/interfaces/cli/terminal/person-input.
 import { withControl } from '../../../src/operations/control/control.ts';
 import { steer } from '../../../src/operations/control/steer.ts';
 import { createWorld, numberAt, until, useSharedWorld, type CampaignWorld } from './campaign-world.ts';
+import { program } from '../../support/worker-process.ts';
 
 /** A service, a database and a worker at work; the campaign of each test calls numbers of its own. */
 const workingWorld = useSharedWorld();
@@ -191,9 +191,8 @@ test('a second worker on a SQLite file is refused while the first one runs', asy
 
 /** A command whose reader has gone before it prints anything; answers its exit code. */
 async function runUnread(world: CampaignWorld, ...args: string[]): Promise<number | null> {
-  const main = fileURLToPath(new URL('../../../dist/src/interfaces/cli/main.js', import.meta.url));
   const env = { PATH: process.env['PATH'], HOME: world.folder, ...world.env };
-  const child = spawn(process.execPath, [main, ...args], { cwd: world.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, ...args], { cwd: world.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   child.stderr.destroy();
   const [code] = (await once(child, 'exit')) as [number | null];

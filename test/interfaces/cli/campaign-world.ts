@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import type { Io } from '../../../src/interfaces/cli/terminal/io.ts';
@@ -11,7 +10,7 @@ import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { until as untilTold } from '../../support/until.ts';
-import { spawnWorker } from '../../support/worker-process.ts';
+import { program, spawnWorker } from '../../support/worker-process.ts';
 import { createTerminal, type FakeTerminal } from './terminal.ts';
 
 /** A folder with a campaign, a sandbox that runs 600 times as fast as time, and the settings for both. */
@@ -204,8 +203,7 @@ async function temporalSettings(): Promise<Record<string, string>> {
 
 /** Two writers of one SQLite file in one process would block each other, so a worker is a process of its own, from the build. */
 async function startWorkerProcess(env: Record<string, string>, atEnd: (end: () => Promise<void>) => void): Promise<WorkerProcess> {
-  const main = fileURLToPath(new URL('../../../dist/src/interfaces/cli/main.js', import.meta.url));
-  const child = spawn(process.execPath, [main, 'worker', '--json'], {
+  const child = spawn(process.execPath, [program, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], ...env },
   });
   const said = { stdout: '', stderr: '' };

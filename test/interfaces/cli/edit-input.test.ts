@@ -1,14 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
-import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
+import { openCampaign } from '../../ledger/scenario.ts';
 import { buildRow, buildRules } from '../../support/campaign-rules.ts';
 import { proven } from './campaign-world.ts';
-import { createTerminal } from './terminal.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import { commandFolder } from './terminal.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
 const base = buildRules();
@@ -28,39 +24,20 @@ function asCsv(rows: readonly Person[], header = columns.join(',')): string {
   return `${header}\n${rows.map(({ id, phone, name }) => `${id},${phone},${name}`).join('\n')}\n`;
 }
 
-/** A database with the campaigns that a test wants; neither service nor Temporal is there. */
+/** A database with the campaigns that a test wants. */
 function createFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-edit-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const env = {
-    CARILLON_DB: join(folder, 'carillon.db'),
-    SVC_BASE_URL: 'http://127.0.0.1:9',
-    SVC_API_KEY: 'sk_sandbox_ok',
+  const folder = commandFolder();
+  const add = async (campaignId: string, rows: readonly Person[], idColumn: string | null = 'id'): Promise<void> => {
+    const store = await openStore({ sqlitePath: folder.env.CARILLON_DB });
+    const rules = buildRules({ list: { ...base.list, columns, idColumn } });
+    const list = rows.map(({ id, phone, name }, index) => ({
+      ...buildRow(index + 1, phone, [id, phone, name]),
+      externalId: idColumn === null ? null : id,
+    }));
+    await openCampaign(store, { campaignId, rules, rows: list, accountId: 'x', now });
+    await store.close();
   };
-  return {
-    path: (name: string) => join(folder, name),
-    write: (name: string, text: string): string => {
-      writeFileSync(join(folder, name), text);
-      return join(folder, name);
-    },
-    add: async (campaignId: string, rows: readonly Person[], idColumn: string | null = 'id'): Promise<void> => {
-      const store = await openStore({ sqlitePath: env.CARILLON_DB });
-      const rules = buildRules({ list: { ...base.list, columns, idColumn } });
-      async function* chunks(): AsyncGenerator<ImportRow[]> {
-        yield rows.map(({ id, phone, name }, index) => ({
-          ...buildRow(index + 1, phone, [id, phone, name]),
-          externalId: idColumn === null ? null : id,
-        }));
-      }
-      await importCampaign(store, { campaignId, name: null, fileHash: campaignId, rules, accountId: 'x' }, { chunks: chunks(), now });
-      await store.close();
-    },
-    run: async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-      const io = createTerminal({ env });
-      const code = await runCli(args, io);
-      return { code, ...io.written() };
-    },
-  };
+  return { ...folder, add };
 }
 
 const refused = (words: RegExp) => ({ code: 2, stdout: '', stderr: expect.stringMatching(words) });

@@ -1,18 +1,15 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { campaignHash, readCampaignFile } from '../../../src/campaign/file/file.ts';
 import { readToStart } from '../../../src/operations/control/start.ts';
 import { ListEncodingError } from '../../../src/shared/input/errors.ts';
-import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
 import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
 import { bothDialects } from '../../ledger/test-stores.ts';
 import { buildRow, buildRules } from '../../support/campaign-rules.ts';
 import { ApiWorld } from '../api/api-world.ts';
-import { createTerminal } from './terminal.ts';
+import { commandFolder } from './terminal.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
@@ -27,19 +24,9 @@ law: off
 `;
 
 function createFolder(file: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-encodings-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  copyFileSync(new URL(file, cases), join(folder, 'list.csv'));
-  const env = { CARILLON_DB: join(folder, 'carillon.db'), SVC_BASE_URL: 'http://127.0.0.1:9', SVC_API_KEY: 'sk_sandbox_ok' };
-  const run = async (...args: string[]) => {
-    const io = createTerminal({ env });
-    return { code: await runCli(args, io), ...io.written() };
-  };
-  const write = (name: string, content: string | Uint8Array) => {
-    writeFileSync(join(folder, name), content);
-    return join(folder, name);
-  };
-  return { env, run, write };
+  const folder = commandFolder();
+  folder.write('list.csv', readFileSync(new URL(file, cases)));
+  return folder;
 }
 
 test('check and start end with 2 and show the likely readings side by side; with list.encoding the letters are shown', async () => {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { withoutSignature } from '../../../src/ledger/doubt/conversations.ts';
 import { openSqliteFile } from '../../../src/ledger/sqlite-file.ts';
 import { createLedger } from './campaign-ledger.ts';
 import { until } from './campaign-world.ts';
+import { program } from '../../support/worker-process.ts';
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-private-'));
@@ -25,8 +25,7 @@ function opened(folder: string): string[] {
 
 test('ledger, WAL, lock and Temporal data are not 0644, whatever mask the person has', async () => {
   const folder = makeFolder();
-  const main = fileURLToPath(new URL('../../../dist/src/interfaces/cli/main.js', import.meta.url));
-  const command = `umask 0; exec "$0" "${main}" dev --port 0 --temporal-port 0 --json`;
+  const command = `umask 0; exec "$0" "${program}" dev --port 0 --temporal-port 0 --json`;
   const child = spawn('/bin/sh', ['-c', command, process.execPath], {
     env: { ...process.env, CARILLON_DB: join(folder, 'carillon.db'), XDG_STATE_HOME: join(folder, 'state') },
   });

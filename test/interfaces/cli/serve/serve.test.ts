@@ -1,26 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { createThreadedSqliteDialect } from '../../../../src/ledger/threads/sqlite-threads.ts';
-import { createTerminal } from '../terminal.ts';
+import { commandFolder, createTerminal } from '../terminal.ts';
 
-function createFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-serve-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const env = {
-    CARILLON_DB: join(folder, 'carillon.db'),
-    SVC_BASE_URL: 'http://127.0.0.1:9',
-    CARILLON_LOG_LEVEL: 'silent',
-  };
-  const run = async (...args: string[]) => {
-    const io = createTerminal({ env });
-    return { code: await runCli(args, io), ...io.written() };
-  };
-  return { folder, env, run };
-}
+const createFolder = () => commandFolder({ CARILLON_LOG_LEVEL: 'silent' });
 
 test('a token is made, opens the API, and is shown nowhere again; revoked, it opens nothing', async () => {
   const { env, run } = createFolder();

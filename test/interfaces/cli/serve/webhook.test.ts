@@ -1,26 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
+import { expect, test } from 'vitest';
 import { startHookServer, sendJson } from '../../../shared/hooks/hook-server.ts';
 import { readMessages, secret } from '../../../shared/hooks/webhook-world.ts';
-import { createTerminal } from '../terminal.ts';
+import { commandFolder } from '../terminal.ts';
 
 function createFolder(settings: Record<string, string> = { CARILLON_HOOK_SECRET: secret, CARILLON_HOOK_NETWORKS: '127.0.0.1' }) {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-webhook-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const env = {
-    CARILLON_DB: join(folder, 'carillon.db'),
-    SVC_BASE_URL: 'http://127.0.0.1:9',
-    // Nobody listens there.
-    TEMPORAL_ADDRESS: '127.0.0.1:9',
-    ...settings,
-  };
-  return async (...args: string[]) => {
-    const io = createTerminal({ env, now: Date.now });
-    return { code: await runCli(['webhook', ...args], io), ...io.written() };
-  };
+  const { run } = commandFolder(settings, { now: Date.now });
+  return (...args: string[]) => run('webhook', ...args);
 }
 
 test('a webhook is added, listed, tested, paused, resumed and removed', async () => {

@@ -1,22 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import { createTerminal } from '../terminal.ts';
+import { expect, test } from 'vitest';
+import { commandFolder } from '../terminal.ts';
 
-/** A database of its own; the service is not there, so that the clock here counts. */
 function createDatabase() {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-consent-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const env = { CARILLON_DB: join(folder, 'carillon.db'), SVC_BASE_URL: 'http://127.0.0.1:9', SVC_API_KEY: 'sk_sandbox_ok' };
   const clock = { now: Date.parse('2026-01-15T12:00:00Z') };
-  const run = async (...args: string[]) => {
-    const io = createTerminal({ env, now: () => clock.now });
-    const code = await runCli(args, io);
-    return { code, ...io.written() };
-  };
-  return { run, clock };
+  return { run: commandFolder({}, { now: () => clock.now }).run, clock };
 }
 
 test('consent is taken back for a purpose, and only one that is newer lifts it', async () => {

@@ -1,34 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import { createTerminal } from '../terminal.ts';
+import { expect, test } from 'vitest';
+import { commandFolder } from '../terminal.ts';
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** A folder with a database of its own; the service is not there, so that this machine's clock counts. */
 function createFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-suppress-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const env = {
-    CARILLON_DB: join(folder, 'carillon.db'),
-    SVC_BASE_URL: 'http://127.0.0.1:9',
-    SVC_API_KEY: 'sk_sandbox_ok',
-  };
-  return {
-    path: (name: string) => join(folder, name),
-    write: (name: string, text: string) => writeFileSync(join(folder, name), text),
-    run: async (...args: string[]): Promise<Ended> => {
-      const io = createTerminal({ env });
-      const code = await runCli(['suppress', ...args], io);
-      return { code, ...io.written() };
-    },
-  };
+  const { run, ...folder } = commandFolder();
+  return { ...folder, run: (...args: string[]) => run('suppress', ...args) };
 }
 
 test('a number is added, told, listed and removed', async () => {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { commands } from '../../../../src/interfaces/cli/commands.ts';
@@ -11,6 +10,7 @@ import { readVersion } from '../../../../src/interfaces/cli/terminal/own-command
 import { ConfigError } from '../../../../src/shared/config.ts';
 import { createTerminal } from '../terminal.ts';
 import type { CommandEntry } from '../../../../src/interfaces/cli/terminal/io.ts';
+import { program } from '../../../support/worker-process.ts';
 
 class ForeseenError extends Error {
   readonly exitCode = 2;
@@ -29,8 +29,7 @@ function entriesDoing(act: (word: string) => void | Promise<void>): CommandEntry
 }
 
 async function runProgram(args: string[], env: Record<string, string> = {}) {
-  const main = fileURLToPath(new URL('../../../../dist/src/interfaces/cli/main.js', import.meta.url));
-  const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env } });
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
