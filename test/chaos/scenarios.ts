@@ -4,7 +4,7 @@ import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import { idRules, uploadRow } from '../ledger/edit-world.ts';
 import type { UploadRow } from '../../src/ledger/people/edit-verdict.ts';
-import { buildRules, callbackRules, hourMs, minuteMs } from '../support/campaign-rules.ts';
+import { buildRules, callbackRules, collectedRule, hourMs, minuteMs } from '../support/campaign-rules.ts';
 import { manners, oneOfFew } from '../world/population.ts';
 import type { Act, specialActs } from './acts.ts';
 import type { Transition } from './effect-log.ts';
@@ -210,15 +210,7 @@ export const saidBack = 'In 10 minutes.';
 /** Once: whoever asks again in that call is left to an operator. */
 const rulesOfCallBacks: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
   agentId: 'agent_callbacks',
-  results: [
-    {
-      result: 'later',
-      value: { source: 'collected', key: 'callback_at', values: [saidBack] },
-      talkUnderMs: null,
-      goal: false,
-      next: { kind: 'callback' },
-    },
-  ],
+  results: [collectedRule('later', 'callback_at', [saidBack], { next: { kind: 'callback' } })],
   callback: { ...callbackRules, lateMs: minuteMs, most: 1 },
 };
 

@@ -52,7 +52,7 @@ export const waits = (reason: Extract<Plan, { kind: 'wait' }>['reason'], until?:
 
 export const twice = <Value>(value: Value): Value[] => [value, value];
 
-async function* once<Value>(value: Value): AsyncGenerator<Value> {
+export async function* once<Value>(value: Value): AsyncGenerator<Value> {
   yield value;
 }
 

@@ -4,14 +4,14 @@ import { factsFromRecord } from '../../src/service/convai/record-facts.ts';
 import { resultBy } from '../../src/verify/judge-record.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import type { AttemptRow } from '../../src/verify/reader.ts';
-import { countedShare, goalShare, resultOfTalk, type ResultRule } from '../../src/rules/talk-results.ts';
+import { resultRule } from '../support/campaign-rules.ts';
+import { countedShare, goalShare, resultOfTalk } from '../../src/rules/talk-results.ts';
 
-const rule = (result: string, more: Partial<ResultRule>): ResultRule => ({ result, value: null, talkUnderMs: null, goal: false, ...more });
 const rules = [
-  rule('confirmed', { value: { source: 'collected', key: 'confirmed', values: ['yes', true] }, goal: true }),
-  rule('wrong_person', { value: { source: 'evaluation', key: 'right_person', values: ['failure'] } }),
-  rule('hung_up', { value: { source: 'collected', key: 'confirmed', values: ['no'] }, talkUnderMs: 10_000 }),
-  rule('cut_off', { talkUnderMs: 10_000 }),
+  resultRule('confirmed', { value: { source: 'collected', key: 'confirmed', values: ['yes', true] }, goal: true }),
+  resultRule('wrong_person', { value: { source: 'evaluation', key: 'right_person', values: ['failure'] } }),
+  resultRule('hung_up', { value: { source: 'collected', key: 'confirmed', values: ['no'] }, talkUnderMs: 10_000 }),
+  resultRule('cut_off', { talkUnderMs: 10_000 }),
 ];
 const told = (collected: Record<string, unknown> | null, evaluation: Record<string, unknown> | null = null, lastedMs = 60_000) =>
   resultOfTalk({ collected, evaluation }, lastedMs, rules).result;
@@ -36,7 +36,7 @@ test('what is missing or is no plain value equals nothing, and a length that is 
 test('a talk without any analysis is told from one that no rule describes, where a rule asks for values', () => {
   expect(told(null)).toBe('none');
   expect(told(null, null, 5_000)).toBe('cut_off');
-  expect(resultOfTalk({ collected: null, evaluation: null }, 60_000, [rule('cut_off', { talkUnderMs: 10_000 })])).toEqual({
+  expect(resultOfTalk({ collected: null, evaluation: null }, 60_000, [resultRule('cut_off', { talkUnderMs: 10_000 })])).toEqual({
     result: 'other',
     next: null,
   });
@@ -92,8 +92,8 @@ test.for(values)(
   '%s means the same to the ledger and to the judge, and campaigns begun before keep their reading',
   ([, record, now, before]) => {
     const results = [
-      rule('later', { value: { source: 'collected', key: 'when', values: ['later'] } }),
-      rule('wrong', { value: { source: 'evaluation', key: 'right', values: ['failure'] } }),
+      resultRule('later', { value: { source: 'collected', key: 'when', values: ['later'] } }),
+      resultRule('wrong', { value: { source: 'evaluation', key: 'right', values: ['failure'] } }),
     ];
     const facts = factsFromRecord({ conversation_id: 'conv_1', status: 'done', transcript: [{ role: 'user', message: 'Hi.' }], ...record });
     const row = { state: 'settled', final: 1, disposition: 'answered', facts: JSON.stringify(facts) } as AttemptRow;

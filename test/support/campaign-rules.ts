@@ -1,7 +1,9 @@
 import type { CallbackRules } from '../../src/rules/callback-rules.ts';
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
+import type { ResultRule } from '../../src/rules/talk-results.ts';
 import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
+import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
@@ -107,17 +109,29 @@ export function buildRows(numbers: readonly string[], nameOf: (index: number) =>
   return numbers.map((e164, index) => buildRow(index + 1, e164, [e164, nameOf(index)]));
 }
 
+export const resultRule = (result: string, more: Partial<ResultRule>): ResultRule => ({
+  result,
+  value: null,
+  talkUnderMs: null,
+  goal: false,
+  ...more,
+});
+
+/** Of talks in which the agent collected one of these values. */
+export const collectedRule = (result: string, key: string, values: (string | boolean)[], more: Partial<ResultRule> = {}): ResultRule =>
+  resultRule(result, { value: { source: 'collected', key, values }, ...more });
+
+/** A collected text of a call, without the full stop that some agents write. */
+export const saidIn = ({ collected }: Pick<CallTruth, 'collected'>, key: string): string =>
+  (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase();
+
 /** What talks come to, by a value that the sandbox's agent collects and by their length: the judge compares it with each record. */
 export const talkResults: NonNullable<CampaignRules['results']> = [
-  { result: 'confirmed', value: { source: 'collected', key: 'appointment', values: ['confirmed'] }, talkUnderMs: null, goal: true },
-  { result: 'short', value: null, talkUnderMs: 30_000, goal: false },
+  collectedRule('confirmed', 'appointment', ['confirmed'], { goal: true }),
+  resultRule('short', { talkUnderMs: 30_000 }),
 ];
 
 /** What the agent was told by somebody who is to be called again. */
-export const askingResult: NonNullable<CampaignRules['results']>[number] = {
-  result: 'asked',
-  value: { source: 'collected', key: 'appointment', values: ['reschedule', 'declined'] },
-  talkUnderMs: null,
-  goal: false,
+export const askingResult = collectedRule('asked', 'appointment', ['reschedule', 'declined'], {
   next: { kind: 'retry', afterMs: 10 * minuteMs },
-};
+});

@@ -46,7 +46,8 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   const shown = ledger.conversations.some((row) => row.attempt_id !== null);
   const unshown = new Set(ledger.attempts.filter((row) => !shown && row.detail === 'no_record_shown').map((row) => row.recipient_id));
   const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved').map((row) => row.recipient_id);
-  expect(unresolved.filter((id) => !ofDestroyed.has(id) && !unshown.has(id))).toEqual([]);
+  const unexplained = unresolved.filter((id) => !ofDestroyed.has(id) && !unshown.has(id));
+  expect(unexplained, JSON.stringify(ledger.attempts.filter((row) => unexplained.includes(row.recipient_id)))).toEqual([]);
 
   const broken = run.sandbox.conduct().checks.filter(({ ok, name }) => !ok && !faults.misconduct?.includes(name));
   expect(broken).toEqual([]);

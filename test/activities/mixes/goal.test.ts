@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
-import { buildRow, buildRules, callbackRules, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRow, buildRules, callbackRules, collectedRule, minuteMs, saidIn } from '../../support/campaign-rules.ts';
 import { Drive } from '../../world/drive.ts';
 import { judge } from '../../world/judge/judge.ts';
 
@@ -22,17 +21,8 @@ const agent = {
   },
 };
 
-const rule = (result: string, value: string, more: Partial<ResultRule> = {}): ResultRule => ({
-  result,
-  value: { source: 'collected', key: 'plan', values: [value, `${value}.`] },
-  talkUnderMs: null,
-  goal: false,
-  ...more,
-});
+const rule = (result: string, value: string, more: Partial<ResultRule>) => collectedRule(result, 'plan', [value, `${value}.`], more);
 const results = [rule('later', 'later', { next: { kind: 'callback' } }), rule('comes', 'yes', { goal: true })];
-
-const said = ({ collected }: CallTruth, key: string): string =>
-  (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase();
 
 test.for([
   ['allowed', 1],
@@ -67,7 +57,7 @@ test.for([
     // Those who are called back once say it again.
     const again = { from: 0, until: Infinity, told: true };
     const told = calls.map((call) => {
-      const plan = call.result === 'answered' ? said(call, 'plan') : '';
+      const plan = call.result === 'answered' ? saidIn(call, 'plan') : '';
       return { ...call, goal: plan === 'yes', ...(plan === 'later' ? { again } : {}) };
     });
     // Analysis and the next look at the records take their time.

@@ -3,7 +3,7 @@ import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.t
 import { Random } from '../../../src/sandbox/core/random.ts';
 import type { CampaignRules } from '../../../src/rules/campaign-rules.ts';
 import { serviceApis } from '../../../src/rules/service-api.ts';
-import { buildRow, buildRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRow, buildRules, collectedRule, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { isSoak, seedsFrom } from '../../support/depth.ts';
 import { asReported, drawPostFaults, drawStrikes } from '../../world/inputs/draw-mix.ts';
 import { Drive } from '../../world/drive.ts';
@@ -81,14 +81,13 @@ function rulesFrom(startsAt: number): CampaignRules {
     ...buildRules({
       agentId,
       results: [
-        {
-          result: 'later',
-          // Whatever they said of a time: who says nothing asks for nothing.
-          value: { source: 'collected', key: 'callback_at', values: ways.flatMap(({ say }) => [say, `${say}.`]) },
-          talkUnderMs: null,
-          goal: false,
-          next: { kind: 'callback' },
-        },
+        // Every way of naming a time: who says nothing asks for nothing.
+        collectedRule(
+          'later',
+          'callback_at',
+          ways.flatMap(({ say }) => [say, `${say}.`]),
+          { next: { kind: 'callback' } },
+        ),
       ],
       callback: {
         at: { kind: 'at', key: 'callback_at' },

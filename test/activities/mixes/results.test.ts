@@ -4,7 +4,7 @@ import { Random } from '../../../src/sandbox/core/random.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
 import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
-import { buildRow, buildRules, callbackRules, hourMs, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRow, buildRules, callbackRules, collectedRule, hourMs, minuteMs, saidIn } from '../../support/campaign-rules.ts';
 import { isFull } from '../../support/depth.ts';
 import { Drive } from '../../world/drive.ts';
 import { groupBy } from '../../world/judge/calls.ts';
@@ -30,13 +30,8 @@ const agent = {
   },
 };
 
-const rule = (result: string, key: string, value: string, more: Partial<ResultRule> = {}): ResultRule => ({
-  result,
-  value: { source: 'collected', key, values: [value, `${value}.`] },
-  talkUnderMs: null,
-  goal: false,
-  ...more,
-});
+const rule = (result: string, key: string, value: string, more: Partial<ResultRule> = {}) =>
+  collectedRule(result, key, [value, `${value}.`], more);
 
 const results: ResultRule[] = [
   rule('wrong_person', 'who', 'somebody else'),
@@ -46,11 +41,11 @@ const results: ResultRule[] = [
 ];
 
 /** What the rules above say of a talk, by somebody who reads them: its result, and from when to when another call is to be made. */
-function expected({ collected, endedAt }: CallTruth): { result: string; from: number | null; to: number | null } {
-  const said = (key: string): string => (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase();
+function expected(call: CallTruth): { result: string; from: number | null; to: number | null } {
+  const said = (key: string): string => saidIn(call, key);
   const nothing = { from: null, to: null };
   if (said('who') === 'somebody else') return { result: 'wrong_person', ...nothing };
-  const ended = endedAt ?? 0;
+  const ended = call.endedAt ?? 0;
   if (said('plan') === 'later') {
     const minutes = Number(said('callback_in'));
     return { result: 'later', from: ended + minutes * minuteMs, to: ended + minutes * minuteMs + lateMs };

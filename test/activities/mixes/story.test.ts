@@ -10,6 +10,7 @@ import type { ListRow } from '../../../src/list/recipients.ts';
 import { makeBundle } from '../../../src/presentation/evidence/bundle.ts';
 import type { CallTruth } from '../../../src/sandbox/core/telephony/call-truth.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
+import { saidIn } from '../../support/campaign-rules.ts';
 import { isFull } from '../../support/depth.ts';
 import { Drive } from '../../world/drive.ts';
 import type { Call, Row } from '../../world/judge/evidence.ts';
@@ -69,8 +70,6 @@ function isClearlyOpen(at: number, zone: string): boolean {
   const time = wall.slice(11);
   return !['Saturday', 'Sunday'].includes(weekdayOf(wall)) && time >= '10:00' && time < '19:00';
 }
-
-const said = ({ collected }: CallTruth, key: string): string => (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase(); // prettier-ignore
 
 test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one real campaign goes`, { timeout: 900_000 }, async () => {
   const random = new Random('story');
@@ -167,7 +166,7 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   const kept = { promises: 0, kept: 0 };
   const talked = calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((call, index, all): Call & CallTruth => {
     if (call.result !== 'answered') return call;
-    if (said(call, 'plan') !== 'later') return { ...call, goal: said(call, 'plan') === 'yes' };
+    if (saidIn(call, 'plan') !== 'later') return { ...call, goal: saidIn(call, 'plan') === 'yes' };
     const zone = zoneOf.get(call.to) ?? '';
     const due = meant(saidBy.get(call.to) ?? '', zone, call.endedAt ?? 0);
     const [from, until] = [due - minuteMs, due + lateMs];

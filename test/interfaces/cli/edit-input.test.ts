@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
-import { openCampaign } from '../../ledger/scenario.ts';
+import { once } from '../../ledger/scenario.ts';
 import { buildRow, buildRules } from '../../support/campaign-rules.ts';
 import { proven } from './campaign-world.ts';
 import { commandFolder } from './terminal.ts';
@@ -34,7 +35,8 @@ function createFolder() {
       ...buildRow(index + 1, phone, [id, phone, name]),
       externalId: idColumn === null ? null : id,
     }));
-    await openCampaign(store, { campaignId, rules, rows: list, accountId: 'x', now });
+    const campaign = { campaignId, name: null, fileHash: campaignId, rules, accountId: 'x' };
+    await importCampaign(store, campaign, { chunks: once(list), now });
     await store.close();
   };
   return { ...folder, add };

@@ -5,19 +5,13 @@ import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
-import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import { buildRows, collectedRule, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { agentId, answered, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 const [ada = ''] = numbers(1);
-const rule = (result: string, value: string, more: Partial<ResultRule> = {}): ResultRule => ({
-  result,
-  value: { source: 'collected', key: 'said', values: [value] },
-  talkUnderMs: null,
-  goal: false,
-  ...more,
-});
+const rule = (result: string, value: string, more: Partial<ResultRule>) => collectedRule(result, 'said', [value], more);
 const again = { kind: 'retry', afterMs: 2 * hourMs } as const;
 const results = [rule('cut_off', 'later', { next: again }), rule('confirmed', 'yes', { goal: true })];
 

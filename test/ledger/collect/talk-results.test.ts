@@ -7,18 +7,16 @@ import { readCampaignReport } from '../../../src/ledger/read/campaign-report.ts'
 import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
 import { statusAsJson } from '../../../src/presentation/words/campaign.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
-import type { ResultRule } from '../../../src/rules/talk-results.ts';
-import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
+import { buildRows, minuteMs, resultRule } from '../../support/campaign-rules.ts';
 import { answered, noon, numbers, type Scenario } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 const people = numbers(7);
 const [yes = '', no = '', quick = '', untold = '', silent = '', machine = '', out = ''] = people;
-const rule = (result: string, more: Partial<ResultRule>): ResultRule => ({ result, value: null, talkUnderMs: null, goal: false, ...more });
 const results = [
-  rule('confirmed', { value: { source: 'collected', key: 'confirmed', values: [true] }, goal: true }),
-  rule('cut_off', { talkUnderMs: 10_000 }),
+  resultRule('confirmed', { value: { source: 'collected', key: 'confirmed', values: [true] }, goal: true }),
+  resultRule('cut_off', { talkUnderMs: 10_000 }),
 ];
 
 /** All are called; what the records say of the talks is the test's to tell. */

@@ -8,7 +8,7 @@ import { drainCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { CallbackRules } from '../../../src/rules/callback-rules.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import type { ResultRule } from '../../../src/rules/talk-results.ts';
-import { buildRow, callbackRules, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
+import { buildRow, callbackRules, collectedRule, dayMs, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, openLedger, unjudged } from '../ledger-test.ts';
@@ -16,14 +16,8 @@ import { test, openLedger, unjudged } from '../ledger-test.ts';
 // It is noon in London: seven in the morning in New York, where they live.
 const [ada = '', ben = '', cleo = ''] = numbers(3);
 const results: ResultRule[] = [
-  {
-    result: 'callback',
-    value: { source: 'collected', key: 'later', values: [true] },
-    talkUnderMs: null,
-    goal: false,
-    next: { kind: 'callback' },
-  },
-  { result: 'done', value: { source: 'collected', key: 'later', values: [false] }, talkUnderMs: null, goal: true },
+  collectedRule('callback', 'later', [true], { next: { kind: 'callback' } }),
+  collectedRule('done', 'later', [false], { goal: true }),
 ];
 
 interface Given {
