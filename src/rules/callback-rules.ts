@@ -5,8 +5,8 @@ export type CallbackSource =
 /** What a campaign does about people who ask to be called back. */
 export interface CallbackRules {
   at: CallbackSource;
-  /** In which language words are read; null: they are not. */
-  words: 'en' | null;
+  /** Of campaigns that began while English words were read: what is not understood is left to a person. */
+  words?: 'en' | null;
   /** It is kept if the call is requested from the promised instant on and before this has passed. */
   lateMs: number;
   /** What becomes of one that was not kept: a person decides, the row is called as after no answer, or at the same time of the next day. */

@@ -8,7 +8,7 @@ import type { Closed } from '../world/judge/not-then.ts';
 import { actsThatEnd } from './acts.ts';
 import { isOpen, type Asked as Sent } from './console/person.ts';
 import { stands } from './effect-log.ts';
-import { askedBackMs, campaignId, editOf, expiresAfterMs, houseWithinMs, pilotRows, rulesOf, saidBack } from './scenarios.ts';
+import { askedBack, campaignId, editOf, expiresAfterMs, houseWithinMs, pilotRows, rulesOf } from './scenarios.ts';
 import type { Ending } from './small-campaign.ts';
 import { wrongForMs } from '../world/faults.ts';
 
@@ -75,11 +75,11 @@ const ends = ['promise open → missed', 'promise open → cancelled', 'promise 
 function withPromises({ scenario, effects, standing }: Ending, calls: readonly (Call & CallTruth)[], rows: readonly Row[]): Call[] {
   const isTold = effects.some((effect) => stands(effect) && effect.transitions.some((each) => ends.includes(each)));
   const asking = callsByPerson({ calls, rows }).map((own) =>
-    own.find((call) => call.result === 'answered' && (call as CallTruth).collected['callback_at'] === saidBack),
+    own.find((call) => call.result === 'answered' && (call as CallTruth).collected['callback_in'] === askedBack),
   );
   return calls.map((call) => {
     if (!asking.includes(call)) return call;
-    const from = (call.endedAt ?? 0) + askedBackMs;
+    const from = (call.endedAt ?? 0) + askedBack * minuteMs;
     // An operator may have them called at any later time.
     const until = standing.redials > 0 ? Infinity : from + (rulesOf(scenario).callback?.lateMs ?? 0) + graceMs;
     return { ...call, again: { from, until, told: isTold } };

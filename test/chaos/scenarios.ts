@@ -201,17 +201,14 @@ export const houseRules: Omit<HouseRules, 'version'> = {
   requires: { consent: false, optOut: false },
 };
 
-/** What people say who ask to be called back, each time they pick up, and how long after the call that is. */
-export const askedBack = 'in 10 minutes';
-export const askedBackMs = 10 * minuteMs;
-/** As records have it: a sentence. */
-export const saidBack = 'In 10 minutes.';
+/** In how many minutes people want to be called back, each time they pick up. */
+export const askedBack = 10;
 
 /** Once: whoever asks again in that call is left to an operator. */
 const rulesOfCallBacks: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
   agentId: 'agent_callbacks',
-  results: [collectedRule('later', 'callback_at', [saidBack], { next: { kind: 'callback' } })],
-  callback: { ...callbackRules, lateMs: minuteMs, most: 1 },
+  results: [collectedRule('later', 'callback_in', [askedBack], { next: { kind: 'callback' } })],
+  callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, lateMs: minuteMs, most: 1 },
 };
 
 /** `begins`: when, for one to which rows may be added, and which has an end. */
@@ -248,7 +245,7 @@ export function sandboxOf(scenario: Scenario, api: ServiceApi): SandboxOptions {
     campaigns: { ...lag, otherBody: 'conflict' },
   } as const;
   const people = scenario.people.flatMap((manner, index) =>
-    manner === 'asks_back' ? [{ number: rowOf(index, manner).e164, mood: 'friendly' as const, answers: { callback_at: askedBack } }] : [],
+    manner === 'asks_back' ? [{ number: rowOf(index, manner).e164, mood: 'friendly' as const, answers: { callback_in: askedBack } }] : [],
   );
   const world = people.length === 0 ? {} : { world: { people } };
   return { ...world, dialect: dialectOf(scenario, api), concurrency: lines, meanTalkSeconds, seed: 'chaos', ...(otherwise ? open : {}) };

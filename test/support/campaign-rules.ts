@@ -9,10 +9,9 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** Calls back at the time that the value `callback_at` says, in English words too. */
+/** Calls back at the time that the value `callback_at` says. */
 export const callbackRules: CallbackRules = {
   at: { kind: 'at', key: 'callback_at' },
-  words: 'en',
   lateMs: 30 * minuteMs,
   missed: 'ask',
   unclear: 'ask',
@@ -118,8 +117,12 @@ export const resultRule = (result: string, more: Partial<ResultRule>): ResultRul
 });
 
 /** Of talks in which the agent collected one of these values. */
-export const collectedRule = (result: string, key: string, values: (string | boolean)[], more: Partial<ResultRule> = {}): ResultRule =>
-  resultRule(result, { value: { source: 'collected', key, values }, ...more });
+export const collectedRule = (
+  result: string,
+  key: string,
+  values: (string | number | boolean)[],
+  more: Partial<ResultRule> = {},
+): ResultRule => resultRule(result, { value: { source: 'collected', key, values }, ...more });
 
 /** A collected text of a call, without the full stop that some agents write. */
 export const saidIn = ({ collected }: Pick<CallTruth, 'collected'>, key: string): string =>

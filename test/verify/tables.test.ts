@@ -229,7 +229,7 @@ test('the judge finds each value that it holds a campaign to in the rules as the
     consent: { atColumn: 'a', sourceColumn: 'b', textColumn: 'c', proofColumn: null, purposeColumn: null, maxAgeMs: 5 },
     stopAt: { goal: 1, overshoot: 'allowed' },
     pilot: { rows: 1, pick: 'first', next: 'ask' },
-    callback: { at: { kind: 'at', key: 'when' }, words: null, lateMs: 1, missed: 'ask', unclear: 'retry', most: 3, horizonMs: 2 },
+    callback: { at: { kind: 'at', key: 'when' }, lateMs: 1, missed: 'ask', unclear: 'retry', most: 3, horizonMs: 2 },
     retry: { maxAttemptsPerNumber: 4, resetAfterMs: hourMs },
     pacing: { startsPerMinute: 7 },
   });

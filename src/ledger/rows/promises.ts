@@ -14,14 +14,14 @@ import type { Campaign } from './campaigns.ts';
 import { callbackRulesOf, questionOf } from './callback-times.ts';
 import { callbackRank, laterTermsOf, rankOf } from './row-terms.ts';
 
-/** What a talk asks for, and when; undefined: nothing. `write` writes what goes with it, once the talk's result stands in the log. */
+/** What a talk asks for, and when; undefined: nothing. `write` writes it, once the talk's result stands in the log. */
 export interface Asked {
   asks?: Exclude<Asks, 'person'>;
   at?: number;
   write?: () => Promise<void>;
 }
 
-/** A talk asks for a call back: a promise where it is clear when, else what the campaign does then, at most a person's decision. */
+/** A talk asks for a call back: a promise where it is clear when, else what the campaign says. */
 export async function promiseFromTalk(
   tx: Tx,
   campaign: Campaign,
@@ -46,17 +46,18 @@ export async function promiseFromTalk(
     jitterMs: retry.jitterMs,
     key: attempt.attempt_id,
   };
-  const at = callback.unclear === 'ask' ? null : retryAt(delay);
+  const isLeft = callback.unclear === 'ask' || (callback.words === 'en' && unclear === 'not_understood');
+  const at = isLeft ? null : retryAt(delay);
   return at === null ? { write } : { asks: 'retry', at, write };
 }
 
-/** Whether the number is promised to somebody else: one open promise to each over all campaigns. */
+/** Whether another row has the open promise to this number: there is one at most. */
 export async function findOther(tx: Queries, row: RecipientRow): Promise<Extract<UnclearReason, 'promised_elsewhere'> | null> {
   const [open] = await openPromisesTo(tx, [row.e164 ?? '']);
   return open === undefined || open.recipient_id === row.recipient_id ? null : 'promised_elsewhere';
 }
 
-/** Whether the row has had as many promises by its own records as it may: an agent that hears one in every talk would call for ever. */
+/** Whether the row has had as many promises by its own records as it may: an agent may hear one in every talk. */
 async function isTooOften(tx: Tx, row: RecipientRow, most: number): Promise<Extract<UnclearReason, 'too_often'> | null> {
   const made = tx.selectFrom('promises').where('recipient_id', '=', row.recipient_id).where('from_attempt', 'is not', null);
   return (await countRows(made.where('due_at', 'is not', null))) >= most ? 'too_often' : null;

@@ -3,8 +3,7 @@ import type { ConversationFacts } from '../conversation-facts.ts';
 import type { CallbackRules, CallbackSource, UnclearReason } from '../callback-rules.ts';
 import { plainValueNamed, type ValueReading } from '../talk-results.ts';
 import { timeZone } from '../hours/time-zone.ts';
-import { instantsOf, wallText, wallTime } from '../hours/local-time.ts';
-import { readSpokenTime } from './spoken-time.ts';
+import { instantsOf, wallText } from '../hours/local-time.ts';
 
 /** `said`: what the record says, shortened; null: nothing. `local`: what the wall shows then, where that was said (`2030-11-30 17:00`). */
 export type ReadCallback =
@@ -26,7 +25,7 @@ const longestSaid = 200;
 
 /**
  * When somebody asked to be called back, by what was collected from them. Of several zones the latest reading counts. Never guesses: what
- * is past, too far ahead, closed, or may mean more than one time is unclear.
+ * is past, too far ahead or closed is unclear.
  */
 export function readCallback(
   rules: CallbackRules,
@@ -67,7 +66,7 @@ function saidIn(source: CallbackSource, { collected }: Pick<ConversationFacts, '
     return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   };
   const said = source.kind === 'date_and_time' ? (of(source.date) === '' ? '' : `${of(source.date)} ${of(source.time)}`) : of(source.key);
-  // Words that were taken down as a sentence end as one.
+  // Some agents end a value as a sentence.
   const told = said.trim().replace(/[\s.]+$/, '');
   return told === '' ? null : told;
 }
@@ -82,54 +81,22 @@ function readMinutes(said: string, { toldAt }: CallbackQuestion): Read {
 const withOffset = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
 const localForm = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::00)?$/;
 
-function readTime(said: string, rules: CallbackRules, question: CallbackQuestion): Read {
+function readTime(said: string, { lateMs }: CallbackRules, question: CallbackQuestion): Read {
   if (withOffset.test(said)) {
     const instant = DateTime.fromISO(said.replace(' ', 'T'), { zone: 'utc' });
     return instant.isValid ? { at: instant.toMillis(), local: null } : 'not_understood';
   }
   const local = localForm.exec(said);
-  if (local === null && rules.words === null) return 'not_understood';
-  const written = local === null ? null : `${local[1]} ${local[2]}`;
-  return atWalls(question, rules.lateMs, (now) => (written === null ? readSpokenTime(said, now) : wallOf(written)));
-}
-
-/** The wall time of `2030-11-30 17:00`. */
-function wallOf(local: string): { kind: 'at'; walls: number[] } | { kind: 'unclear'; reason: 'not_understood' } {
-  const wall = DateTime.fromFormat(local, 'yyyy-MM-dd HH:mm', { zone: 'utc' });
-  return wall.isValid ? { kind: 'at', walls: [wall.toMillis()] } : { kind: 'unclear', reason: 'not_understood' };
+  return local === null ? 'not_understood' : atLocal(`${local[1]} ${local[2]}`, question, lateMs);
 }
 
 /** The instant of a local time that was promised, in these zones; an unclear reason where they do not agree on one. */
-export function atLocal(local: string, question: CallbackQuestion, lateMs: number): Read {
-  return atWalls(question, lateMs, () => wallOf(local));
-}
-
-function atWalls(question: CallbackQuestion, lateMs: number, read: (now: number) => ReturnType<typeof readSpokenTime>): Read {
-  const { toldAt, zones } = question;
+export function atLocal(local: string, { toldAt, zones }: CallbackQuestion, lateMs: number): Read {
   if (zones.length === 0 || !zones.every((zone) => timeZone(zone).isValid)) return 'unknown_timezone';
-  const readings = zones.map((zone) => {
-    const spoken = read(wallTime(toldAt, zone));
-    if (spoken.kind !== 'at') return spoken;
-    const instants = spoken.walls.map((wall) => instantsOf(wall, zone).find((at) => at > toldAt) ?? null);
-    return { kind: 'at' as const, choices: spoken.walls.map((wall, index) => ({ wall, at: instants[index] ?? null })) };
-  });
-  const unclear = readings.find((reading) => reading.kind === 'unclear');
-  if (unclear !== undefined) return unclear.reason;
-  const [first] = readings;
-  if (first?.kind === 'after') return { at: toldAt + first.ms, local: null };
-  const choices = readings.flatMap((reading) => (reading.kind === 'at' ? [reading.choices] : []));
-  const meant = (choices[0] ?? []).flatMap((_, index) => {
-    const each = choices.map((ofZone) => ofZone[index]);
-    const instants = each.flatMap((choice) => (choice?.at == null ? [] : [choice.at]));
-    return instants.length < each.length
-      ? []
-      : [{ at: Math.max(...instants), apart: Math.max(...instants) - Math.min(...instants), wall: each[0]?.wall ?? 0 }];
-  });
-  if (meant.length === 0) return 'past';
-  const likely = meant.length === 1 ? meant : meant.filter(({ at }) => question.isOpen(at));
-  const [only] = likely;
-  if (only === undefined) return 'outside_hours';
-  if (likely.length > 1) return 'ambiguous';
-  if (only.apart > lateMs) return 'zones_apart';
-  return { at: only.at, local: wallText(only.wall) };
+  const wall = DateTime.fromFormat(local, 'yyyy-MM-dd HH:mm', { zone: 'utc' });
+  if (!wall.isValid) return 'not_understood';
+  const instants = zones.map((zone) => instantsOf(wall.toMillis(), zone).find((at) => at > toldAt) ?? null).filter((at) => at !== null);
+  if (instants.length < zones.length) return 'past';
+  const latest = Math.max(...instants);
+  return latest - Math.min(...instants) > lateMs ? 'zones_apart' : { at: latest, local: wallText(wall.toMillis()) };
 }

@@ -10,6 +10,7 @@ type Issue = z.core.$ZodIssue;
 const elsewhere: Readonly<Record<string, string>> = {
   api_key: 'the key is read from SVC_API_KEY in the environment; remove it here',
   base_url: 'the address is read from SVC_BASE_URL in the environment',
+  words: 'let the agent collect a time (2030-11-30 17:00) for callback.at, or minutes for callback.in',
 };
 
 /** Line of the setting at a path, or of the nearest parent that is written. */
@@ -44,7 +45,7 @@ function isSecret(issue: Issue, value: unknown): boolean {
   return issue.code === 'custom' && issue.params?.['secret'] === true;
 }
 
-/** A value as it may be printed: short, on one line, and never deeper than it takes to recognise it. */
+/** A value in short, on one line. */
 export function showValue(value: unknown): string {
   const shown = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 1, breakLength: Infinity });
   return shown.length > 80 ? `${shown.slice(0, 77)}…` : shown;
@@ -83,7 +84,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Keys that the schema accepts at `path`, looked up in the schema itself so that no second list can drift. */
+/** Keys that the schema accepts at `path`. */
 function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const objects = objectsIn(schema);
   const [part, ...rest] = path;

@@ -41,7 +41,7 @@ test.for([
       agentId: agent.agent_id,
       results,
       stopAt: { goal, overshoot },
-      callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, words: null, lateMs: 30 * minuteMs, most: 1 },
+      callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, lateMs: 30 * minuteMs, most: 1 },
       retry: { maxAttempts: 2 },
       pacing: { batchSize: 8, refillThreshold: 4, maxConcurrentCalls: 16 },
     });

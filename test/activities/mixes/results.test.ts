@@ -70,7 +70,7 @@ test(
     const rules = buildRules({
       agentId: agent.agent_id,
       results,
-      callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, words: null, lateMs, most: mostPromises },
+      callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, lateMs, most: mostPromises },
       retry: { maxAttempts },
       pacing: { batchSize: 50, refillThreshold: 20, maxConcurrentCalls: 200 },
     });

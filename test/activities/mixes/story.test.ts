@@ -41,28 +41,12 @@ const good = list.filter(({ id = '' }) => id.startsWith('P'));
 const bad = list.filter(({ id = '' }) => id.startsWith('B'));
 
 interface Callees {
-  people: { mood: string; answers: { plan: string; callback_at: string }; numbers: string[] }[];
+  people: { mood: string; answers: { plan: string; callback_in: number }; numbers: string[] }[];
 }
 const callees = parse(readFileSync('examples/recall/callees.yaml', 'utf8')) as Callees;
 const calleesLater = parse(readFileSync('examples/recall/callees-later.yaml', 'utf8')) as object;
-const saidBy = new Map(callees.people.flatMap(({ numbers, answers }) => numbers.map((number) => [number, answers.callback_at] as const)));
+const saidBy = new Map(callees.people.flatMap(({ numbers, answers }) => numbers.map((number) => [number, answers.callback_in] as const)));
 const zoneOf = new Map([...list, ...leads].map(({ phone = '', timezone = '' }) => [phone, timezone]));
-
-/** What somebody means who says such a thing, by the clock on their wall, looked for minute by minute. Shares nothing with the program. */
-function meant(said: string, zone: string, toldAt: number): number {
-  const span = { 'in 90 minutes': 90, 'in two hours': 120 }[said];
-  if (span !== undefined) return toldAt + span * minuteMs;
-  const [, day = '', hour = '', half = ''] = /^(\w+) at (\d+) (am|pm)$/.exec(said) ?? [];
-  const time = `${String(Number(hour) + (half === 'pm' ? 12 : 0)).padStart(2, '0')}:00`;
-  const dateAt = (at: number) => wallOf(at, zone).slice(0, 10);
-  const [today, tomorrow] = [dateAt(toldAt), dateAt(toldAt + dayMs)];
-  for (let at = Math.ceil(toldAt / minuteMs) * minuteMs; ; at += minuteMs) {
-    const wall = wallOf(at, zone);
-    if (wall.slice(11) !== time) continue;
-    const isDay = day === 'tomorrow' ? wall.startsWith(tomorrow) && tomorrow !== today : weekdayOf(wall) === day;
-    if (isDay) return at;
-  }
-}
 
 /** Well within the hours of the campaign and of every law in the list. */
 function isClearlyOpen(at: number, zone: string): boolean {
@@ -168,7 +152,7 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
     if (call.result !== 'answered') return call;
     if (saidIn(call, 'plan') !== 'later') return { ...call, goal: saidIn(call, 'plan') === 'yes' };
     const zone = zoneOf.get(call.to) ?? '';
-    const due = meant(saidBy.get(call.to) ?? '', zone, call.endedAt ?? 0);
+    const due = (call.endedAt ?? 0) + (saidBy.get(call.to) ?? 0) * minuteMs;
     const [from, until] = [due - minuteMs, due + lateMs];
     const inTime = all.slice(index + 1).filter(({ to, acceptedAt }) => to === call.to && acceptedAt >= from && acceptedAt < until);
     kept.promises += 1;

@@ -239,6 +239,7 @@ test.each(
       /^6 dispositions\[0\]\.is: "unknown" cannot be used; write one of answered, /],
     ['correlation: { number: /a }', /^6 correlation\.number: there is no such setting/],
     ['correlation: { callee_number: /a~2 }', /^6 correlation\.callee_number: .*write a JSON pointer/],
+    ['callback: { at: when, words: en }', /^6 callback\.words: there is no such setting; let the agent collect a time .* callback\.in$/],
     ['warm_up: 5m', /^6 warm_up: there is no such setting; it belongs under pacing:/],
     ['url: x', /^6 url: there is no such setting; settings here: id, name/],
     ['pacing: 5', /pacing: 5 cannot be used; write a mapping/],
@@ -559,7 +560,6 @@ test('caps that forbid the calls that people ask for, and an end that comes befo
   const dayMs = 24 * 3_600_000;
   const callback = {
     at: { kind: 'at', key: 'when' },
-    words: null,
     lateMs: 1,
     missed: 'ask',
     unclear: 'ask',

@@ -58,10 +58,10 @@ async function promises({ store, campaignId }: Scenario, now = noon) {
 
 const at5pm = Date.UTC(2030, 0, 15, 22, 0);
 
-test.from(asked, 'today at 5 pm')('a promise is kept at its time, by the clock of the callee, and not before', async (scenario) => {
+test.from(asked, '2030-01-15 17:00')('a promise is kept at its time, by the clock of the callee, and not before', async (scenario) => {
   expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, result: 'callback', due_at: at5pm, rank: -1 });
   expect(await promises(scenario)).toMatchObject([
-    { row: 1, state: 'open', dueAt: at5pm, untilAt: at5pm + 30 * minuteMs, local: '2030-01-15 17:00', said: 'today at 5 pm' },
+    { row: 1, state: 'open', dueAt: at5pm, untilAt: at5pm + 30 * minuteMs, local: '2030-01-15 17:00', said: '2030-01-15 17:00' },
   ]);
   expect(await scenario.plan(2, at5pm - 1)).toMatchObject(waits('due', at5pm));
   await scenario.dial(2, at5pm);
@@ -123,9 +123,13 @@ test('what is not clear is left to a person, with the words; or called as after 
   const retried = await asked(dialect, 'when I am back', { callback: { unclear: 'retry' } });
   expect(await row(retried)).toMatchObject({ state: 'waiting', due_at: noon + 12 * minuteMs, rank: 0 });
   await retried.dial(2, noon + 12 * minuteMs);
+  // It was started when such words were read.
+  const old = await asked(dialect, 'when I am back', { callback: { unclear: 'retry', words: 'en' } });
+  expect(await row(old)).toMatchObject({ state: 'done', outcome: 'completed' });
+  expect(await promises(old)).toMatchObject([{ state: 'unclear', reason: 'not_understood' }]);
   // Closed at that time: 21:00 would ring at eight in the morning.
   const hours = { tue: [{ from: 6 * 60, to: 20 * 60 }], wed: [{ from: 8 * 60, to: 20 * 60 }] };
-  const closed = await asked(dialect, 'today at 9 pm', { rules: { calendar: { hours, closedOn: [] } } });
+  const closed = await asked(dialect, '2030-01-15 21:00', { rules: { calendar: { hours, closedOn: [] } } });
   expect(await promises(closed)).toMatchObject([{ state: 'unclear', reason: 'outside_hours' }]);
 });
 
@@ -286,7 +290,7 @@ test('a campaign that has nobody left but whom it calls back does not hold its s
   await noteFiring(scenario.store, firing, { parentId: 'daily', now: noon });
   const calling = async () => (await findCallingFiring(scenario.store.db, schedule))?.campaignId;
   await scenario.dial(1);
-  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, 'today at 5 pm')]);
+  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, '2030-01-15 17:00')]);
   // Ben waits to be called.
   expect(await calling()).toBe('daily-1');
   await scenario.dial(2, noon + 3 * minuteMs);

@@ -10,11 +10,10 @@ const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words)
 
 // prettier-ignore
 const callback = {
-  at: { schema: key, help: 'Key of a collected value: an instant with offset, a local time such as 2030-11-30 17:00, or words.' },
+  at: { schema: key, help: 'Key of a collected value: an instant with offset or a local time such as 2030-11-30 17:00.' },
   date: { schema: key, help: 'Key of a collected value: the day alone, with time.' },
   time: { schema: key, help: 'Key of a collected value: the time alone, with date.' },
   in: { schema: key, help: 'Key of a collected value: minutes after the call.' },
-  words: { schema: oneOf(['off', 'en']).default('off'), help: 'en: times in English words are read, by a fixed grammar.' },
   late: { schema: duration(60_000).prefault('30m'), help: 'How much later than promised the call may be requested.' },
   missed: { schema: oneOf(['ask', 'retry', 'next_day']).default('ask'),
     help: 'What follows a promise that was not kept: ask (a person decides), retry (the next free line) or next_day (the same local time).' },
@@ -35,8 +34,8 @@ export const callbackSettings = {
 
 export function callbackRules({ callback: written }: Written<typeof callbackSettings>): Pick<CampaignRules, 'callback'> {
   if (written === undefined) return {};
-  const { words, late: lateMs, missed, unclear, most, horizon: horizonMs } = written;
-  return { callback: { at: sourceOf(written), words: words === 'off' ? null : words, lateMs, missed, unclear, most, horizonMs } };
+  const { late: lateMs, missed, unclear, most, horizon: horizonMs } = written;
+  return { callback: { at: sourceOf(written), lateMs, missed, unclear, most, horizonMs } };
 }
 
 function sourceOf({ at, date, time, in: minutes }: z.output<typeof callbacks>): CallbackSource {

@@ -33,7 +33,7 @@ const smaller: readonly [written: string, here: string][] = [
   ['caller_limits: { per_day: 80 }', 'caller_limits: { per_day: 260 }'],
   ['stop_at: { goal: 400 }', 'stop_at: { goal: 120 }'],
 ];
-const anotherDay = /callback_at: (tomorrow|Monday|Tuesday)[^}]*\}/g;
+const anotherDay = /callback_in: \d{4} /g;
 
 const source = () => packageFolder('examples/recall');
 
@@ -46,7 +46,7 @@ export async function writeStory(folder: string): Promise<string> {
   await writeFile(path, text);
   for (const name of ['callees.yaml', 'callees-later.yaml']) {
     const callees = await readFile(join(folder, name), 'utf8');
-    await writeFile(join(folder, name), callees.replaceAll(anotherDay, 'callback_at: in 45 minutes }'));
+    await writeFile(join(folder, name), callees.replaceAll(anotherDay, 'callback_in: 45 '));
   }
   return path;
 }

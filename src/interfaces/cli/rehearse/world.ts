@@ -167,18 +167,23 @@ function resultItem(key: string, values: ValueRule['values']) {
   return { type: 'string', description: key, enum: [...new Set([...values.map(String), 'something else'])] } as const;
 }
 
-/**
- * What people are asked who want to be called back. Where words are read they say it in the sandbox's ways; otherwise they name a local
- * time of the next two weekdays after the start, or minutes.
- */
-function callbackItems({ at, words }: CallbackRules, startAt: number): (readonly [string, object])[] {
-  const when = { type: 'string', description: 'When may we call you back?' } as const;
+/** What people are asked who want to be called back: a local time of the next two weekdays after the start, or minutes. */
+function callbackItems({ at }: CallbackRules, startAt: number): (readonly [string, object])[] {
   const days = [1, 2, 3, 4].map((day) => new Date(startAt + day * dayMs)).filter((day) => ![0, 6].includes(day.getUTCDay()));
   const dates = days.slice(0, 2).map((day) => day.toISOString().slice(0, 10));
   const hours = ['10:00', '16:30'];
   switch (at.kind) {
     case 'at':
-      return [[at.key, words === null ? { ...when, enum: dates.flatMap((date) => hours.map((hour) => `${date} ${hour}`)) } : when]];
+      return [
+        [
+          at.key,
+          {
+            type: 'string',
+            description: 'When may we call you back?',
+            enum: dates.flatMap((date) => hours.map((hour) => `${date} ${hour}`)),
+          },
+        ],
+      ];
     case 'in':
       return [[at.key, { type: 'integer', description: 'In how many minutes, from 10 to 120, may we call you back?' }]];
     case 'date_and_time':

@@ -82,17 +82,7 @@ function scaleIn(text: string): [number, number] | null {
   return null;
 }
 
-/** Minutes, a day and an hour, a part of a day, the time of today, and what nobody can call back by. */
-const askedBack = [
-  'In 20 minutes, please.',
-  'Tomorrow at five.',
-  'Monday morning.',
-  'At half past four in the afternoon.',
-  'I am driving, call me later.',
-] as const;
-
 const openAnswers: readonly (readonly [RegExp, readonly [string, ...string[]]])[] = [
-  [/\bwhen\b.*\bcall (?:you|me) (?:back|again)\b/i, askedBack],
   [/\b(?:when|what (?:day|time|date)|which day|date)\b/i, ['Next Tuesday at ten would suit me.', 'Friday afternoon, if that is possible.']],
   [/\b(?:why|reason)\b/i, ['Everything went well and nobody kept me waiting.', 'The people were kind and knew their job.']],
   [/\b(?:how can|anything|help|improve|else)\b/i, ['No, that is all, thank you.', 'Nothing that I can think of.']],

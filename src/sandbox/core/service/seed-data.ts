@@ -54,7 +54,7 @@ const usual: Pick<Fixture, 'agents' | 'numbers'> = {
       platform_settings: {
         ...platformOf('The person said whether to call back.', {
           wants_callback: { type: 'boolean', description: 'Shall we call you back at another time?' },
-          callback_at: { type: 'string', description: 'When may we call you back?' },
+          callback_in: { type: 'integer', description: 'In how many minutes, from 10 to 120, may we call you back?' },
         }),
         overrides: { conversation_config_override: { agent: { first_message: true } } },
       },
