@@ -1,17 +1,33 @@
-/** Result of one attempt. `unreached`: not answered, cause not visible. `unknown`: cannot tell whether it was placed. */
-export const dispositions = [
-  'answered',
-  'voicemail',
-  'busy',
-  'no_answer',
-  'unreached',
-  'failed',
-  'invalid_number',
-  'opted_out',
-  'unknown',
-] as const;
+/** What pages say of a call that ended so. */
+interface DispositionFacts {
+  /** Within a sentence. */
+  text: string;
+  /** Where there is little room; absent: `text`. */
+  short?: string;
+  /** Among what it is counted; absent: among what is not over. */
+  tone?: 'reached' | 'optout' | 'decide';
+}
+
+/** In the order of all lists. `unreached`: not answered, cause not visible. `unknown`: cannot tell whether it was placed. */
+const dispositionFacts = {
+  answered: { text: 'answered', tone: 'reached' },
+  opted_out: { text: 'answered, and asked not to be called again', short: 'Answered', tone: 'optout' },
+  voicemail: { text: 'voicemail' },
+  no_answer: { text: 'no answer' },
+  busy: { text: 'busy' },
+  unreached: { text: 'not reached' },
+  failed: { text: 'the call failed', short: 'Failed' },
+  invalid_number: { text: 'the number is invalid', short: 'Number invalid' },
+  unknown: { text: 'nobody knows whether it was placed', short: 'Not known', tone: 'decide' },
+} as const satisfies Readonly<Record<string, DispositionFacts>>;
+
 /** Result of one attempt, as results and reports show it. */
-export type Disposition = (typeof dispositions)[number];
+export type Disposition = keyof typeof dispositionFacts;
+
+/** Every result of one attempt, in the order of all lists. */
+export const dispositions = Object.keys(dispositionFacts) as Disposition[];
+/** What is known of each. */
+export const dispositionOf: Readonly<Record<Disposition, DispositionFacts>> = dispositionFacts;
 
 /**
  * Counts of attempts by disposition as counts of calls: where the service refused the number (`invalid_number`, which nothing else is) it

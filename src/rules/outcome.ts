@@ -1,23 +1,96 @@
-/** Final result of a recipient. Every data row of a list ends in exactly one. */
-export const outcomes = [
-  'completed',
-  'exhausted',
-  'opted_out',
-  'suppressed',
-  'rejected',
-  'undialable',
-  'expired',
-  'cancelled',
-  'unresolved',
-] as const;
-/** Final result of a recipient, as the results show it. */
-export type Outcome = (typeof outcomes)[number];
+/** What is known of an outcome beside the code that leads to it. */
+interface OutcomeFacts {
+  /** What pages call it. */
+  word: string;
+  /** The same where the reason stands beside it. */
+  short?: string;
+  /** Among what it is counted. */
+  tone: 'reached' | 'unreached' | 'optout' | 'decide' | 'stopped' | 'cannot';
+  /** Colour and drawing of its badge. */
+  badge: readonly ['good' | 'wait' | 'quiet' | 'bad', 'done' | 'x' | 'ban' | 'person' | 'alert' | 'clock'];
+  /** When the next call is. */
+  next: string;
+  /** The recipient was called, or may have been. */
+  isCalled?: true;
+  /** Nobody is called after it, even if an operator asks for it. */
+  isFinal?: true;
+  /** Why an operator may want another round for it; absent: it has none. */
+  retry?: string;
+}
 
-const neverAgain: readonly Outcome[] = ['opted_out', 'suppressed', 'rejected'];
+/** In the order of all lists. */
+const outcomeFacts = {
+  completed: { word: 'Reached', tone: 'reached', badge: ['good', 'done'], next: 'Done', isCalled: true },
+  exhausted: {
+    word: 'Not reached',
+    tone: 'unreached',
+    badge: ['wait', 'x'],
+    next: 'Not again',
+    isCalled: true,
+    retry: 'all attempts were used',
+  },
+  opted_out: { word: 'Opted out', tone: 'optout', badge: ['quiet', 'ban'], next: 'Never again', isCalled: true, isFinal: true },
+  unresolved: {
+    word: 'Needs a decision',
+    tone: 'decide',
+    badge: ['wait', 'person'],
+    next: 'After a decision',
+    isCalled: true,
+    retry: 'it is unknown whether they were called; they may be called twice',
+  },
+  expired: {
+    word: 'Ran out of time',
+    tone: 'stopped',
+    badge: ['quiet', 'clock'],
+    next: 'Not again',
+    retry: 'the campaign ended before an attempt',
+  },
+  cancelled: {
+    word: 'Cancelled',
+    tone: 'stopped',
+    badge: ['quiet', 'x'],
+    next: 'Not again',
+    retry: 'the campaign was cancelled before an attempt',
+  },
+  rejected: {
+    word: 'Cannot be called: error in the row',
+    short: 'Cannot be called',
+    tone: 'cannot',
+    badge: ['bad', 'alert'],
+    next: 'Not again',
+    isFinal: true,
+  },
+  undialable: {
+    word: 'Cannot be called: number or hours',
+    short: 'Cannot be called',
+    tone: 'cannot',
+    badge: ['bad', 'alert'],
+    next: 'Not again',
+    retry: 'no open window, no known time zone, or an invalid number; useful once something has changed',
+  },
+  suppressed: { word: 'On the do-not-call list', tone: 'cannot', badge: ['quiet', 'ban'], next: 'Never again', isFinal: true },
+} as const satisfies Readonly<Record<string, OutcomeFacts>>;
+
+/** Final result of a recipient, as the results show it. Every data row of a list ends in exactly one. */
+export type Outcome = keyof typeof outcomeFacts;
+/** Outcomes with another round. */
+export type RetriableOutcome = { [Name in Outcome]: (typeof outcomeFacts)[Name] extends { retry: string } ? Name : never }[Outcome];
+
+/** Every outcome, in the order of all lists. */
+export const outcomes = Object.keys(outcomeFacts) as Outcome[];
+/** What is known of each. */
+export const outcomeOf: Readonly<Record<Outcome, OutcomeFacts>> = outcomeFacts;
+const outcomesWith = (holds: (facts: OutcomeFacts) => boolean) => outcomes.filter((outcome) => holds(outcomeOf[outcome]));
+/** Those with another round. */
+export const retriableOutcomes = outcomesWith(({ retry }) => retry !== undefined) as RetriableOutcome[];
+/** Those of recipients who were called, or may have been. */
+export const calledOutcomes = outcomesWith(({ isCalled }) => isCalled === true);
+/** Of those who cannot be called; one filter on pages. */
+export const cannotOutcomes = outcomesWith(({ tone }) => tone === 'cannot');
 
 /** Whether nobody is called after this outcome, whoever asks for it; null: there is none yet. */
 export function isNeverCalledAgain(outcome: Outcome | null): boolean {
-  return outcome !== null && neverAgain.includes(outcome);
+  return outcome !== null && outcomeOf[outcome].isFinal === true;
 }
 
 /** Why a row was refused at import; stands in the results as the reason of outcome `rejected`. */

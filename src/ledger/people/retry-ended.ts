@@ -1,6 +1,6 @@
 import { hasClosed } from '../../rules/lifecycle.ts';
 import { notToldApart } from '../../rules/disposition.ts';
-import type { Outcome } from '../../rules/outcome.ts';
+import { retriableOutcomes, type RetriableOutcome } from '../../rules/outcome.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { changeAggregates, type AggregateChange } from '../aggregates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
@@ -9,10 +9,6 @@ import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { appendEvents } from '../events.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { At, Queries, Tx, Store } from '../tx.ts';
-
-/** Outcomes after which somebody may be called again: they were not reached, and nothing forbids it. */
-export const retriableOutcomes = ['exhausted', 'unresolved', 'expired', 'cancelled', 'undialable'] as const satisfies Outcome[];
-export type RetriableOutcome = (typeof retriableOutcomes)[number];
 
 /** Thrown when a campaign cannot be retried in its present state; the message says what to do. */
 export class RetryRefusedError extends RefusedError {

@@ -1,6 +1,6 @@
 import { localTime, type LocalTime } from '../../rules/hours/local-time.ts';
 import { groupBy } from '../../rules/collections.ts';
-import { outcomes, type Outcome } from '../../rules/outcome.ts';
+import { calledOutcomes, outcomes } from '../../rules/outcome.ts';
 import { goalShare } from '../../rules/talk-results.ts';
 import { readAggregates, type Aggregate } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
@@ -196,8 +196,6 @@ async function resultTables(store: Store, { campaignId, rules }: Campaign, aggre
   const ofPeople = goalShare(rules.results, Object.fromEntries(rows.map(({ result, count }) => [result, count])), people);
   return { result: byCount(withShares(talks)), goal: ofTalks === null || ofPeople === null ? null : { talks: ofTalks, people: ofPeople } };
 }
-
-const calledOutcomes = ['completed', 'exhausted', 'opted_out', 'unresolved'] as const satisfies Outcome[];
 
 /** Exhausted rows by reason: their attempts are used up, or the campaign has no retry after a call that ended so. */
 export async function countUnreached(db: Queries, campaignId: string): Promise<Record<string, number>> {

@@ -1,4 +1,5 @@
-import { refuseUnlessRetriable, retryEnded, type RetriableOutcome } from '../../ledger/people/retry-ended.ts';
+import { refuseUnlessRetriable, retryEnded } from '../../ledger/people/retry-ended.ts';
+import type { RetriableOutcome } from '../../rules/outcome.ts';
 import { requireService, startCampaign } from '../../temporal/start-campaign.ts';
 import type { Control } from './control.ts';
 import { requireCampaign, type LedgerAccess } from './ledger.ts';

@@ -5,18 +5,8 @@ import { fixRows } from '../control/fix-rows.ts';
 import { retryRows, withdraw } from '../control/rows.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
-import type { RetriableOutcome } from '../../ledger/people/retry-ended.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
 import { noticeText, type Runs } from './run.ts';
-
-/** Of which rows a retry can be, by their outcome. */
-export const retryMeanings: Readonly<Record<RetriableOutcome, string>> = {
-  exhausted: 'all attempts were used',
-  expired: 'the campaign ended before an attempt',
-  cancelled: 'the campaign was cancelled before an attempt',
-  undialable: 'no open window, no known time zone, or an invalid number; useful once something has changed',
-  unresolved: 'it is unknown whether they were called; they may be called twice',
-};
 
 export const rowRuns: Runs<
   'addRows' | 'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll' | 'setCallback' | 'cancelCallback'

@@ -3,7 +3,7 @@ import { adjustable } from '../../campaign/file/settings/pacing.ts';
 import { adjustableTermNames, adjustableTerms, termTexts } from '../../campaign/file/settings/adjustable.ts';
 import { adjustableLimits } from '../../rules/campaign-rules.ts';
 import type { AdjustableLimit, AdjustableRules, AdjustableTerms, PacingLimits } from '../../rules/campaign-rules.ts';
-import { retriableOutcomes } from '../../ledger/people/retry-ended.ts';
+import { retriableOutcomes } from '../../rules/outcome.ts';
 import { queuedFates } from '../../rules/service-api.ts';
 import { campaignParams, instant } from './common.ts';
 

@@ -1,4 +1,4 @@
-import type { Disposition } from '../../rules/disposition.ts';
+import { dispositionOf, type Disposition } from '../../rules/disposition.ts';
 import type { EventType } from '../../rules/events.ts';
 import { instantText } from '../../shared/input/times.ts';
 import { printable } from '../../shared/input/printable.ts';
@@ -7,18 +7,6 @@ import type { CalleeRow } from '../../ledger/read/callee.ts';
 import { reasonText, verdictReason } from './causes.ts';
 import { tellEvent } from './events.ts';
 import type { ServiceRecord, Turn } from '../../service/port/call-service.ts';
-
-const dispositionWords: Readonly<Record<Disposition, string>> = {
-  answered: 'answered',
-  voicemail: 'voicemail',
-  busy: 'busy',
-  no_answer: 'no answer',
-  unreached: 'not reached',
-  failed: 'the call failed',
-  invalid_number: 'the number is invalid',
-  opted_out: 'answered, and asked not to be called again',
-  unknown: 'nobody knows whether it was placed',
-};
 
 type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, call: string) => string;
 
@@ -61,12 +49,12 @@ export function eventText(event: CampaignEvent): string {
 }
 
 export function dispositionText(disposition: string): string {
-  return (dispositionWords as Readonly<Record<string, string>>)[disposition] ?? reasonText(disposition);
+  return Object.hasOwn(dispositionOf, disposition) ? dispositionOf[disposition as Disposition].text : reasonText(disposition);
 }
 
 function endText({ disposition, detail, counted }: { disposition: Disposition; detail: string | null; counted: boolean }): string {
   const said = detail === null ? '' : ` (${reasonText(detail)})`;
-  return `${dispositionWords[disposition]}${said}${counted ? '' : '; it does not use up an attempt'}`;
+  return `${dispositionOf[disposition].text}${said}${counted ? '' : '; it does not use up an attempt'}`;
 }
 
 /** `May be called next at …, because …`, of a row and the rules now. */

@@ -4,7 +4,7 @@ import { renderChart } from '../../../src/presentation/charts/chart.ts';
 import { courseChart } from '../../../src/presentation/charts/timeline.ts';
 import { allCharts, sample, type SampleData } from './sample-data.ts';
 import { chartStyles, heatInks, inks } from '../../../src/presentation/charts/inks.ts';
-import { chartColours, contrast, distance, visions, type Rgb } from './colour-vision.ts';
+import { chartColours, contrast, distance, visions, type Rgb, type Scheme } from './colour-vision.ts';
 
 const nothing: SampleData = {
   funnel: { listed: 0, usable: 0, called: 0, answered: 0, completed: 0, notCalled: {} },
@@ -102,10 +102,8 @@ test('beyond the bars that can be read the table goes on', () => {
   expect(renderChart(chart, 'h3').text).toContain('And 9 more.');
 });
 
-const segments = ['completed', 'exhausted', 'opted-out', 'never', 'stopped', 'unresolved', 'open', 'ready', 'hour', 'today', 'later'];
 /** What may stand side by side, or one over the other. */
 const together: string[][] = [
-  ...segments.flatMap((a, index) => segments.slice(index + 1).map((b) => [a, b])),
   ...[0, 1, 2, 3].map((step) => [`heat-${step}`, `heat-${step + 1}`]),
   ['main', 'limit'],
   ['main', 'alarm'],
@@ -113,6 +111,8 @@ const together: string[][] = [
   ['main', 'rest'],
   ['main', 'band'],
 ];
+/** What charts are drawn on. */
+const grounds: Readonly<Record<Scheme, Rgb>> = { light: [1, 1, 1], dark: [24 / 255, 28 / 255, 33 / 255] };
 /** The least distance at which two colours are still easily told apart beside each other. */
 const least = 10;
 
@@ -129,9 +129,8 @@ for (const scheme of ['light', 'dark'] as const) {
   );
 
   test(`what means something keeps a contrast of 3 to its ground in the ${scheme} scheme, and words 4.5`, () => {
-    for (const name of [...segments.slice(0, -3), 'main', 'limit', 'alarm'])
-      expect([name, contrast(colour(name), colour('ground')) >= 3]).toEqual([name, true]);
-    for (const ground of ['ground', 'band']) expect([ground, contrast(colour('text'), colour(ground)) >= 4.5]).toEqual([ground, true]);
+    for (const name of ['main', 'limit', 'alarm']) expect([name, contrast(colour(name), grounds[scheme]) >= 3]).toEqual([name, true]);
+    for (const ground of [grounds[scheme], colour('band')]) expect(contrast(colour('text'), ground)).toBeGreaterThanOrEqual(4.5);
     for (const step of [0, 1, 2, 3, 4])
       expect([step, contrast(colour(`heat-${step}`), colour(`on-heat-${step}`)) >= 4.5]).toEqual([step, true]);
   });
@@ -140,7 +139,7 @@ for (const scheme of ['light', 'dark'] as const) {
 test('without colour the steps of a heat map still go one way', () => {
   for (const scheme of ['light', 'dark'] as const) {
     const colours = chartColours(scheme);
-    const ground: Rgb = colours.get('ground') ?? [0, 0, 0];
+    const ground = grounds[scheme];
     const steps = [0, 1, 2, 3, 4].map((step) => contrast(colours.get(`heat-${step}`) ?? ground, ground));
     expect(steps).toEqual(steps.toSorted((a, b) => a - b));
   }

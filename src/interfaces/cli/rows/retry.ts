@@ -3,19 +3,16 @@ import { withControl } from '../../../operations/control/control.ts';
 import { requireRetriable, retryRows } from '../../../operations/control/rows.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { retriableOutcomes, type RetriableOutcome } from '../../../ledger/people/retry-ended.ts';
+import { outcomeOf, retriableOutcomes, type RetriableOutcome } from '../../../rules/outcome.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf } from '../terminal/command.ts';
-import { retryMeanings } from '../../../operations/runs/rows.ts';
 import { operations } from '../../../operations/list.ts';
 
 const help = `
 Starts the next round of an ended campaign with these rows, under the rules the campaign was started with. Each row gets a new
 attempt budget and keeps its history; attempt numbers continue, and frequency caps still count every call.
 
-${Object.entries(retryMeanings)
-  .map(([outcome, means]) => `  ${outcome.padEnd(13)}${means}`)
-  .join('\n')}`;
+${retriableOutcomes.map((outcome) => `  ${outcome.padEnd(13)}${outcomeOf[outcome].retry}`).join('\n')}`;
 
 export const retryCommand = commandOf<{ outcome: string }>({
   name: 'retry',

@@ -1,17 +1,10 @@
 import { count, figure } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
-import {
-  countRetriable,
-  refuseUnlessRetriable,
-  RetryRefusedError,
-  retriableOutcomes,
-  type RetriableOutcome,
-} from '../../../ledger/people/retry-ended.ts';
+import { countRetriable, refuseUnlessRetriable, RetryRefusedError } from '../../../ledger/people/retry-ended.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { retryMeanings } from '../../../operations/runs/rows.ts';
 import { apiCall, type ConsoleAction, type Given } from '../core/action.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
-import { outcomeWord } from '../../../presentation/html/outcomes.ts';
+import { outcomeOf, retriableOutcomes, type RetriableOutcome } from '../../../rules/outcome.ts';
 import { checkboxes } from '../core/fields.ts';
 import { pressView } from '../core/press.ts';
 import { campaignPath } from '../core/links.ts';
@@ -73,7 +66,7 @@ function choices({ fields }: Given, offered: readonly RetriableOutcome[], rows: 
       'outcome',
       offered.map((outcome) => ({
         value: outcome,
-        label: html`${outcomeWord(outcome)}, ${count(rows[outcome] ?? 0, 'row')}: <span class="soft">${retryMeanings[outcome]}</span>`,
+        label: html`${outcomeOf[outcome].word}, ${count(rows[outcome] ?? 0, 'row')}: <span class="soft">${outcomeOf[outcome].retry}</span>`,
       })),
     )}
   </fieldset>`;

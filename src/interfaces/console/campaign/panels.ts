@@ -9,11 +9,11 @@ import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { unreachedText, waitingText } from '../../../presentation/words/causes.ts';
-import { dispositionText } from '../../../presentation/words/history.ts';
-import { callsAmong } from '../../../rules/disposition.ts';
+
+import { callsAmong, dispositionOf, dispositions, type Disposition } from '../../../rules/disposition.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { personName, shownNumber } from '../core/rows.ts';
-import { outcomeOrder, outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
+import { cannotOutcomes, outcomeOf, outcomes } from '../../../rules/outcome.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import type { CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { linesText } from './standing.ts';
@@ -168,44 +168,41 @@ function breakdown(entries: readonly Share[]): Html {
 
 type Counts = Readonly<Record<string, number>>;
 
-export function outcomesPanel({ campaignId }: Campaign, { outcomes }: CampaignStatus, { whole }: People, unreached: Counts): Html | null {
-  const found = outcomeOrder.filter((outcome) => (outcomes[outcome] ?? 0) > 0 && outcomeTone(outcome) !== 'cannot');
+export function outcomesPanel(
+  { campaignId }: Campaign,
+  { outcomes: counts }: CampaignStatus,
+  { whole }: People,
+  unreached: Counts,
+): Html | null {
+  const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0 && outcomeOf[outcome].tone !== 'cannot');
   if (found.length === 0) return null;
   return panel(
     'Outcomes',
     breakdown(
       found.flatMap((outcome) => {
-        const line = { tone: outcomeTone(outcome), whole, path: rowsPath(campaignId, { outcome }) };
+        const line = { tone: outcomeOf[outcome].tone, whole, path: rowsPath(campaignId, { outcome }) };
         const reasons = outcome === 'exhausted' ? Object.entries(unreached) : [];
-        if (reasons.length === 0) return [{ ...line, words: outcomeWord(outcome), people: outcomes[outcome] ?? 0 }];
-        return reasons.map(([reason, people]) => ({ ...line, words: `${outcomeWord(outcome)}: ${unreachedText(reason)}`, people }));
+        if (reasons.length === 0) return [{ ...line, words: outcomeOf[outcome].word, people: counts[outcome] ?? 0 }];
+        return reasons.map(([reason, people]) => ({ ...line, words: `${outcomeOf[outcome].word}: ${unreachedText(reason)}`, people }));
       }),
     ),
     html`<p>of ${count(whole, 'person', 'people')}</p>`,
   );
 }
 
-const callOrder = ['answered', 'opted_out', 'voicemail', 'no_answer', 'busy', 'unreached', 'failed', 'unknown'];
-
-export function endedCallsPanel({ dispositions }: CampaignStatus): Html | null {
-  const counts = Object.entries(callsAmong(dispositions)).filter(([, calls]) => calls > 0);
-  const all = counts.reduce((sum, [, calls]) => sum + calls, 0);
+export function endedCallsPanel({ dispositions: counts }: CampaignStatus): Html | null {
+  const calls = callsAmong(counts);
+  const of = (disposition: Disposition): number => calls[disposition] ?? 0;
+  const found = dispositions.filter((disposition) => of(disposition) > 0);
+  const all = found.reduce((sum, disposition) => sum + of(disposition), 0);
   if (all === 0) return null;
-  const sorted = counts.toSorted(([a], [b]) => callOrder.indexOf(a) - callOrder.indexOf(b));
   return panel(
     'How calls ended',
     breakdown(
-      sorted.map(([disposition, calls]) => ({
-        tone:
-          disposition === 'answered'
-            ? 'reached'
-            : disposition === 'opted_out'
-              ? 'optout'
-              : disposition === 'unknown'
-                ? 'decide'
-                : 'waiting',
-        words: disposition === 'opted_out' ? 'Answered, and opted out' : capital(dispositionText(disposition)),
-        people: calls,
+      found.map((disposition) => ({
+        tone: dispositionOf[disposition].tone ?? 'waiting',
+        words: disposition === 'opted_out' ? 'Answered, and opted out' : capital(dispositionOf[disposition].text),
+        people: of(disposition),
         whole: all,
       })),
     ),
@@ -257,15 +254,15 @@ export function waitingPanel({ campaignId }: Campaign, groups: readonly WaitingG
 }
 
 /** Who can never be called, and is no part of the progress. */
-export function cannotPanel({ campaignId, state }: Campaign, { outcomes }: CampaignStatus, mayUpdate: boolean): Html | null {
-  const found = outcomeOrder.filter((outcome) => outcomeTone(outcome) === 'cannot' && (outcomes[outcome] ?? 0) > 0);
+export function cannotPanel({ campaignId, state }: Campaign, { outcomes: counts }: CampaignStatus, mayUpdate: boolean): Html | null {
+  const found = cannotOutcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
   if (found.length === 0) return null;
   const words: Partial<Record<string, string>> = {
     rejected: 'Error in the row',
     undialable: 'No way to call them',
     suppressed: 'On the do-not-call list',
   };
-  const all = found.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), 0);
+  const all = found.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
   const canChange = mayUpdate && ['scheduled', 'running', 'paused'].includes(state);
   return html`<section class="panel" aria-labelledby="cannot">
     <header>
@@ -277,8 +274,7 @@ export function cannotPanel({ campaignId, state }: Campaign, { outcomes }: Campa
         (outcome) =>
           html`<li>
             <a href="${rowsPath(campaignId, { outcome })}"
-              ><i class="dot cannot"></i><span>${words[outcome]}</span
-              ><b class="num">${(outcomes[outcome] ?? 0).toLocaleString('en')}</b></a
+              ><i class="dot cannot"></i><span>${words[outcome]}</span><b class="num">${(counts[outcome] ?? 0).toLocaleString('en')}</b></a
             >
           </li>`,
       )}

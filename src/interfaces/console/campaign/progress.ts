@@ -1,13 +1,13 @@
 import { bar, bone, instant, type OutcomeTone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
-import type { Outcome } from '../../../rules/outcome.ts';
+import { outcomeOf, type Outcome } from '../../../rules/outcome.ts';
 import { span } from '../../../shared/input/figures.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { rowsPath } from '../core/links.ts';
-import { outcomeParts, outcomeTone } from '../../../presentation/html/outcomes.ts';
+import { outcomeParts } from '../../../presentation/html/outcomes.ts';
 import { assumptionsText } from './forecast.ts';
 import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import { linesText } from './standing.ts';
@@ -109,7 +109,7 @@ function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
     const three = [['completed', 'Reached'], ['exhausted', 'Not reached'], other] as const;
     return [
       ...three.map(([outcome, words]) => ({
-        tone: outcomeTone(outcome),
+        tone: outcomeOf[outcome].tone,
         words,
         people: of(outcome),
         small: share(of(outcome)),

@@ -1,4 +1,4 @@
-import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
+import { outcomeOf } from '../../../rules/outcome.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
 import { printable, maskedNumber } from '../../../shared/input/printable.ts';
@@ -106,7 +106,7 @@ const rowTones: Readonly<Record<CampaignRow['state'], readonly [OutcomeTone, str
 
 /** How a person stands: the outcome once there is one. */
 export function rowBadge({ state, outcome }: Pick<CampaignRow, 'state' | 'outcome'>): Html {
-  const [tone, word] = outcome === null ? rowTones[state] : ([outcomeTone(outcome), outcomeWord(outcome)] as const);
+  const [tone, word] = outcome === null ? rowTones[state] : ([outcomeOf[outcome].tone, outcomeOf[outcome].word] as const);
   return outcomeDot(tone, word);
 }
 

@@ -1,13 +1,10 @@
-import { outcomes, type Outcome } from '../../../rules/outcome.ts';
+import { cannotOutcomes, outcomes, type Outcome } from '../../../rules/outcome.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import type { CampaignRow, RowOrder, RowQuery } from '../../../ledger/read/campaign-rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { rowsPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import { nameColumn } from '../core/cells.ts';
-
-/** Whoever is never called: their outcomes are one filter. */
-export const cannotOutcomes: readonly Outcome[] = ['rejected', 'undialable', 'suppressed'];
 
 /** Which people of a campaign are asked for, in which order, and what is shown of them; empty where nothing is said. */
 export interface Asked {

@@ -1,14 +1,13 @@
-import { badge, figure, instant, muted, outcome as outcomeDot, since, type Tone } from '../../../presentation/html/elements.ts';
+import { badge, figure, instant, muted, outcome as outcomeDot, since } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import type { IconName } from '../../../presentation/html/icons.ts';
 import { capital, plural } from '../../../shared/input/figures.ts';
-import type { Outcome } from '../../../rules/outcome.ts';
+import { outcomeOf } from '../../../rules/outcome.ts';
 import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import type { CalleeRow } from '../../../ledger/read/callee.ts';
 import { reasonText, verdictReason } from '../../../presentation/words/causes.ts';
 import { dispositionText } from '../../../presentation/words/history.ts';
+import { dispositionOf, type Disposition } from '../../../rules/disposition.ts';
 import { rowBadge, rowStateWord } from '../core/rows.ts';
-import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 
 type Standing = Pick<
   CampaignRow,
@@ -21,16 +20,14 @@ export function statusOf(row: Standing, now: number): Html {
   if (isRecordAwaited(row)) return withDetail('waiting', 'Answered', 'their record is awaited');
   const detail = detailOf(row, now);
   if (outcome === null || detail === null) return detail === null ? rowBadge(row) : withDetail(state === 'open' ? 'calling' : 'waiting', rowStateWord(state), detail); // prettier-ignore
-  return withDetail(outcomeTone(outcome), shortWords[outcome] ?? outcomeWord(outcome), detail);
+  const { tone, short, word } = outcomeOf[outcome];
+  return withDetail(tone, short ?? word, detail);
 }
 
 /** Whether they were talked to, and what follows is decided once the record of the call is complete. */
 function isRecordAwaited({ state, disposition, result }: Standing): boolean {
   return state === 'open' && disposition === 'answered' && result === null;
 }
-
-/** Where what is behind it stands beside. */
-const shortWords: Partial<Record<Outcome, string>> = { rejected: 'Cannot be called', undialable: 'Cannot be called' };
 
 function withDetail(tone: Parameters<typeof outcomeDot>[0], word: string, detail: HtmlValue): Html {
   return outcomeDot(tone, html`${word} <span class="soft">${detail}</span>`);
@@ -49,36 +46,16 @@ function detailOf({ state, outcome, reason, result, attempts, disposition, lastD
   return reasonText(reason);
 }
 
-/** What takes more words where there is room for them. */
-const shortEnds: Readonly<Record<string, string>> = {
-  unknown: 'Not known',
-  opted_out: 'Answered',
-  invalid_number: 'Number invalid',
-  failed: 'Failed',
-};
-
 export function lastCallOf({ state, disposition, lastDialedAt }: Standing): Html {
   if (lastDialedAt === null) return muted('None');
   if (state === 'open' && disposition === null) return html`<span class="soft">Now, since ${instant(lastDialedAt, 'brief')}</span>`;
-  const words = shortEnds[disposition ?? 'unknown'] ?? capital(dispositionText(disposition ?? 'unknown'));
-  return html`${words} <small>${instant(lastDialedAt, 'brief')}</small>`;
+  const { short, text } = dispositionOf[(disposition ?? 'unknown') as Disposition];
+  return html`${short ?? capital(text)} <small>${instant(lastDialedAt, 'brief')}</small>`;
 }
-
-const afterOutcome: Readonly<Record<Outcome, string>> = {
-  completed: 'Done',
-  exhausted: 'Not again',
-  opted_out: 'Never again',
-  suppressed: 'Never again',
-  unresolved: 'After a decision',
-  rejected: 'Not again',
-  undialable: 'Not again',
-  expired: 'Not again',
-  cancelled: 'Not again',
-};
 
 /** When the next call is, in a word. */
 export function nextCallOf({ state, outcome, dueAt }: Pick<Standing, 'state' | 'outcome' | 'dueAt'>, now: number): HtmlValue {
-  if (outcome !== null) return afterOutcome[outcome];
+  if (outcome !== null) return outcomeOf[outcome].next;
   if (state === 'open') return 'After this call';
   return dueAt === null || dueAt <= now ? 'Now' : html`<span class="cap">${instant(dueAt, 'minute')}</span>`;
 }
@@ -93,22 +70,10 @@ export function nextCallSentence({ campaign, recipient, verdict }: CalleeRow): H
   return html`<span class="cap">${instant(verdict.until, 'minute')}</span>${paused}: ${verdictReason(verdict.reason)}`;
 }
 
-const tones: Readonly<Record<Outcome, readonly [Tone, IconName]>> = {
-  completed: ['good', 'done'],
-  exhausted: ['wait', 'x'],
-  opted_out: ['quiet', 'ban'],
-  suppressed: ['quiet', 'ban'],
-  unresolved: ['wait', 'person'],
-  rejected: ['bad', 'alert'],
-  undialable: ['bad', 'alert'],
-  expired: ['quiet', 'clock'],
-  cancelled: ['quiet', 'x'],
-};
-
 export function standingBadgeOf({ state, outcome }: Pick<Standing, 'state' | 'outcome'>): Html {
   if (outcome === null) return state === 'open' ? badge('live', rowStateWord(state)) : badge('quiet', rowStateWord(state), 'clock');
-  const [tone, drawing] = tones[outcome];
-  return badge(tone, shortWords[outcome] ?? outcomeWord(outcome), drawing);
+  const { badge: [tone, drawing], short, word } = outcomeOf[outcome]; // prettier-ignore
+  return badge(tone, short ?? word, drawing);
 }
 
 /** `2 of 3`: calls that were made, and how many there may be. */

@@ -10,7 +10,7 @@ import { reasonText } from '../../../presentation/words/causes.ts';
 import { dispositionText, eventText } from '../../../presentation/words/history.ts';
 import { rowOf } from '../campaign/activity.ts';
 import { callPath } from '../core/links.ts';
-import { outcomeWord } from '../../../presentation/html/outcomes.ts';
+import { outcomeOf } from '../../../rules/outcome.ts';
 
 interface Step {
   key: string;
@@ -79,7 +79,7 @@ function outcomeStep({ recipient: { outcome, reason, changed_at: at } }: CalleeR
   const [tone, drawing]: [Tone, IconName] =
     outcome === 'completed' ? ['good', 'done'] : outcome === 'unresolved' ? ['wait', 'person'] : ['quiet', 'x'];
   const why = reason === null || outcome === 'completed' ? '' : `: ${reasonText(reason)}`;
-  return [{ key: 'step-outcome', at: at + 1, tone, drawing, title: `${outcomeWord(outcome)}${why}`, when: instant(at, 'brief') }];
+  return [{ key: 'step-outcome', at: at + 1, tone, drawing, title: `${outcomeOf[outcome].word}${why}`, when: instant(at, 'brief') }];
 }
 
 function callStep({ campaign, recipient }: CalleeRow, { attempt, facts }: CalleeCall, mayListen: boolean): Step {

@@ -3,16 +3,15 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { icon } from '../../../presentation/html/icons.ts';
 import { capital, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { Outcome } from '../../../rules/outcome.ts';
+import { cannotOutcomes, outcomeOf, outcomes, type Outcome } from '../../../rules/outcome.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
 import { hidden } from '../core/fields.ts';
 import { rowsPath } from '../core/links.ts';
-import { outcomeTone, outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { may, type ViewRequest } from '../core/view.ts';
-import { askedPath, cannotOutcomes, columnsOf, fieldsOf, type Asked } from './asked.ts';
+import { askedPath, columnsOf, fieldsOf, type Asked } from './asked.ts';
 
 interface Chip {
   words: string;
@@ -21,18 +20,18 @@ interface Chip {
   asks: Pick<Asked, 'state' | 'outcome'>;
 }
 
-const ended: readonly Outcome[] = ['completed', 'exhausted', 'opted_out', 'unresolved', 'expired', 'cancelled'];
-
-function chipsOf({ outcomes, open, waiting, total }: CampaignStatus): Chip[] {
-  const of = (outcome: Outcome): number => outcomes[outcome] ?? 0;
+function chipsOf({ outcomes: counts, open, waiting, total }: CampaignStatus): Chip[] {
+  const of = (outcome: Outcome): number => counts[outcome] ?? 0;
   return [
     { words: 'All', people: total, asks: { state: '', outcome: '' } },
-    ...ended.map((outcome): Chip => ({
-      words: outcomeWord(outcome),
-      tone: outcomeTone(outcome),
-      people: of(outcome),
-      asks: { state: '', outcome },
-    })),
+    ...outcomes
+      .filter((outcome) => !cannotOutcomes.includes(outcome))
+      .map((outcome): Chip => ({
+        words: outcomeOf[outcome].word,
+        tone: outcomeOf[outcome].tone,
+        people: of(outcome),
+        asks: { state: '', outcome },
+      })),
     { words: 'Calling', tone: 'calling', people: open, asks: { state: 'open', outcome: '' } },
     { words: 'Waiting', tone: 'waiting', people: waiting, asks: { state: 'waiting', outcome: '' } },
     {

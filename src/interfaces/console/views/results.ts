@@ -1,4 +1,4 @@
-import type { Outcome } from '../../../rules/outcome.ts';
+import { outcomeOf, outcomes, type Outcome } from '../../../rules/outcome.ts';
 import { count, empty, facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -9,7 +9,6 @@ import { waitFor } from '../../../operations/control/read-cache.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { campaignNav, campaignPath, rowsPath } from '../core/links.ts';
 import { openCampaign, inCampaign, rowBadge } from '../core/rows.ts';
-import { outcomeOrder, outcomeWord } from '../../../presentation/html/outcomes.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const formats = [
@@ -56,7 +55,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
 const forOperators = html`<p class="soft">The files hold whole numbers, so downloading them takes the role operate.</p>`;
 
 function outcomeTable(campaignId: string, { outcomes: counts, total, done }: CampaignStatus): HtmlValue {
-  const found = outcomeOrder.filter((outcome) => (counts[outcome] ?? 0) > 0);
+  const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
   const left = total - done;
   return [
     table(
@@ -82,7 +81,7 @@ function outcomeTable(campaignId: string, { outcomes: counts, total, done }: Cam
 }
 
 function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Html {
-  const found = outcomeOrder.filter((outcome) => (counts[outcome] ?? 0) > 0);
+  const found = outcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
   return html`<form class="act" method="get" action="${campaignPath(campaignId, '/results.csv')}">
     <p>One row for each person of the list, with the whole number. The log says who has downloaded it.</p>
     ${found.length < 2 ? null : choices(found)}
@@ -101,7 +100,7 @@ function downloads(campaignId: string, { outcomes: counts }: CampaignStatus): Ht
 function choices(found: readonly Outcome[]): Html {
   return html`<fieldset class="row">
     <legend>Only these outcomes; none chosen: everybody</legend>
-    ${found.map((outcome) => html`<label><input type="checkbox" name="outcome" value="${outcome}" /> ${outcomeWord(outcome)}</label>`)}
+    ${found.map((outcome) => html`<label><input type="checkbox" name="outcome" value="${outcome}" /> ${outcomeOf[outcome].word}</label>`)}
   </fieldset>`;
 }
 

@@ -81,7 +81,7 @@ test('filters choose rows, and a part of the results does not take the name of t
 test.each([
   [['--outcome', 'complete'], /--outcome: there is no "complete"\. Did you mean completed\? Possible are completed, .*in_progress\./],
   [['--outcome', ','], /--outcome names nothing\. Possible are completed/],
-  [['--disposition', 'busy,engaged'], /there is no "engaged".*Possible are answered, voicemail/],
+  [['--disposition', 'busy,engaged'], /there is no "engaged".*Possible are answered, opted_out/],
   [['--format', 'pdf'], /--format is "pdf"; write csv, jsonl or xlsx/],
   [['-o', 'r.xls'], /r\.xls: Carillon writes \.xlsx, not \.xls/],
   [['--since', '2030-01-15T12:00:00'], /--since is "2030-01-15T12:00:00"; write a time with its offset.*2h/],
