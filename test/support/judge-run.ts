@@ -4,6 +4,8 @@ import type { ConductReport } from '../../src/sandbox/judge/conduct-report.ts';
 import { verifyLog } from '../../src/verify/log.ts';
 import { readResults } from '../../src/ledger/read/result-rows.ts';
 import { booksOf, readLedger, rowsOf, type Ledger } from '../world/gather.ts';
+import { auditOf, isDoubtCaused } from '../world/judge/doubt.ts';
+import type { Attempt, Evidence } from '../world/judge/evidence.ts';
 import { judge } from '../world/judge/judge.ts';
 import type { CampaignRun } from './campaign-run.ts';
 import { findTokens, textOfWorkflow } from './leak-scan.ts';
@@ -26,28 +28,28 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   const ledger = await readLedger(run.store.db);
   const calls = run.sandbox.calls().filter((call) => call.batchId !== null);
   const campaigns = [{ id: run.id, list: run.list }, ...(faults.others ?? [])];
-  const found = judge({
+  const evidence: Evidence = {
     calls,
     rows: campaigns.flatMap(({ id, list }) => rowsOf({ campaignId: id, rows: list.rows })),
     finals: ledger.recipients,
     faults: [],
     doubt: { by: 'books' },
     books: booksOf(ledger, { dialect: faults.dialect ?? 'extended', lost: faults.lostReplies ?? [] }),
-  });
-  expect(found, await run.describe()).toEqual([]);
+  };
+  expect(judge(evidence), await run.describe()).toEqual([]);
 
   const log = await verifyLog(run.store.db, null);
   expect(log.rules.flatMap(({ violations }) => violations)).toEqual([]);
   expect(log.calls).toBeGreaterThanOrEqual(calls.length);
 
-  const destroyed = new Set(faults.destroyed);
-  const ofDestroyed = new Set(ledger.attempts.filter((row) => destroyed.has(row.batch_id)).map((row) => row.recipient_id));
-  // Where the service has shown no record at all, absence proves nothing.
-  const shown = ledger.conversations.some((row) => row.attempt_id !== null);
-  const unshown = new Set(ledger.attempts.filter((row) => !shown && row.detail === 'no_record_shown').map((row) => row.recipient_id));
-  const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved').map((row) => row.recipient_id);
-  const unexplained = unresolved.filter((id) => !ofDestroyed.has(id) && !unshown.has(id));
-  expect(unexplained, JSON.stringify(ledger.attempts.filter((row) => unexplained.includes(row.recipient_id)))).toEqual([]);
+  const audit = auditOf(evidence);
+  const isCaused = (row: Attempt): boolean =>
+    faults.destroyed?.includes(row.batch_id) === true ||
+    // Until the service shows a record, absence proves nothing; and only their times tell wordless records of two campaigns apart.
+    (audit !== null && (row.detail === 'no_record_shown' || faults.others !== undefined) && isDoubtCaused(audit, row));
+  const mayDoubt = new Set(ledger.attempts.filter(isCaused).map((row) => row.recipient_id));
+  const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved' && !mayDoubt.has(row.recipient_id));
+  expect(unresolved, JSON.stringify(ledger.attempts.filter((row) => row.disposition === 'unknown'))).toEqual([]);
 
   const broken = run.sandbox.conduct().checks.filter(({ ok, name }) => !ok && !faults.misconduct?.includes(name));
   expect(broken).toEqual([]);

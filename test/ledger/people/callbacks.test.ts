@@ -123,7 +123,6 @@ test('what is not clear is left to a person, with the words; or called as after 
   const retried = await asked(dialect, 'when I am back', { callback: { unclear: 'retry' } });
   expect(await row(retried)).toMatchObject({ state: 'waiting', due_at: noon + 12 * minuteMs, rank: 0 });
   await retried.dial(2, noon + 12 * minuteMs);
-  // It was started when such words were read.
   const old = await asked(dialect, 'when I am back', { callback: { unclear: 'retry', words: 'en' } });
   expect(await row(old)).toMatchObject({ state: 'done', outcome: 'completed' });
   expect(await promises(old)).toMatchObject([{ state: 'unclear', reason: 'not_understood' }]);

@@ -162,7 +162,6 @@ test('who asks for it in a rehearsal says when, and is called back; nobody waits
   const { folder, io } = await createOffice();
   const file = writeCampaign(folder, [
     "results: [{ result: later, collected: wants, equals: ['yes'], then: callback }]",
-    // Half an hour is less than a second at this speed: a slow machine calls later.
     'callback: { in: callback_in, late: 12h }',
   ]);
   const weeks = 'retry: { max_attempts: 2, no_answer: [672h], voicemail: [672h], busy: [672h], failed: [672h] }';
