@@ -17,7 +17,7 @@ export const mostOf = {
   'files outside src/service/convai that import it': 3,
   'bytes of activities': 112_858,
   'bytes of workflows': 28_638,
-  'bytes of test': 4_074_950,
+  'bytes of test': 4_074_949,
   'bytes of src/campaign': 182_777,
   'bytes of src/interfaces': 1_155_435,
   'bytes of src/ledger': 837_234,

@@ -43,13 +43,13 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   expect(log.calls).toBeGreaterThanOrEqual(calls.length);
 
   const audit = auditOf(evidence);
-  const isCaused = (row: Attempt): boolean =>
-    faults.destroyed?.includes(row.batch_id) === true ||
-    // Until the service shows a record, absence proves nothing; and only their times tell wordless records of two campaigns apart.
-    (audit !== null && (row.detail === 'no_record_shown' || faults.others !== undefined) && isDoubtCaused(audit, row));
-  const mayDoubt = new Set(ledger.attempts.filter(isCaused).map((row) => row.recipient_id));
+  // Before any record is shown, absence proves nothing.
+  const isUnshown = (row: Attempt): boolean => row.detail === 'no_record_shown' && audit !== null && isDoubtCaused(audit, row);
+  const caused = ledger.attempts.filter((row) => faults.destroyed?.includes(row.batch_id) === true || isUnshown(row));
+  const mayDoubt = new Set(caused.map((row) => row.recipient_id));
   const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved' && !mayDoubt.has(row.recipient_id));
-  expect(unresolved, JSON.stringify(ledger.attempts.filter((row) => row.disposition === 'unknown'))).toEqual([]);
+  // Time alone tells wordless records of two campaigns apart: the judge knows the cause.
+  if (faults.others === undefined) expect(unresolved, JSON.stringify(ledger.attempts)).toEqual([]);
 
   const broken = run.sandbox.conduct().checks.filter(({ ok, name }) => !ok && !faults.misconduct?.includes(name));
   expect(broken).toEqual([]);
