@@ -43,13 +43,15 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   expect(log.calls).toBeGreaterThanOrEqual(calls.length);
 
   const audit = auditOf(evidence);
-  // Before any record is shown, absence proves nothing.
-  const isUnshown = (row: Attempt): boolean => row.detail === 'no_record_shown' && audit !== null && isDoubtCaused(audit, row);
-  const caused = ledger.attempts.filter((row) => faults.destroyed?.includes(row.batch_id) === true || isUnshown(row));
-  const mayDoubt = new Set(caused.map((row) => row.recipient_id));
-  const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved' && !mayDoubt.has(row.recipient_id));
-  // Time alone tells wordless records of two campaigns apart: the judge knows the cause.
-  if (faults.others === undefined) expect(unresolved, JSON.stringify(ledger.attempts)).toEqual([]);
+  // Before any record, absence proves nothing.
+  const isUnshown = (row: Attempt) => row.detail === 'no_record_shown' && audit !== null && isDoubtCaused(audit, row);
+  const caused = ledger.attempts.filter((row) => faults.destroyed?.includes(row.batch_id) || isUnshown(row));
+  // Only time tells those of two campaigns apart.
+  const wordless = calls.filter(({ transcriptTurns }) => faults.others && transcriptTurns === 0);
+  const mayDoubt = new Set([...caused.map((row) => row.recipient_id), ...wordless.map(({ to }) => to)]);
+  const unresolved = ledger.recipients.filter((row) => row.outcome === 'unresolved');
+  const left = unresolved.filter((row) => ![row.recipient_id, row.e164 ?? ''].some((key) => mayDoubt.has(key)));
+  expect(left, JSON.stringify(ledger.attempts)).toEqual([]);
 
   const broken = run.sandbox.conduct().checks.filter(({ ok, name }) => !ok && !faults.misconduct?.includes(name));
   expect(broken).toEqual([]);

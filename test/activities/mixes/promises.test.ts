@@ -80,7 +80,6 @@ function rulesFrom(startsAt: number): CampaignRules {
     ...buildRules({
       agentId,
       results: [
-        // Every way of naming a time: who says nothing asks for nothing.
         collectedRule(
           'later',
           'callback_at',

@@ -9,7 +9,6 @@ import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { unreachedText, waitingText } from '../../../presentation/words/causes.ts';
-
 import { callsAmong, dispositionOf, dispositions, type Disposition } from '../../../rules/disposition.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { personName, shownNumber } from '../core/rows.ts';

@@ -190,6 +190,5 @@ test('who asks for it in a rehearsal says when, and is called back; nobody waits
   const states = new Set(lines.map((line) => line.split(',').at(column)));
   expect(column).toBeGreaterThan(0);
   expect(states).toContain('kept');
-  // A sample of the list, with rows of its own.
   expect(lines).toHaveLength(60);
 });
