@@ -9,7 +9,7 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 99_418,
+  'production lines': 99_341,
   'production files': 870,
   'test lines': 80_007,
   'test files': 550,
@@ -19,7 +19,7 @@ export const mostOf = {
   'bytes of workflows': 28_638,
   'bytes of test': 4_074_935,
   'bytes of src/campaign': 182_777,
-  'bytes of src/interfaces': 1_155_434,
+  'bytes of src/interfaces': 1_152_805,
   'bytes of src/ledger': 837_234,
   'bytes of src/list': 139_272,
   'bytes of src/operations': 328_701,

@@ -1,27 +1,25 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import {
   type CreateAgentRequest,
   type UpdateAgentRequest,
-  printOperation,
+  askService,
+  listOf,
+  operationOf,
   type Agent,
   type AgentSummary,
-  addLimitFlags,
-  printList,
-  type ListFlags,
   fieldAt,
   type Body,
   readBodyFile,
   withField,
 } from './operation.ts';
-import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/answer.ts';
+import { commandOf, groupOf } from '../terminal/command.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { parseServiceTime } from '../../../service/port/record-values.ts';
 import type { Column } from '../terminal/table.ts';
 import { type PersonInput, readSecret } from '../terminal/person-input.ts';
 
-const examples = `
+const help = `
 Examples:
   carillon agents list
   carillon agents get agent_reminders --json
@@ -31,113 +29,6 @@ Examples:
   carillon agents delete agent_reminders
 
 SVC_BASE_URL and SVC_API_KEY select the service.`;
-
-const createExamples = `
-Header values are secrets: the command prompts for them or reads them from a file, and never takes them on the command line.
-
-Examples:
-  carillon agents create --name Reminders --voice voice_calm --prompt "You remind people of an appointment."
-  carillon agents create --file agent.yaml
-  carillon agents create --name Own --llm-url http://127.0.0.1:8080/v1 --llm-header-file authorization=key.txt`;
-
-const updateExamples = `
-Only the given settings change. In a file, null clears a field and a list replaces the existing list.
-
-Examples:
-  carillon agents update agent_reminders --first-message "Good morning!"
-  carillon agents update agent_reminders --clear agent.llm.temperature
-  carillon agents update agent_reminders --file change.json`;
-
-const lookWith = 'carillon agents list';
-
-type AgentCommandFlags = AgentFlags & { json: boolean };
-
-/** `carillon agents`: operations 1 to 5. */
-export function agentsCommand(io: Io): Command {
-  const command = new Command('agents').addHelpText('after', examples);
-  addLimitFlags(command.command('list').description('List agents'))
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon agents list --all --json')
-    .action((flags: ListFlags) =>
-      printList(io, flags, {
-        doing: 'list the agents',
-        lookWith,
-        list: (client, options) => client.listAgents(options),
-        columns: agentColumns,
-        field: 'agents',
-      }),
-    );
-  command
-    .command('get')
-    .description('Show one agent')
-    .argument('<agent>', 'id of the agent')
-    .option('--json', 'print all fields as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon agents get agent_reminders')
-    .action((agentId: string, { json }: { json: boolean }) =>
-      printOperation(io, json, {
-        doing: `read agent ${agentId}`,
-        lookWith,
-        ask: (client) => client.getAgent(agentId),
-        words: (agent) => renderAgent(agentId, agent),
-      }),
-    );
-  addAgentFlags(command.command('create').description('Create an agent; prints its id'))
-    .option('--json', 'print the response as JSON', false)
-    .addHelpText('after', createExamples)
-    .action((flags: AgentCommandFlags) => createAgent(io, flags));
-  addAgentFlags(command.command('update').description('Change some settings of an agent'))
-    .argument('<agent>', 'id of the agent')
-    .option('--clear <field>', 'clear a field of conversation_config; repeat for more', collect)
-    .option('--json', 'print the changed agent as JSON', false)
-    .addHelpText('after', updateExamples)
-    .action((agentId: string, flags: AgentCommandFlags) => updateAgent(io, agentId, flags));
-  command
-    .command('delete')
-    .description('Delete an agent permanently; numbers assigned to it are no longer answered')
-    .argument('<agent>', 'id of the agent')
-    .option('-y, --yes', 'do not ask for confirmation', false)
-    .option('--json', 'print the result as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon agents delete agent_reminders --yes')
-    .action(async (agentId: string, { yes, json }: { yes: boolean; json: boolean }) => {
-      const question = `Delete agent ${agentId} for good? Numbers assigned to it will no longer be answered.`;
-      if (!(await mayBegin(io, yes, question))) return;
-      await printOperation(io, json, {
-        doing: `delete agent ${agentId}`,
-        lookWith,
-        ask: (client) => client.deleteAgent(agentId),
-        data: () => ({ agent_id: agentId, deleted: true }),
-        words: () => `Agent ${agentId} was deleted.\n`,
-      });
-    });
-  return command;
-}
-
-async function createAgent(io: Io, flags: AgentCommandFlags): Promise<void> {
-  const { body, secrets } = await readAgentBody(io.input, flags);
-  if (body['name'] === undefined) throw new UsageError('An agent needs a name: give --name, or "name" in the file. Nothing was sent.');
-  await printOperation(io, flags.json, {
-    doing: 'create the agent',
-    lookWith,
-    secrets,
-    // The client checks the body before it sends anything.
-    ask: (client) => client.createAgent(body as CreateAgentRequest),
-    words: (created) => `${printable(created.agent_id)}\n`,
-  });
-}
-
-async function updateAgent(io: Io, agentId: string, flags: AgentCommandFlags): Promise<void> {
-  const { body, secrets } = await readAgentBody(io.input, flags);
-  if (Object.keys(body).length === 0)
-    throw new UsageError('Nothing to change: give a flag, or --file. carillon agents update --help lists the flags.');
-  await printOperation(io, flags.json, {
-    doing: `change agent ${agentId}`,
-    lookWith: `carillon agents get ${agentId}`,
-    secrets,
-    ask: (client) => client.updateAgent(agentId, body as UpdateAgentRequest),
-    data: (agent) => agent ?? { agent_id: agentId },
-    words: () => `Agent ${agentId} was changed.\n`,
-  });
-}
 
 const agentColumns: readonly Column<AgentSummary>[] = [
   { title: 'AGENT', value: ({ agent_id }) => agent_id },
@@ -184,57 +75,124 @@ function line(label: string, value: unknown): string | null {
 
 interface AgentFlags {
   file?: string;
-  name?: string;
-  tag?: string[];
-  firstMessage?: string;
-  prompt?: string;
-  voice?: string;
-  voiceModel?: string;
-  model?: string;
-  temperature?: number;
   llmUrl?: string;
   llmHeader?: string[];
   llmHeaderFile?: string[];
   clear?: string[];
 }
 
-type TextFlag = 'name' | 'firstMessage' | 'prompt' | 'voice' | 'voiceModel' | 'model' | 'temperature' | 'llmUrl';
-
 const llm = ['conversation_config', 'agent', 'llm'];
 
-/** Where each flag's value stands in the body. */
-const places: readonly (readonly [TextFlag, string, readonly string[]])[] = [
-  ['name', '--name', ['name']],
-  ['firstMessage', '--first-message', ['conversation_config', 'agent', 'first_message']],
-  ['prompt', '--prompt', ['conversation_config', 'agent', 'prompt', 'prompt']],
-  ['voice', '--voice', ['conversation_config', 'tts', 'voice_id']],
-  ['voiceModel', '--voice-model', ['conversation_config', 'tts', 'model_id']],
-  ['model', '--model', [...llm, 'model_id']],
-  ['temperature', '--temperature', [...llm, 'temperature']],
-  ['llmUrl', '--llm-url', [...llm, 'custom_llm', 'url']],
+/** The flags that set one field of the body each, and where it stands there. */
+const fields: readonly (readonly [Option, readonly string[]])[] = [
+  [new Option('--name <text>', 'name shown in lists'), ['name']],
+  [new Option('--tag <text>', 'tag; repeat for more').argParser(collect), ['tags']],
+  [new Option('--first-message <text>', 'opening line of the agent'), ['conversation_config', 'agent', 'first_message']],
+  [new Option('--prompt <text>', 'role, goal and limits of the agent'), ['conversation_config', 'agent', 'prompt', 'prompt']],
+  [new Option('--voice <id>', 'voice'), ['conversation_config', 'tts', 'voice_id']],
+  [new Option('--voice-model <id>', 'text-to-speech model'), ['conversation_config', 'tts', 'model_id']],
+  [new Option('--model <id>', 'language model; custom for your own model, with --llm-url'), [...llm, 'model_id']],
+  [new Option('--temperature <number>', 'from 0.0 to 1.0').argParser(readTemperature), [...llm, 'temperature']],
+  [new Option('--llm-url <address>', 'address of your own language model'), [...llm, 'custom_llm', 'url']],
 ];
 
-function addAgentFlags(command: Command): Command {
-  return command
-    .option('-f, --file <file>', 'settings as JSON or YAML, - for standard input; flags override them')
-    .option('--name <text>', 'name shown in lists')
-    .addOption(new Option('--tag <text>', 'tag; repeat for more').argParser(collect))
-    .option('--first-message <text>', 'opening line of the agent')
-    .option('--prompt <text>', 'role, goal and limits of the agent')
-    .option('--voice <id>', 'voice')
-    .option('--voice-model <id>', 'text-to-speech model')
-    .option('--model <id>', 'language model; custom for your own model, with --llm-url')
-    .addOption(new Option('--temperature <number>', 'from 0.0 to 1.0').argParser(readTemperature))
-    .option('--llm-url <address>', 'address of your own language model')
-    .addOption(new Option('--llm-header <name>', 'header for it; the command prompts for the value').argParser(collect))
-    .addOption(new Option('--llm-header-file <name=file>', 'header for it, with its value in a file').argParser(collect));
-}
+const agentFlags = [
+  ['-f, --file <file>', 'settings as JSON or YAML, - for standard input; flags override them'],
+  ...fields.map(([option]) => option),
+  ['--llm-header <name>', 'header for it; the command prompts for the value', collect],
+  ['--llm-header-file <name=file>', 'header for it, with its value in a file', collect],
+] as const;
+
+const argument = ['<agent>', 'id of the agent'] as const;
+const lookWith = 'carillon agents list';
+
+/** `carillon agents`: operations 1 to 5. */
+export const agentsCommand = groupOf({ name: 'agents', help }, [
+  listOf({
+    says: 'List agents',
+    doing: 'list the agents',
+    lookWith,
+    list: (client, options) => client.listAgents(options),
+    columns: agentColumns,
+    field: 'agents',
+    example: 'carillon agents list --all --json',
+  }),
+  operationOf({
+    name: 'get',
+    says: 'Show one agent',
+    argument,
+    json: 'print all fields as JSON',
+    examples: ['carillon agents get agent_reminders'],
+    doing: (id) => `read agent ${id}`,
+    lookWith,
+    ask: (client, id) => client.getAgent(id),
+    words: (agent, id) => renderAgent(id, agent),
+  }),
+  commandOf<AgentFlags>({
+    name: 'create',
+    says: 'Create an agent; prints its id',
+    flags: agentFlags,
+    json: 'print the response as JSON',
+    help: `
+Header values are secrets: the command prompts for them or reads them from a file, and never takes them on the command line.`,
+    examples: [
+      'carillon agents create --name Reminders --voice voice_calm --prompt "You remind people of an appointment."',
+      'carillon agents create --file agent.yaml',
+      'carillon agents create --name Own --llm-url http://127.0.0.1:8080/v1 --llm-header-file authorization=key.txt',
+    ],
+    run: async (io, flags) => {
+      const { body, secrets } = await readAgentBody(io.input, flags);
+      if (body['name'] === undefined) throw new UsageError('An agent needs a name: give --name, or "name" in the file. Nothing was sent.');
+      // The client checks the body before it sends anything.
+      const data = await askService(io, { doing: 'create the agent', lookWith, secrets }, (client) =>
+        client.createAgent(body as CreateAgentRequest),
+      );
+      return { data, words: `${printable(data.agent_id)}\n` };
+    },
+  }),
+  commandOf<AgentFlags>({
+    name: 'update',
+    says: 'Change some settings of an agent',
+    argument,
+    flags: [...agentFlags, ['--clear <field>', 'clear a field of conversation_config; repeat for more', collect]],
+    json: 'print the changed agent as JSON',
+    help: '\nOnly the given settings change. In a file, null clears a field and a list replaces the existing list.',
+    examples: [
+      'carillon agents update agent_reminders --first-message "Good morning!"',
+      'carillon agents update agent_reminders --clear agent.llm.temperature',
+      'carillon agents update agent_reminders --file change.json',
+    ],
+    run: async (io, flags, id) => {
+      const { body, secrets } = await readAgentBody(io.input, flags);
+      if (Object.keys(body).length === 0)
+        throw new UsageError('Nothing to change: give a flag, or --file. carillon agents update --help lists the flags.');
+      const operation = { doing: `change agent ${id}`, lookWith: `carillon agents get ${id}`, secrets };
+      const agent = await askService(io, operation, (client) => client.updateAgent(id, body as UpdateAgentRequest));
+      return { data: agent ?? { agent_id: id }, words: `Agent ${id} was changed.\n` };
+    },
+  }),
+  operationOf({
+    name: 'delete',
+    says: 'Delete an agent permanently; numbers assigned to it are no longer answered',
+    argument,
+    json: 'print the result as JSON',
+    examples: ['carillon agents delete agent_reminders --yes'],
+    doing: (id) => `delete agent ${id}`,
+    lookWith,
+    question: (id) => `Delete agent ${id} for good? Numbers assigned to it will no longer be answered.`,
+    ask: (client, id) => client.deleteAgent(id),
+    data: (_, id) => ({ agent_id: id, deleted: true }),
+    words: (_, id) => `Agent ${id} was deleted.\n`,
+  }),
+]);
 
 /** The settings that file and flags describe together, and the secrets among them. Throws UsageError. */
 async function readAgentBody(input: PersonInput, flags: AgentFlags): Promise<{ body: Body; secrets: readonly string[] }> {
   let body: Body = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
-  for (const [flag, name, path] of places) if (flags[flag] !== undefined) body = withField(body, path, flags[flag], name);
-  if (flags.tag !== undefined) body = { ...body, tags: flags.tag };
+  for (const [option, path] of fields) {
+    const value = (flags as Readonly<Record<string, unknown>>)[option.attributeName()];
+    if (value !== undefined) body = withField(body, path, value, option.long ?? '');
+  }
   // Who names an address of their own wants it to be used.
   if (flags.llmUrl !== undefined && fieldAt(body, [...llm, 'model_id']) === undefined)
     body = withField(body, [...llm, 'model_id'], 'custom', '--llm-url');

@@ -1,21 +1,11 @@
-import { Command } from 'commander';
 import { instant } from './agents.ts';
-import type { Io } from '../terminal/io.ts';
-import { mayBegin } from '../terminal/answer.ts';
-import {
-  addLimitFlags,
-  printList,
-  type ListFlags,
-  factsFromListEntry,
-  printOperation,
-  readServiceRecord,
-  type ConversationEntry,
-} from './operation.ts';
+import { factsFromListEntry, listOf, operationOf, readServiceRecord, type ConversationEntry } from './operation.ts';
+import { groupOf } from '../terminal/command.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { Column } from '../terminal/table.ts';
 import { renderTranscript } from '../../../presentation/words/history.ts';
 
-const examples = `
+const help = `
 Examples:
   carillon conversations list --agent agent_reminders --limit 20
   carillon conversations get <conversation>
@@ -26,12 +16,11 @@ Examples:
 SVC_BASE_URL and SVC_API_KEY select the service.`;
 
 const credentialNote = `
-The output is a credential: it works once, for a short time, without an API key. Give it to one browser or device only.
-
-Example:
-  carillon conversations`;
+The output is a credential: it works once, for a short time, without an API key. Give it to one browser or device only.`;
 
 const lookWith = 'carillon conversations list';
+const argument = ['<conversation>', 'id of the conversation'] as const;
+const ofAgent = ['<agent>', 'id of the agent'] as const;
 
 const columns: readonly Column<ConversationEntry>[] = [
   { title: 'CONVERSATION', value: ({ conversation_id }) => conversation_id },
@@ -45,85 +34,68 @@ function secondsOf(ms: number | null): string {
   return ms === null ? '' : String(Math.round(ms / 1000));
 }
 
-export function conversationsCommand(io: Io): Command {
-  const command = new Command('conversations')
-    .description('List, read and delete conversations, and open new ones for a browser or device')
-    .addHelpText('after', examples);
-  addLimitFlags(command.command('list').description("List conversations, in the service's order"))
-    .option('--agent <id>', 'only conversations of this agent')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon conversations list --agent agent_reminders --all --json')
-    .action(({ agent, ...flags }: ListFlags & { agent?: string }) =>
-      printList(io, flags, {
-        doing: 'list the conversations',
-        lookWith,
-        list: (client, options) => client.listConversations({ ...options, ...(agent === undefined ? {} : { agentId: agent }) }),
-        columns,
-        field: 'conversations',
-      }),
-    );
-  command
-    .command('get')
-    .description('Show transcript, collected values and evaluation of a conversation')
-    .argument('<conversation>', 'id of the conversation')
-    .option('--json', 'print the whole record as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon conversations get <conversation>')
-    .action((id: string, { json }: { json: boolean }) =>
-      printOperation(io, json, {
-        doing: `read conversation ${id}`,
-        lookWith,
-        ask: async (client) => readServiceRecord(await client.getConversation(id)),
-        data: ({ document }) => document,
-        words: (record) => renderTranscript(null, record),
-      }),
-    );
-  command
-    .command('delete')
-    .description('Delete a conversation permanently, with its recording and transcript')
-    .argument('<conversation>', 'id of the conversation')
-    .option('-y, --yes', 'do not ask for confirmation', false)
-    .option('--json', 'print the result as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon conversations delete <conversation> --yes')
-    .action(async (id: string, { yes, json }: { yes: boolean; json: boolean }) => {
-      const question = `Delete conversation ${id} for good, with its recording and transcript?`;
-      if (!(await mayBegin(io, yes, question))) return;
-      await printOperation(io, json, {
-        doing: `delete conversation ${id}`,
-        lookWith,
-        ask: (client) => client.deleteConversation(id),
-        data: () => ({ conversation_id: id, deleted: true }),
-        words: () => `Conversation ${id} was deleted.\n`,
-      });
-    });
-  command
-    .command('signed-url')
-    .description('Print a WebSocket address that opens one conversation with an agent')
-    .argument('<agent>', 'id of the agent')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', `${credentialNote} signed-url agent_reminders`)
-    .action((agentId: string, { json }: { json: boolean }) =>
-      printOperation(io, json, {
-        doing: `get a signed URL for agent ${agentId}`,
-        lookWith,
-        ask: (client) => client.getSignedUrl(agentId),
-        data: (url) => ({ signed_url: url }),
-        words: (url) => `${printable(url)}\n`,
-      }),
-    );
-  command
-    .command('token')
-    .description('Print a token that opens one WebRTC conversation with an agent')
-    .argument('<agent>', 'id of the agent')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', `${credentialNote} token agent_reminders`)
-    .action((agentId: string, { json }: { json: boolean }) =>
-      printOperation(io, json, {
-        doing: `get a token for agent ${agentId}`,
-        lookWith,
-        ask: (client) => client.getConversationToken(agentId),
-        data: (token) => ({ token }),
-        words: (token) => `${printable(token)}\n`,
-      }),
-    );
-  return command;
-}
+/** `carillon conversations`: operations 6 to 10. */
+export const conversationsCommand = groupOf(
+  { name: 'conversations', says: 'List, read and delete conversations, and open new ones for a browser or device', help },
+  [
+    listOf<ConversationEntry, { agent?: string }>({
+      says: "List conversations, in the service's order",
+      flags: [['--agent <id>', 'only conversations of this agent']],
+      doing: 'list the conversations',
+      lookWith,
+      list: (client, options, { agent }) => client.listConversations({ ...options, ...(agent === undefined ? {} : { agentId: agent }) }),
+      columns,
+      field: 'conversations',
+      example: 'carillon conversations list --agent agent_reminders --all --json',
+    }),
+    operationOf({
+      name: 'get',
+      says: 'Show transcript, collected values and evaluation of a conversation',
+      argument,
+      json: 'print the whole record as JSON',
+      examples: ['carillon conversations get <conversation>'],
+      doing: (id) => `read conversation ${id}`,
+      lookWith,
+      ask: async (client, id) => readServiceRecord(await client.getConversation(id)),
+      data: ({ document }) => document,
+      words: (record) => renderTranscript(null, record),
+    }),
+    operationOf({
+      name: 'delete',
+      says: 'Delete a conversation permanently, with its recording and transcript',
+      argument,
+      json: 'print the result as JSON',
+      examples: ['carillon conversations delete <conversation> --yes'],
+      doing: (id) => `delete conversation ${id}`,
+      lookWith,
+      question: (id) => `Delete conversation ${id} for good, with its recording and transcript?`,
+      ask: (client, id) => client.deleteConversation(id),
+      data: (_, id) => ({ conversation_id: id, deleted: true }),
+      words: (_, id) => `Conversation ${id} was deleted.\n`,
+    }),
+    operationOf({
+      name: 'signed-url',
+      says: 'Print a WebSocket address that opens one conversation with an agent',
+      argument: ofAgent,
+      help: credentialNote,
+      examples: ['carillon conversations signed-url agent_reminders'],
+      doing: (id) => `get a signed URL for agent ${id}`,
+      lookWith,
+      ask: (client, id) => client.getSignedUrl(id),
+      data: (url) => ({ signed_url: url }),
+      words: (url) => `${printable(url)}\n`,
+    }),
+    operationOf({
+      name: 'token',
+      says: 'Print a token that opens one WebRTC conversation with an agent',
+      argument: ofAgent,
+      help: credentialNote,
+      examples: ['carillon conversations token agent_reminders'],
+      doing: (id) => `get a token for agent ${id}`,
+      lookWith,
+      ask: (client, id) => client.getConversationToken(id),
+      data: (token) => ({ token }),
+      words: (token) => `${printable(token)}\n`,
+    }),
+  ],
+);

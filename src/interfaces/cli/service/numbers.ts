@@ -1,8 +1,8 @@
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import {
   type PhoneNumber,
   askUsable,
-  printOperation,
+  operationOf,
   type BatchCallsRequest,
   askService,
   type ImportPhoneNumberRequest,
@@ -11,6 +11,7 @@ import {
 } from './operation.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeAnswer, mayBegin } from '../terminal/answer.ts';
+import { commandOf, groupOf } from '../terminal/command.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 import { randomUUID } from 'node:crypto';
 import { collect } from './agents.ts';
@@ -19,7 +20,7 @@ import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 
-const examples = `
+const help = `
 Examples:
   carillon numbers list
   carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid> --auth-token-file token.txt
@@ -28,63 +29,7 @@ Examples:
 
 SVC_BASE_URL and SVC_API_KEY select the service.`;
 
-const importExamples = `
-The command prompts for the auth token without showing it, or reads it from a file. It never takes it on the command line, where
-others could read it.
-
-Examples:
-  carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid>
-  carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid> --auth-token-file -`;
-
-const callExamples = `
-Places real calls immediately, without protection: no ledger against calling somebody twice, no calling hours, no do-not-call list,
-no record of the outcome. For more than a test, use a campaign (carillon run). If it is unknown whether the service accepted the
-request, the command says so and ends with code 1: the calls may have been placed.
-
-In YAML, write numbers in quotes.
-
-Examples:
-  carillon numbers call --agent agent_reminders --from pn_main --to +12125550100
-  carillon numbers call --agent agent_reminders --from pn_main --to +12125550100 --to +12125550101 --yes
-  carillon numbers call --file batch.json --yes`;
-
-/** `carillon numbers`: operations 11 to 14. */
-export function numbersCommand(io: Io): Command {
-  const command = new Command('numbers').addHelpText('after', examples);
-  command
-    .command('list')
-    .description('List imported numbers')
-    .option('--agent <id>', 'only numbers assigned to this agent')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon numbers list --json')
-    .action((flags: { agent?: string; json: boolean }) => listNumbers(io, flags));
-  addImportFlags(command.command('import').description("Import a number from your telephony provider's account"))
-    .option('--json', 'print the response as JSON', false)
-    .addHelpText('after', importExamples)
-    .action((flags: ImportFlags) => importNumber(io, flags));
-  command
-    .command('assign')
-    .description('Assign an agent that answers calls to a number')
-    .argument('<number>', 'id of the number, such as pn_main')
-    .requiredOption('--agent <id>', 'id of the agent')
-    .option('--json', 'print the changed number as JSON', false)
-    .addHelpText('after', '\nExample:\n  carillon numbers assign pn_main --agent agent_reminders')
-    .action((id: string, { agent, json }: { agent: string; json: boolean }) =>
-      printOperation(io, json, {
-        doing: `assign number ${id} to agent ${agent}`,
-        lookWith,
-        ask: (client) => client.assignPhoneNumber(id, { agent_id: agent }),
-        data: (number) => number ?? { phone_number_id: id, agent_id: agent },
-        words: () => `Agent ${agent} answers the calls to number ${id} from now on.\n`,
-      }),
-    );
-  addCallFlags(command.command('call').description('Place calls now, without the protection of a campaign'))
-    .option('-y, --yes', 'do not ask for confirmation', false)
-    .option('--json', 'print the response as JSON', false)
-    .addHelpText('after', callExamples)
-    .action((flags: CallFlags) => placeCalls(io, flags));
-  return command;
-}
+const lookWith = 'carillon numbers list';
 
 const columns: readonly Column<PhoneNumber>[] = [
   { title: 'NUMBER ID', value: ({ phone_number_id }) => phone_number_id },
@@ -93,15 +38,14 @@ const columns: readonly Column<PhoneNumber>[] = [
   { title: 'AGENT', value: ({ agent_id }) => agent_id ?? '-', flexible: true },
 ];
 
-const lookWith = 'carillon numbers list';
-
-async function listNumbers(io: Io, { agent, json }: { agent?: string; json: boolean }): Promise<void> {
-  const all = await askUsable(io, { doing: 'list the phone numbers', lookWith }, (client, options) => client.listPhoneNumbers(options));
-  const numbers = agent === undefined ? all : all.filter((number) => number.agent_id === agent);
-  writeAnswer(io, json, {
-    data: { phone_numbers: numbers },
-    words: renderTable(columns, numbers, terminalWidth(io)),
-  });
+interface ImportFlags {
+  file?: string;
+  phoneNumber?: string;
+  label?: string;
+  accountSid?: string;
+  authTokenFile?: string;
+  /** Never accepted. */
+  authToken?: string | true;
 }
 
 interface CallFlags {
@@ -110,18 +54,82 @@ interface CallFlags {
   from?: string;
   to?: string[];
   firstMessage?: string;
-  yes: boolean;
-  json: boolean;
 }
 
-function addCallFlags(command: Command): Command {
-  return command
-    .option('-f, --file <file>', 'the whole request as JSON or YAML, - for standard input; flags override it')
-    .option('--agent <id>', 'the agent that conducts the calls')
-    .option('--from <number>', 'id of the number to call from, such as pn_main')
-    .addOption(new Option('--to <number>', 'number to call, in E.164 form; repeat for more').argParser(collect))
-    .option('--first-message <text>', 'opening line of these calls; not with --file');
-}
+/** `carillon numbers`: operations 11 to 14. */
+export const numbersCommand = groupOf({ name: 'numbers', help }, [
+  commandOf<{ agent?: string }>({
+    name: 'list',
+    says: 'List imported numbers',
+    flags: [['--agent <id>', 'only numbers assigned to this agent']],
+    examples: ['carillon numbers list --json'],
+    run: async (io, { agent }) => {
+      const all = await askUsable(io, { doing: 'list the phone numbers', lookWith }, (client, options) => client.listPhoneNumbers(options));
+      const numbers = agent === undefined ? all : all.filter((number) => number.agent_id === agent);
+      return { data: { phone_numbers: numbers }, words: renderTable(columns, numbers, terminalWidth(io)) };
+    },
+  }),
+  commandOf<ImportFlags>({
+    name: 'import',
+    says: "Import a number from your telephony provider's account",
+    flags: [
+      ['-f, --file <file>', 'request fields as JSON or YAML, - for standard input; flags override them'],
+      ['--phone-number <number>', 'in E.164 form, such as +12125550123'],
+      ['--label <text>', 'name shown in lists'],
+      ['--account-sid <sid>', "the account's id at the telephony provider"],
+      ['--auth-token-file <file>', "file with the account's auth token, - for standard input"],
+      // Who expects this flag would otherwise read the token back in the message about an unknown option.
+      new Option('--auth-token [token]').hideHelp(),
+    ],
+    json: 'print the response as JSON',
+    help: `
+The command prompts for the auth token without showing it, or reads it from a file. It never takes it on the command line, where
+others could read it.`,
+    examples: [
+      'carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid>',
+      'carillon numbers import --phone-number +12125550123 --label "Main line" --account-sid <sid> --auth-token-file -',
+    ],
+    run: importNumber,
+  }),
+  operationOf<object | null, { agent: string }>({
+    name: 'assign',
+    says: 'Assign an agent that answers calls to a number',
+    argument: ['<number>', 'id of the number, such as pn_main'],
+    flags: [new Option('--agent <id>', 'id of the agent').makeOptionMandatory()],
+    json: 'print the changed number as JSON',
+    examples: ['carillon numbers assign pn_main --agent agent_reminders'],
+    doing: (id, { agent }) => `assign number ${id} to agent ${agent}`,
+    lookWith,
+    ask: (client, id, { agent }) => client.assignPhoneNumber(id, { agent_id: agent }),
+    data: (number, id, { agent }) => number ?? { phone_number_id: id, agent_id: agent },
+    words: (_, id, { agent }) => `Agent ${agent} answers the calls to number ${id} from now on.\n`,
+  }),
+  commandOf<CallFlags>({
+    name: 'call',
+    says: 'Place calls now, without the protection of a campaign',
+    flags: [
+      ['-f, --file <file>', 'the whole request as JSON or YAML, - for standard input; flags override it'],
+      ['--agent <id>', 'the agent that conducts the calls'],
+      ['--from <number>', 'id of the number to call from, such as pn_main'],
+      ['--to <number>', 'number to call, in E.164 form; repeat for more', collect],
+      ['--first-message <text>', 'opening line of these calls; not with --file'],
+    ],
+    asks: true,
+    json: 'print the response as JSON',
+    help: `
+Places real calls immediately, without protection: no ledger against calling somebody twice, no calling hours, no do-not-call list,
+no record of the outcome. For more than a test, use a campaign (carillon run). If it is unknown whether the service accepted the
+request, the command says so and ends with code 1: the calls may have been placed.
+
+In YAML, write numbers in quotes.`,
+    examples: [
+      'carillon numbers call --agent agent_reminders --from pn_main --to +12125550100',
+      'carillon numbers call --agent agent_reminders --from pn_main --to +12125550100 --to +12125550101 --yes',
+      'carillon numbers call --file batch.json --yes',
+    ],
+    run: placeCalls,
+  }),
+]);
 
 const warning =
   'Nothing protects these calls: no ledger against calling twice, no calling hours, no do-not-call list. A campaign (carillon run) has all three.\n';
@@ -130,12 +138,12 @@ const warning =
  * One batch request outside any campaign. When its fate is not known, the error says that the calls may have been placed, and the exit code
  * is 1; the request is never repeated here. Throws UsageError.
  */
-async function placeCalls(io: Io, flags: CallFlags): Promise<void> {
+async function placeCalls(io: Io, flags: CallFlags & { json: boolean; yes: boolean }): Promise<null> {
   const body = await readBody(io.input, flags);
   const { calls } = body;
   const people = Array.isArray(calls) ? calls.length : 0;
   io.stderr.write(warning);
-  if (!(await mayBegin(io, flags.yes, `Place ${plural(people, 'call')} now?`))) return;
+  if (!(await mayBegin(io, flags.yes, `Place ${plural(people, 'call')} now?`))) return null;
   const requestId = `cli-${randomUUID()}`;
   const operation = {
     doing: `place ${plural(people, 'call')}`,
@@ -156,6 +164,7 @@ async function placeCalls(io: Io, flags: CallFlags): Promise<void> {
     );
     io.exitCode = 1;
   }
+  return null;
 }
 
 async function readBody(input: PersonInput, flags: CallFlags): Promise<Body> {
@@ -174,47 +183,20 @@ async function readBody(input: PersonInput, flags: CallFlags): Promise<Body> {
   });
 }
 
-interface ImportFlags {
-  file?: string;
-  phoneNumber?: string;
-  label?: string;
-  accountSid?: string;
-  authTokenFile?: string;
-  /** Never accepted: see `importNumber`. */
-  authToken?: string | true;
-  json: boolean;
-}
-
-function addImportFlags(command: Command): Command {
-  return (
-    command
-      .option('-f, --file <file>', 'request fields as JSON or YAML, - for standard input; flags override them')
-      .option('--phone-number <number>', 'in E.164 form, such as +12125550123')
-      .option('--label <text>', 'name shown in lists')
-      .option('--account-sid <sid>', "the account's id at the telephony provider")
-      .option('--auth-token-file <file>', "file with the account's auth token, - for standard input")
-      // Who expects this flag would otherwise read the token back in the message about an unknown option.
-      .addOption(new Option('--auth-token [token]').hideHelp())
-  );
-}
-
 /** Throws UsageError when a field is missing or the token stands on the command line. */
-async function importNumber(io: Io, flags: ImportFlags): Promise<void> {
+async function importNumber(io: Io, flags: ImportFlags) {
   if (flags.authToken !== undefined) {
     throw new UsageError(
       'The auth token is not taken from the command line, where others can read it. Leave it out to be asked for it, or use --auth-token-file <file>. If it was the real one, change it at the provider. Nothing was sent.',
     );
   }
   const body = await readNumber(io.input, flags);
-  const token = String(body['telephony_auth_token']);
-  await printOperation(io, flags.json, {
-    doing: 'import the number',
-    lookWith: 'carillon numbers list',
-    secrets: [token],
-    // The client checks the body before it sends anything.
-    ask: (client) => client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
-    words: (imported) => `${printable(imported.phone_number_id)}\n`,
-  });
+  const secrets = [String(body['telephony_auth_token'])];
+  // The client checks the body before it sends anything.
+  const data = await askService(io, { doing: 'import the number', lookWith, secrets }, (client) =>
+    client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
+  );
+  return { data, words: `${printable(data.phone_number_id)}\n` };
 }
 
 async function readNumber(input: PersonInput, flags: ImportFlags): Promise<Body> {

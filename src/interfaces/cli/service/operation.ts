@@ -2,13 +2,13 @@ import { readConfig, type Config } from '../../../shared/config.ts';
 import { createConvaiClient, type ConvaiClient, type ListOptions } from '../../../service/convai/index.ts';
 import { ServiceError, NotSentError, RateLimitedError, RefusedError, RequestInvalidError } from '../../../service/port/errors.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeAnswer, writeJson } from '../terminal/answer.ts';
+import { mayBegin } from '../terminal/answer.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { explainServiceFault, openWith, whileOpen } from '../../../operations/control/service.ts';
 import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { Option, type Command } from 'commander';
 import { plural } from '../../../shared/input/figures.ts';
-import { readPositive } from '../terminal/command.ts';
+import { commandOf, readPositive, type CommandText } from '../terminal/command.ts';
 import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 import { parse, YAMLParseError } from 'yaml';
 import { type PersonInput, nameOf, readSource } from '../terminal/person-input.ts';
@@ -41,21 +41,28 @@ export async function askService<Result>(
   return whileOpen(openWith(config, createConvaiClient), ask, (error) => explain(config, operation, error));
 }
 
-export interface PrintedOperation<Result> extends Operation {
-  ask: (client: ConvaiClient) => Promise<Result>;
+interface OperationText<Flags, Result> extends Omit<CommandText<Flags, string>, 'run' | 'asks'>, Pick<Operation, 'lookWith'> {
+  doing: (id: string, flags: Flags) => string;
+  /** What a person says yes to before it is done. */
+  question?: (id: string) => string;
+  ask: (client: ConvaiClient, id: string, flags: Flags) => Promise<Result>;
   /** For programs; the result as it is where this is left out. */
-  data?: (result: Result) => unknown;
-  words: (result: Result) => string;
+  data?: (result: Result, id: string, flags: Flags) => unknown;
+  words: (result: Result, id: string, flags: Flags) => string;
 }
 
-/** Does one operation and prints its result. Throws what `askService` throws. */
-export async function printOperation<Result>(
-  io: Io,
-  json: boolean,
-  { ask, data = (result) => result, words, ...operation }: PrintedOperation<Result>,
-): Promise<void> {
-  const result = await askService(io, operation, ask);
-  writeAnswer(io, json, { data: data(result), words: words(result) });
+/** A command that does one operation, such as on the agent that its argument names, and prints the result. */
+export function operationOf<Result, Flags extends object = object>(text: OperationText<Flags, Result>): (io: Io) => Command {
+  const { doing, lookWith, question, ask, data = (result) => result, words, ...command } = text;
+  return commandOf<Flags>({
+    ...command,
+    ...(question === undefined ? {} : { asks: true }),
+    run: async (io, flags, id) => {
+      if (question !== undefined && !(await mayBegin(io, flags.yes, question(id)))) return null;
+      const result = await askService(io, { doing: doing(id, flags), lookWith }, (client) => ask(client, id, flags));
+      return { data: data(result, id, flags), words: words(result, id, flags) };
+    },
+  });
 }
 
 function explain(config: Config, { doing, lookWith, whenUnknown, secrets = [] }: Operation, error: unknown): unknown {
@@ -98,46 +105,50 @@ function messageOf(error: unknown): string {
 }
 
 const usualLimit = 50;
-const readLimit = readPositive('Write a whole number of at least 1.');
 
-export interface ListFlags {
+interface ListFlags {
   limit?: number;
   all?: boolean;
-  json: boolean;
 }
 
-/** `--limit` and `--all`, as every long list has them. */
-export function addLimitFlags(command: Command): Command {
-  return command
-    .addOption(new Option('--limit <number>', `show at most this many (default: ${usualLimit})`).argParser(readLimit))
-    .addOption(new Option('--all', 'show all of them').conflicts('limit'));
-}
-
-interface PrintedList<Item> extends Operation {
-  list: (client: ConvaiClient, options: ListOptions) => AsyncIterable<Item>;
+interface ListText<Item, Flags> extends Operation {
+  says: string;
+  /** Besides `--limit` and `--all`. */
+  flags?: CommandText<Flags, string>['flags'];
+  example: string;
+  list: (client: ConvaiClient, options: ListOptions, flags: Flags) => AsyncIterable<Item>;
   columns: readonly Column<Item>[];
   /** Field of the items in what programs get. */
   field: string;
 }
 
-/** Prints the first items of a list, read no further than it takes to know whether there are more. */
-export async function printList<Item>(
-  io: Io,
-  { limit = usualLimit, all = false, json }: ListFlags,
-  { list, columns, field, ...operation }: PrintedList<Item>,
-): Promise<void> {
-  const items: Item[] = [];
-  let hasMore = false;
-  await askUsable(io, operation, async (client, options) => {
-    for await (const item of list(client, options)) {
-      hasMore = !all && items.length === limit;
-      if (hasMore) return;
-      items.push(item);
-    }
+/** A command that prints the first items of a list, read no further than it takes to know whether there are more. */
+export function listOf<Item, Flags extends object = object>(text: ListText<Item, Flags>): (io: Io) => Command {
+  const { says, flags = [], example, list, columns, field, ...operation } = text;
+  return commandOf<Flags & ListFlags>({
+    name: 'list',
+    says,
+    flags: [
+      ['--limit <number>', `show at most this many (default: ${usualLimit})`, readPositive('Write a whole number of at least 1.')],
+      new Option('--all', 'show all of them').conflicts('limit'),
+      ...flags,
+    ],
+    examples: [example],
+    run: async (io, given) => {
+      const { limit = usualLimit, all = false } = given;
+      const items: Item[] = [];
+      let hasMore = false;
+      await askUsable(io, operation, async (client, options) => {
+        for await (const item of list(client, options, given)) {
+          hasMore = !all && items.length === limit;
+          if (hasMore) return;
+          items.push(item);
+        }
+      });
+      const more = hasMore ? { aside: `These are the first ${items.length}; there are more: --limit <number>, or --all.\n` } : {};
+      return { data: { [field]: items, has_more: hasMore }, words: renderTable(columns, items, terminalWidth(io)), ...more };
+    },
   });
-  if (json) return writeJson(io, { [field]: items, has_more: hasMore });
-  io.stdout.write(renderTable(columns, items, terminalWidth(io)));
-  if (hasMore) io.stderr.write(`These are the first ${items.length}; there are more: --limit <number>, or --all.\n`);
 }
 
 /** Asks for a list of the service, and tells on standard error what of it cannot be used. */

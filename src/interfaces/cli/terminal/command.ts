@@ -21,7 +21,7 @@ interface CommonFlags {
 }
 
 /** A command as a table has it: everything but what it does is words. */
-interface CommandText<Flags, Argument> {
+export interface CommandText<Flags, Argument> {
   name: string;
   /** Left out of a command whose line in `carillon --help` says enough. */
   says?: string;
