@@ -1,7 +1,6 @@
 import { actsOf, actsOfPersons, specialActs, type Act, type Intervention } from './acts.ts';
 import { sendings } from './console/person.ts';
 import { type Effect, type Transition } from './effect-log.ts';
-import { cellOf, kindsOf } from './matrix.ts';
 import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import { SmallCampaign } from './small-campaign.ts';
@@ -108,23 +107,24 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
   return cases;
 }
 
-/** Which of the cases of scenarios are run: one in so many, or so many for each cell of the matrix. */
-export type Choice = { every: number } | { perCell: number };
-
 /** Cases of the scenarios, in the order of the design. */
-export async function chooseCases(place: Place, scenarios: readonly Scenario[], choice: Choice): Promise<Case[]> {
+export async function casesOf(place: Place, scenarios: readonly Scenario[]): Promise<Case[]> {
   const cases: Case[] = [];
   for (const scenario of scenarios) cases.push(...(await designOf(place, scenario)));
-  return 'every' in choice ? cases.filter((_, index) => index % choice.every === 0) : pickPerCell(cases, choice.perCell);
+  return cases;
 }
 
-/** Of the matrix: what a case is made to reach. */
-function cellsAimedAt({ intervention, transitions }: Case): string[] {
-  return transitions.flatMap((transition) => kindsOf(intervention).map((kind) => cellOf(transition, kind)));
+/** What a case is made to reach: each change of state that its effect makes, by what disturbs it. */
+function cellsAimedAt({ intervention: { strike, clockByMs, beside }, transitions }: Case): string[] {
+  const step = clockByMs === undefined ? undefined : nameStep(clockByMs);
+  const act = beside === undefined ? undefined : `beside: ${beside.act}`;
+  const way = beside?.sending === undefined ? undefined : 'beside: by the API';
+  const kinds = [strike, step, act, way].filter((kind) => kind !== undefined);
+  return transitions.flatMap((transition) => kinds.map((kind) => `${transition} | ${kind}`));
 }
 
-/** As many for each cell as asked for, or all that there are; from here and there in the design, so that they differ. */
-export function pickPerCell(cases: readonly Case[], perCell: number): Case[] {
+/** One for each cell, from the middle of those that reach it. */
+export function onePerCell(cases: readonly Case[]): Case[] {
   const byCell = new Map<string, Case[]>();
   for (const each of cases)
     for (const cell of cellsAimedAt(each)) {
@@ -134,12 +134,8 @@ export function pickPerCell(cases: readonly Case[], perCell: number): Case[] {
     }
   const picked = new Set<Case>();
   // Those of which there are few come first: what reaches them often reaches others too.
-  for (const candidates of [...byCell.values()].toSorted((a, b) => a.length - b.length)) {
-    const missing = perCell - candidates.filter((each) => picked.has(each)).length;
-    const left = candidates.filter((each) => !picked.has(each));
-    for (let nth = 0; nth < Math.min(missing, left.length); nth += 1)
-      picked.add(left[Math.floor(((nth + 0.5) * left.length) / missing) % left.length] as Case);
-  }
+  for (const reaching of [...byCell.values()].toSorted((a, b) => a.length - b.length))
+    if (!reaching.some((each) => picked.has(each))) picked.add(reaching[Math.floor(reaching.length / 2)] as Case);
   return cases.filter((each) => picked.has(each));
 }
 

@@ -6,10 +6,10 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { isAimedAt, type Aim } from '../chaos/aim.ts';
 import { describeCase, designOf } from '../chaos/design.ts';
 import { Place } from '../chaos/places.ts';
-import { emptyWeaves, runCase } from '../chaos/run-weaves.ts';
+import { runCase } from '../chaos/run-weaves.ts';
 import { scenarios } from '../chaos/scenarios.ts';
 import { drawWorld } from '../world/inputs/draw-world.ts';
-import { runWorlds } from '../world/run-worlds.ts';
+import { runWorld } from '../world/run-worlds.ts';
 
 /** What is played, and at most how much of it. */
 export type Asked = { most: number } & (
@@ -29,9 +29,8 @@ async function* playsOf(asked: Asked): AsyncGenerator<Play> {
     for (let seed = 1; ; seed += 1) {
       const name = worlds[(seed - 1) % worlds.length] ?? '';
       const play = async (): Promise<string | undefined> => {
-        const { figures } = await runWorlds([drawWorld(seed, name, { api })]);
-        const rules = [...figures.values()].flatMap(({ breaches }) => Object.keys(breaches));
-        return rules.length === 0 ? undefined : rules.join(', ');
+        const { broken } = await runWorld(drawWorld(seed, name, { api }));
+        return broken.length === 0 ? undefined : broken.join(', ');
       };
       yield [`${name} ${seed}`, play];
     }
@@ -41,10 +40,8 @@ async function* playsOf(asked: Asked): AsyncGenerator<Play> {
   for (const scenario of scenarios.filter(({ name }) => aim.scenarios.includes(name)))
     for (const each of (await designOf(place, scenario)).filter((one) => isAimedAt(aim, one))) {
       const play = async (): Promise<string | undefined> => {
-        const weaves = emptyWeaves();
-        await runCase(place, each, weaves);
         // The second line of a story names the promise, and perhaps whom it befell.
-        return weaves.broken.map((story) => /^ {2}(.*?)(?: \+\d+)?:/m.exec(story)?.[1] ?? story)[0];
+        return /^ {2}(.*?)(?: \+\d+)?:/m.exec((await runCase(place, each)).story)?.[1];
       };
       yield [describeCase(each), play];
     }

@@ -121,7 +121,6 @@ export class Drive implements Stage {
         struck: this.#strikes.struck,
         submits: this.#witness.submits,
         deeds: this.#persons.deeds,
-        ticks: this.#ticks,
         resumes: [...this.#persons.resumes.values()].reduce((sum, times) => sum + times, 0),
       });
     } finally {

@@ -17,7 +17,6 @@ interface Course {
   struck: StrikePoint[];
   /** For how many more batches submits went on, and where they were taken up. */
   submits: string[];
-  ticks: number;
   deeds: Deed[];
   /** How often the operator resumed campaigns that had paused by themselves. */
   resumes: number;

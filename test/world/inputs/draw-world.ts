@@ -25,7 +25,7 @@ export interface World {
 }
 
 /** The worlds that there are with each API. */
-export function worldNamesOf(api: ServiceApi): string[] {
+function worldNamesOf(api: ServiceApi): string[] {
   return Object.keys(api === 'contract' ? kinds : { ...kinds, ...reportedKinds });
 }
 
