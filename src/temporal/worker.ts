@@ -17,6 +17,7 @@ import { beatEveryMs, httpTimeoutMs, longestPostMs } from './timeouts.ts';
 import { keepWebhooksRunning } from './webhooks.ts';
 import { loadWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 import type { Context } from '@temporalio/activity';
+import type { Traces } from './traces.ts';
 import type { Store } from '../ledger/tx.ts';
 
 export interface WorkerOptions {
@@ -29,6 +30,8 @@ export interface WorkerOptions {
   bundle?: WorkflowBundle;
   /** With it, Temporal hands work to this worker only while it calls this version current. Default: whatever comes. */
   version?: WorkerDeploymentVersion | undefined;
+  /** Where spans are sent. Default: there are none. */
+  traces?: Traces | null;
 }
 
 export interface RunningWorker {
@@ -94,7 +97,7 @@ function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
 
 /** Starts the workers of one process, one for each task queue of this database. PostgreSQL takes any number, SQLite one process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { config, connection, namespace } = options;
+  const { config, connection, namespace, traces = null } = options;
   const stopping = new AbortController();
   const deps = createDependencies(options, stopping.signal);
   const { submit, collect, deliver, ...planning } = createActivities(deps);
@@ -103,6 +106,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     connection,
     namespace,
     ...polls,
+    interceptors: { activity: traces === null ? [] : [traces.activity] },
     shutdownGraceTime: httpTimeoutMs(config) + config.CARILLON_SUBMIT_SLACK_MS,
     ...(options.version === undefined ? {} : { workerDeploymentOptions: versioned(options.version) }),
   };
@@ -110,9 +114,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     Worker.create({
       ...shared,
       taskQueue: queues.campaign,
-      workflowBundle: options.bundle ?? (await loadWorkflowBundle()),
+      workflowBundle: options.bundle ?? (await loadWorkflowBundle({ isTraced: traces !== null })),
+      ...(traces === null ? {} : { sinks: traces.sinks }),
       activities: planning,
-      interceptors: { activity: [beatWhileRunning] },
+      interceptors: { activity: [...shared.interceptors.activity, beatWhileRunning] },
       stickyQueueScheduleToStartTimeout: config.CARILLON_STICKY_TIMEOUT_MS,
       maxConcurrentActivityTaskExecutions: 10,
     }),

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { argv } from 'node:process';
@@ -18,13 +19,23 @@ const ownWorkflows = fileURLToPath(new URL(`../../workflows/index.${extension}`,
 /** Only compiled code has a bundle beside it; code that runs from source bundles its own, which cannot be stale. */
 const prebuilt = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
+/** Temporal's interceptors of workflows that make spans. */
+const makeSpans = createRequire(import.meta.url).resolve('@temporalio/interceptors-opentelemetry/lib/workflow-interceptors');
+
+interface BundleOptions {
+  /** Default: those of this program. */
+  workflowsPath?: string;
+  /** Whether workflows make spans. Default: they make none. */
+  isTraced?: boolean;
+}
+
 /** Bundles source or compiled workflows in about a second. Throws WorkflowBundleError that names what is not deterministic. */
-export async function bundleWorkflows(workflowsPath = ownWorkflows): Promise<{ code: string }> {
+export async function bundleWorkflows({ workflowsPath = ownWorkflows, isTraced = false }: BundleOptions = {}): Promise<{ code: string }> {
   // The bundler tells details of a failure to its logger only, and otherwise reports progress that nobody asked for.
   const said: string[] = [];
   const logger = new DefaultLogger('ERROR', ({ message }) => void said.push(message));
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger });
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger, workflowInterceptorModules: isTraced ? [makeSpans] : [] });
     return { code };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -36,9 +47,9 @@ export async function bundleWorkflows(workflowsPath = ownWorkflows): Promise<{ c
   }
 }
 
-/** The bundle that the build made, when it lies beside the running code; else one made now. */
-export async function loadWorkflowBundle(): Promise<WorkflowBundle> {
-  return existsSync(prebuilt) ? { codePath: prebuilt } : await bundleWorkflows();
+/** The bundle that the build made, when it lies beside the running code and spans are not wanted; else one made now. */
+export async function loadWorkflowBundle({ isTraced }: { isTraced: boolean }): Promise<WorkflowBundle> {
+  return existsSync(prebuilt) && !isTraced ? { codePath: prebuilt } : await bundleWorkflows({ isTraced });
 }
 
 async function writeBundle(path: string): Promise<void> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { deleteWebhook, steerWebhook } from '../../src/ledger/webhooks/registry.ts';
-import { campaignQueues } from '../../src/rules/ids.ts';
+import { campaignQueues, campaignWorkflowId } from '../../src/rules/ids.ts';
 import { addTestWebhook, webhookId } from '../shared/hooks/webhook-world.ts';
 import { patient, withRun, type CampaignRun } from '../support/campaign-run.ts';
 import { freePort } from '../support/free-port.ts';
@@ -19,14 +19,18 @@ import { runCommand } from '../support/worker-process.ts';
 
 const temporal = useSharedTemporal();
 
-interface Span {
+interface Facts {
+  name: string;
+  attributes?: { key: string; value: Record<string, unknown> }[];
+}
+
+interface Span extends Facts {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
-  name: string;
   startTimeUnixNano: string;
   endTimeUnixNano: string;
-  attributes: { key: string; value: Record<string, unknown> }[];
+  events?: Facts[];
 }
 
 interface Sent {
@@ -57,8 +61,16 @@ async function startCollector() {
   };
 }
 
-const valueOf = ({ attributes }: Span, key: string): unknown =>
+const valueOf = ({ attributes = [] }: Facts, key: string): unknown =>
   Object.values(attributes.find((attribute) => attribute.key === key)?.value ?? {})[0];
+
+/** What the history of the campaign holds in headers. */
+async function headersOf({ client, id }: CampaignRun): Promise<string[]> {
+  const { events } = await client.workflow.getHandle(campaignWorkflowId(id, 1)).fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
+    Object.values(scheduled?.header?.fields ?? {}).map(({ data }) => Buffer.from(data ?? []).toString()),
+  );
+}
 
 test.concurrent(
   'a round is one trace from the campaign to the id of each conversation, told by two workers; it tells no secret',
@@ -82,33 +94,42 @@ test.concurrent(
         expect(await last.terminate()).toEqual({ code: 0, signal: null });
 
         const spans = collector.spans();
-        const named = (name: string) => spans.filter((span) => span.name === name);
         expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
-        const ids = spans.map(({ spanId }) => spanId);
-        expect(spans.filter(({ spanId }, index) => ids.indexOf(spanId) !== index)).toEqual([]);
-        const [root] = named('round');
-        expect(named('batch').map((span) => span.parentSpanId)).toEqual(ledger.batches.map(() => root?.spanId));
-        const batches = new Map(named('batch').map((span) => [span.spanId, valueOf(span, 'carillon.batch.id')]));
-        const called = ledger.attempts.filter(({ settled_at: at, posted_at: posted }) => at !== null && posted !== null);
-        const shown = named('call').map((span) => ({
-          call: valueOf(span, 'carillon.call.id'),
-          batch: batches.get(span.parentSpanId ?? ''),
-          disposition: valueOf(span, 'carillon.call.disposition'),
-          conversation: valueOf(span, 'carillon.conversation.id') ?? null,
-        }));
-        expect(shown).toHaveLength(called.length);
-        expect(shown).toEqual(
+        const byId = new Map(spans.map((span) => [span.spanId, span]));
+        expect(byId.size).toBe(spans.length);
+        const roots = spans.filter(({ parentSpanId = '' }) => parentSpanId === '');
+        expect(roots.map(({ name }) => name)).toEqual(['RunWorkflow:campaign']);
+        expect(spans.filter(({ parentSpanId = '' }) => parentSpanId !== '' && !byId.has(parentSpanId))).toEqual([]);
+        const shown = (type: string, key: string) =>
+          spans
+            .flatMap(({ events = [] }) => events.filter(({ name }) => name === type))
+            .map((event) => ({
+              batch: valueOf(event, 'carillon.batch.id'),
+              call: valueOf(event, 'carillon.call.id'),
+              [key]: valueOf(event, key),
+            }));
+        expect(shown('batch.state', 'carillon.batch.state')).toEqual(
           expect.arrayContaining(
-            called.map((row) => ({
-              call: row.attempt_id,
-              batch: row.batch_id,
-              disposition: row.disposition,
-              conversation: row.conversation_id,
-            })),
+            ledger.batches.map(({ batch_id: batch, state }) => ({ batch, call: undefined, 'carillon.batch.state': state })),
           ),
         );
-        expect(shown.filter(({ conversation }) => conversation !== null).length).toBeGreaterThan(8);
+        const called = ledger.attempts.filter(({ settled_at: at, posted_at: posted }) => at !== null && posted !== null);
+        expect(shown('attempt.settled', 'carillon.call.disposition')).toEqual(
+          expect.arrayContaining(
+            called.map((row) => ({ batch: row.batch_id, call: row.attempt_id, 'carillon.call.disposition': row.disposition })),
+          ),
+        );
+        const talked = called.filter(({ conversation_id: conversation }) => conversation !== null);
+        expect(talked.length).toBeGreaterThan(8);
+        expect(shown('attempt.matched', 'carillon.conversation.id')).toEqual(
+          expect.arrayContaining(
+            talked.map((row) => ({ batch: row.batch_id, call: row.attempt_id, 'carillon.conversation.id': row.conversation_id })),
+          ),
+        );
         expect(spans.every((span) => BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano))).toBe(true);
+        const headers = await headersOf(run);
+        expect(headers.length).toBeGreaterThan(4);
+        expect(headers.filter((text) => !/^\{"traceparent":"00-[0-9a-f]{32}-[0-9a-f]{16}-01"\}$/.test(text))).toEqual([]);
         expect(findTokens(collector.texts.join('\n'), [run.apiKey, ...run.list.tokens])).toEqual([]);
       });
     } finally {

@@ -4,28 +4,26 @@ import { gunzipSync } from 'node:zlib';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker } from '@temporalio/worker';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.ts';
 
 const folder = new URL('./histories/', import.meta.url);
 const texts = new Map(readdirSync(folder).map((name) => [name, gunzipSync(readFileSync(new URL(name, folder))).toString()]));
 const histories = [...texts].map(([workflowId, json]) => ({ workflowId, history: historyFromJSON(JSON.parse(json)) }));
 
-let bundle: { code: string };
-beforeAll(async () => {
-  bundle = await bundleWorkflows();
-});
-
 async function replay(workflowBundle: { code: string }): Promise<{ name: string; error: Error | undefined }[]> {
   const results = [];
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+  for await (const { workflowId, error } of Worker.runReplayHistories(
+    { workflowBundle, sinks: { exporter: { export: { fn: () => {} } } } },
+    histories,
+  )) {
     results.push({ name: workflowId, error });
   }
   return results;
 }
 
-test('every recorded campaign replays with the workflow as it is', async () => {
-  const results = await replay(bundle);
+test.each([{ isTraced: false }, { isTraced: true }])('every recorded campaign replays with the workflow as it is: %o', async (options) => {
+  const results = await replay(await bundleWorkflows(options));
   expect(results.length).toBe(histories.length);
   expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
 });
@@ -44,7 +42,7 @@ test.each([
 });
 
 test('replaying notices a workflow that does something else', async () => {
-  const broken = await bundleWorkflows(fileURLToPath(new URL('./broken-workflow.ts', import.meta.url)));
+  const broken = await bundleWorkflows({ workflowsPath: fileURLToPath(new URL('./broken-workflow.ts', import.meta.url)) });
   const results = await replay(broken);
   expect(results.length).toBe(histories.length);
   for (const { error } of results) expect(error).toBeInstanceOf(DeterminismViolationError);

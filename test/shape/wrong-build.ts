@@ -14,7 +14,7 @@ export async function makeWrongBuild(folder: string): Promise<string> {
     await symlink(join(root, name), join(folder, name));
   }
   await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
-  const { code } = await bundleWorkflows(brokenWorkflow);
+  const { code } = await bundleWorkflows({ workflowsPath: brokenWorkflow });
   await writeFile(join(folder, 'dist/workflow-bundle.js'), code);
   return join(folder, 'dist/src/interfaces/cli/main.js');
 }

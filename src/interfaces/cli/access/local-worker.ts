@@ -4,6 +4,7 @@ import type { Logger } from '../../../shared/logger.ts';
 import { connectTemporalNative, type TemporalTarget } from '../../../temporal/connection.ts';
 import { startHealthServer, type HealthServer } from '../../../temporal/health-server.ts';
 import { installRuntime } from '../../../temporal/runtime-logger.ts';
+import type { Traces } from '../../../temporal/traces.ts';
 import { startWorker } from '../../../temporal/worker.ts';
 import { definedOnly } from '../../../operations/control/control.ts';
 import type { Io } from '../terminal/io.ts';
@@ -28,6 +29,7 @@ interface LocalWorkerInput {
   logger: Logger;
   target?: TemporalTarget | null;
   version?: WorkerDeploymentVersion | undefined;
+  traces?: Traces | null;
 }
 
 /**
@@ -48,7 +50,7 @@ export async function startLocalWorker(io: Pick<Io, 'env'>, input: LocalWorkerIn
 
 async function connectAndWork(
   io: Pick<Io, 'env'>,
-  { config, store, logger, target = null, version }: LocalWorkerInput,
+  { config, store, logger, target = null, version, traces = null }: LocalWorkerInput,
   health: HealthServer | null,
 ): Promise<LocalWorker> {
   installRuntime(logger, { metrics: config.CARILLON_METRICS_LISTEN });
@@ -58,7 +60,7 @@ async function connectAndWork(
   });
   installRuntime(logger, { address });
   try {
-    const worker = await startWorker({ config, connection, namespace, store, logger, version });
+    const worker = await startWorker({ config, connection, namespace, store, logger, version, traces });
     health?.watch({ connection, store, isRunning: () => worker.isRunning() });
     const finished = closeAfter(worker.finished, async () => {
       await health?.close();

@@ -56,12 +56,12 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
     const ledger = await openWorkerLedger(config);
     try {
       const logger = createLogger(config.CARILLON_LOG_LEVEL);
-      const traces = await openTraces(config, ledger.store, logger);
+      const traces = await openTraces(config, logger);
       ledger.store.onEvents = (events) => {
         logEvents(logger, events);
-        traces?.tell(events);
+        traces?.note(events);
       };
-      const worker = await startLocalWorker(io, { config, store: ledger.store, logger, version });
+      const worker = await startLocalWorker(io, { config, store: ledger.store, logger, version, traces });
       if (json) tellReady(io, config, worker, ledger.store.ledgerId);
       if (version !== undefined) logger.info(version, routedText(version));
       announce(logger, config, worker);
@@ -76,11 +76,11 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
 }
 
 /** Loaded only where it is wanted: its modules take their time. */
-async function openTraces(config: Config, store: Store, logger: Logger): Promise<Traces | null> {
+async function openTraces(config: Config, logger: Logger): Promise<Traces | null> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = config;
   if (all === undefined && own === undefined) return null;
   const { traceCampaigns } = await import('../../../temporal/traces.ts');
-  return traceCampaigns({ store, logger });
+  return traceCampaigns(logger);
 }
 
 /** Throws ConfigError when only one of the two is set. */
