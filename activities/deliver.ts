@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import { longestDeliveryMs, pauseAfterFailuresMs } from '../src/rules/webhooks/pace.ts';
 import { HookError, addressPlace } from '../src/shared/hooks/errors.ts';
@@ -9,7 +8,8 @@ import { EventFeed } from '../src/ledger/read/event-feed.ts';
 import { writeMessage, type WebhookMessage } from '../src/ledger/webhooks/message.ts';
 import { claimDeliveries, moveCursor, noteDelivered, noteFailed, readClaim, type Claim } from '../src/ledger/webhooks/deliveries.ts';
 import type { Webhook } from '../src/ledger/webhooks/registry.ts';
-import { instantForLog, type ActivityDependencies } from './dependencies.ts';
+import { instantForLog, senderOf, type ActivityDependencies } from './dependencies.ts';
+import { expectedWait } from './failures.ts';
 import { startHeartbeat } from './heartbeat.ts';
 
 export interface DeliverInput {
@@ -26,7 +26,6 @@ const pollMs = 1_000;
 const pageSize = 200;
 /** Events that are nothing for it are kept as read so seldom: to read them again does no harm. */
 const keepEveryMs = 30_000;
-const timeoutMs = 15_000;
 
 interface Delivery {
   deps: ActivityDependencies;
@@ -47,7 +46,7 @@ export async function deliver(deps: ActivityDependencies, { webhookId }: Deliver
   const { cancellationSignal: calledOff } = context;
   const leaving = AbortSignal.any([calledOff, deps.stopping]);
   const everyMs = deps.limits.heartbeatEveryMs;
-  const heartbeat = startHeartbeat(() => context.heartbeat(), { everyMs, longestStepMs: 4 * timeoutMs });
+  const heartbeat = startHeartbeat(() => context.heartbeat(), { everyMs, longestStepMs: 60_000 });
   try {
     return await deliverInOrder({ deps, ...claimed, calledOff, leaving, onStep: heartbeat.step });
   } finally {
@@ -89,12 +88,13 @@ async function deliverInOrder(delivery: Delivery): Promise<DeliverResult> {
 
 /** Null when the receiver has confirmed the message; else how the delivery ends. Throws the failure of a receiver that did not take it. */
 async function deliverOne(delivery: Delivery, message: WebhookMessage, seq: number): Promise<DeliverResult | null> {
-  const { deps, claim, leaving } = delivery;
+  const { deps, claim, webhook, calledOff, leaving } = delivery;
   const end = await findEnd(delivery);
   if (end !== null) return end;
   if (leaving.aborted) return { isOver: false };
   try {
-    await post(delivery, message);
+    // The ledger is not touched meanwhile: nobody waits for a receiver.
+    await postSigned({ ...senderOf(deps), url: webhook.url, eventId: message.id, body: message.body, stopping: calledOff });
   } catch (error) {
     if (error instanceof HookError) return failOne(delivery, error);
     throw error;
@@ -107,22 +107,6 @@ async function deliverOne(delivery: Delivery, message: WebhookMessage, seq: numb
 async function findEnd({ deps, claim }: Delivery): Promise<DeliverResult | null> {
   const standing = await readClaim(deps.store, claim);
   return standing === 'held' ? null : { isOver: standing === 'over' };
-}
-
-/** The ledger is not touched meanwhile: nobody waits for a receiver. */
-async function post({ deps, webhook, calledOff }: Delivery, { id, body }: WebhookMessage): Promise<void> {
-  await postSigned({
-    url: webhook.url,
-    readVariable: deps.readVariable ?? (() => undefined),
-    secret: deps.hookSecret ?? null,
-    networks: deps.hookNetworks,
-    eventId: id,
-    body,
-    timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),
-    proxies: deps.proxies,
-    nowReal: deps.nowReal,
-    stopping: calledOff,
-  });
 }
 
 const statusGone = 410;
@@ -141,10 +125,5 @@ async function failOne({ deps, claim, webhook }: Delivery, { fault, status }: Ho
   }
   const retryInMs = pauseAfterFailuresMs(failures);
   deps.logger.warn({ webhookId, place, fault, status, failures, retryInMs }, 'a webhook did not take an event');
-  throw ApplicationFailure.create({
-    type: failureTypes.hook,
-    message: `The webhook did not take an event (${status ?? fault})`,
-    nextRetryDelay: retryInMs,
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  throw expectedWait({ type: failureTypes.hook, message: `The webhook did not take an event (${status ?? fault})`, retryInMs });
 }

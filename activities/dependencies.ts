@@ -7,6 +7,7 @@ import type { Proxies } from '../src/shared/network/proxies.ts';
 import type { RequestNotes } from './request-notes.ts';
 import type { SweepNews } from './sweep-news.ts';
 import type { Store } from '../src/ledger/tx.ts';
+import type { Sender } from '../src/shared/hooks/signed-post.ts';
 
 /** What the activities work with; a test hands in its own. */
 export interface ActivityDependencies {
@@ -53,6 +54,12 @@ export interface ActivityDependencies {
     /** A process that sweeps an agent's list and is silent for this long loses it to another one. */
     leaseMs: number;
   };
+}
+
+/** How this process sends to hooks and webhooks; a message of its own has at most 15 s. */
+export function senderOf(deps: ActivityDependencies): Sender & { timeoutMs: number } {
+  const { readVariable = () => undefined, hookSecret: secret = null, hookNetworks: networks, proxies, nowReal, stopping, limits } = deps;
+  return { readVariable, secret, networks, proxies, nowReal, stopping, timeoutMs: Math.min(15_000, limits.httpTimeoutMs) };
 }
 
 /** Service time in whole milliseconds, as the database keeps it. */

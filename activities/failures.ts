@@ -1,11 +1,11 @@
-import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure, type ApplicationFailureOptions } from '@temporalio/common';
 import { ServiceError, RateLimitedError } from '../src/service/port/errors.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { isAway, StandbyError } from '../src/ledger/postgres/writer-pool.ts';
 import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
 
-interface ExpectedWait {
+interface ExpectedWait extends Pick<ApplicationFailureOptions, 'nonRetryable' | 'details'> {
   type: string;
   message: string;
   /** Real milliseconds until it is worth trying again; the retry policy decides when it is absent. */
@@ -13,10 +13,9 @@ interface ExpectedWait {
 }
 
 /** Something that is waited for as a matter of course: it is retried and raises no alarm. */
-export function expectedWait({ type, message, retryInMs }: ExpectedWait): ApplicationFailure {
+export function expectedWait({ retryInMs, ...failure }: ExpectedWait): ApplicationFailure {
   return ApplicationFailure.create({
-    type,
-    message,
+    ...failure,
     category: ApplicationFailureCategory.BENIGN,
     ...(retryInMs === undefined ? {} : { nextRetryDelay: Math.max(1, Math.ceil(retryInMs)) }),
   });

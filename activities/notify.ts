@@ -1,4 +1,3 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import { HookError, hookPlace } from '../src/shared/hooks/errors.ts';
 import { postSigned } from '../src/shared/hooks/signed-post.ts';
@@ -6,7 +5,8 @@ import { findCampaign } from '../src/ledger/rows/campaigns.ts';
 import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/notices.ts';
 import { findOwnPause, readOwnPause } from '../src/ledger/campaign/own-pause.ts';
 import type { RoundEnd } from '../src/ledger/campaign/round-end.ts';
-import { instantForLog, type ActivityDependencies } from './dependencies.ts';
+import { instantForLog, senderOf, type ActivityDependencies } from './dependencies.ts';
+import { expectedWait } from './failures.ts';
 
 export interface NotifyInput {
   campaignId: string;
@@ -33,8 +33,6 @@ export interface UndeliveredInput extends NoticeFault {
   /** Of a pause; absent: it was the end. */
   pausedAt?: number;
 }
-
-const timeoutMs = 15_000;
 
 /** Tells the completion hook of a campaign that a round has ended. */
 export async function notify(deps: ActivityDependencies, { campaignId, round, end }: NotifyInput): Promise<void> {
@@ -87,29 +85,17 @@ async function tell(deps: ActivityDependencies, notice: Notice, body: () => Prom
     const told = await body();
     if (told === null) return;
     place = hookPlace(notice.hook, hook.url);
-    await postSigned({
-      url: hook.url,
-      readVariable: deps.readVariable ?? (() => undefined),
-      secret: deps.hookSecret ?? null,
-      networks: deps.hookNetworks,
-      eventId: eventIdOf(notice),
-      body: told,
-      timeoutMs: Math.min(timeoutMs, deps.limits.httpTimeoutMs),
-      proxies: deps.proxies,
-      nowReal: deps.nowReal,
-      stopping: deps.stopping,
-    });
+    await postSigned({ ...senderOf(deps), url: hook.url, eventId: eventIdOf(notice), body: told });
     await noteNotice(store, notice, { now: await instantForLog(deps), fault: null });
   } catch (error) {
     if (!(error instanceof HookError)) throw error;
     const { fault, status } = error;
     logger.warn({ campaignId, round, fault, status, hook: place }, `a hook was not notified of the ${what}`);
-    throw ApplicationFailure.create({
+    throw expectedWait({
       type: failureTypes.hook,
       message: `The hook was not notified of the ${what} (${status ?? fault})`,
       nonRetryable: status !== null && isRefusal(status),
       details: [{ fault, status } satisfies NoticeFault],
-      category: ApplicationFailureCategory.BENIGN,
     });
   }
 }

@@ -3,7 +3,7 @@ import { failureTypes } from '../src/rules/failure-types.ts';
 import { HookError, hookPlace } from '../src/shared/hooks/errors.ts';
 import { askPreDial } from '../src/shared/hooks/pre-dial.ts';
 import { findUnscreened, noteSilentHook, storeScreening } from '../src/ledger/dial/screening.ts';
-import { serviceNow, type ActivityDependencies } from './dependencies.ts';
+import { senderOf, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { expectedWait } from './failures.ts';
 
 /** After an answer that took longer, the request that dials is a try of its own, so that it has its whole time limit. */
@@ -40,16 +40,11 @@ export async function screen(
         })),
       },
       {
+        ...senderOf(deps),
         url: preDial.url,
-        readVariable: deps.readVariable ?? (() => undefined),
-        secret: deps.hookSecret ?? null,
-        networks: deps.hookNetworks,
-        proxies: deps.proxies,
         // A later question is another one: an answer kept for the first must not be given again.
         eventId: `${batchId}/pre_dial/${askedAt}`,
         timeoutMs: Math.min(preDial.timeoutMs, deps.limits.postingWindowMs),
-        nowReal: deps.nowReal,
-        stopping: deps.stopping,
       },
     );
     await storeScreening(store, { batchId, askedAt, verdicts });

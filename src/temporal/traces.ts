@@ -65,7 +65,7 @@ function factsOf({ type, data, campaignId, batchId, attemptId }: NewEvent): Attr
   return type === 'attempt.settled' ? { ...ids, 'carillon.call.disposition': data.disposition } : null;
 }
 
-/** The context of whatever a call goes on with: the one with threads of its own is a package of another line. */
+/** Keeps the active context across awaits. */
 function contextsOfCalls(): ContextManager {
   const storage = new AsyncLocalStorage<Context>();
   const manager: ContextManager = {

@@ -10,9 +10,8 @@ import { readSigningKeys, signedHeaders } from './signature.ts';
 
 export type HookWay = Pick<SignedPost, 'networks' | 'resolve' | 'proxies' | 'timeoutMs'>;
 
-export interface SignedPost {
-  /** As it is written in the campaign file: it may only say where the address stands. */
-  url: string;
+/** What all requests of a process to hooks and webhooks have in common. */
+export interface Sender {
   readVariable: (name: string) => string | undefined;
   /** Null: the worker has none, and nothing is sent. */
   secret: string | null;
@@ -20,16 +19,22 @@ export interface SignedPost {
   networks: BlockList | undefined;
   /** Default: as the system does. */
   resolve?: Resolve;
-  /** The same for each try of the same event, so that the receiver can tell a repetition. */
-  eventId: string;
-  body: object;
-  /** Until the answer is there; real time. */
-  timeoutMs: number;
   /** Default: none. */
   proxies?: Proxies | undefined;
   nowReal: () => number;
   /** Ends the request when the process is asked to stop. */
   stopping: AbortSignal;
+}
+
+/** One request. */
+export interface SignedPost extends Sender {
+  /** As it is written in the campaign file: it may only say where the address stands. */
+  url: string;
+  /** The same for each try of the same event, so that the receiver can tell a repetition. */
+  eventId: string;
+  body: object;
+  /** Until the answer is there; real time. */
+  timeoutMs: number;
 }
 
 /** A body of no interest is read for so long and so far, and then let go. */
