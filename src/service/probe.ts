@@ -1,4 +1,4 @@
-import { keyHeaders, type ServiceApi } from '../rules/service-api.ts';
+import { keyHeaders, serviceApis, type ServiceApi } from '../rules/service-api.ts';
 import { openConnection } from './convai/connection.ts';
 import { root } from './http/paths.ts';
 import { RefusedError, ServiceError } from './port/errors.ts';
@@ -7,20 +7,23 @@ import type { ConnectOptions } from './registry.ts';
 /** Whether a service has an interface: its operations are there, the key is refused in its header, or may not do that. */
 export type Probe = 'answers' | 'key_refused' | 'not_permitted' | 'not_there' | 'unclear';
 
+const harmless = {
+  contract: ['POST', '/phone-numbers/batch-calls'],
+  'batch-calling': ['GET', '/batch-calling/workspace'],
+  campaigns: ['GET', '/outbound-campaigns/campaigns'],
+} as const satisfies Record<ServiceApi, readonly ['GET' | 'POST', string]>;
+
 /**
  * Asks for each interface by an operation that calls nobody: a page of its list, or, for the contract, which has none, a request to dial
  * without agent, caller and recipients. Throws ServiceOptionsError.
  */
 export async function probeService({ api: _api, ...options }: ConnectOptions): Promise<Record<ServiceApi, Probe>> {
-  const [contract, batchCalling, campaigns] = await Promise.all([
-    probe(options, 'contract', 'POST', '/phone-numbers/batch-calls'),
-    probe(options, 'batch-calling', 'GET', '/batch-calling/workspace'),
-    probe(options, 'campaigns', 'GET', '/outbound-campaigns/campaigns'),
-  ]);
-  return { contract, 'batch-calling': batchCalling, campaigns };
+  const probes = serviceApis.map(async (api) => [api, await probe(options, api)] as const);
+  return Object.fromEntries(await Promise.all(probes)) as Record<ServiceApi, Probe>;
 }
 
-async function probe(options: Omit<ConnectOptions, 'api'>, api: ServiceApi, method: 'GET' | 'POST', below: string): Promise<Probe> {
+async function probe(options: Omit<ConnectOptions, 'api'>, api: ServiceApi): Promise<Probe> {
+  const [method, below] = harmless[api];
   const transport = openConnection({ ...options, keyHeader: keyHeaders[api] });
   try {
     if (method === 'GET') await transport.read(root + below);

@@ -4,9 +4,8 @@ const reported = 'src/ledger/collect/reported.ts';
 const lookUps = 'src/ledger/collect/look-ups.ts';
 const withdrawals = 'src/ledger/plan/withdrawals.ts';
 const lookUp = 'activities/look-up.ts';
-const keyed = 'src/service/campaigns/find-keyed.ts';
-const requests = 'src/service/campaigns/requests.ts';
-const marked = 'src/service/batch-calling/find-marked.ts';
+const keyed = 'src/service/published/campaigns.ts';
+const marked = 'src/service/published/batch-calling.ts';
 const sent = 'src/service/sent-events.ts';
 const calls = 'activities/reported-calls';
 const caught = 'activities/reported-guards';
@@ -89,7 +88,7 @@ export const guardsOfReports: readonly Guard[] = [
     worlds: ['lagging', 'mixed'],
   }),
   guard('look-up: what cannot be read', 'An entry without a name may be the request.', {
-    edits: [edit(marked, 'return walked.isWhole ?', 'return walked.ids.size === 0 ?')],
+    edits: [edit(marked, '?? (isWhole ?', '?? (ids.size === 0 ?')],
     test: [batchesTest, 'not_readable'],
   }),
   guard('look-up: a request that is there twice', 'Its campaign pauses, and a person decides.', {
@@ -117,7 +116,7 @@ export const guardsOfReports: readonly Guard[] = [
   guard('fence: told from the request by its date', 'What is named like one of the two and dated like the other is neither.', {
     edits: [
       edit(
-        requests,
+        keyed,
         '  if (isAhead !== isNamedFence) return null;\n  return isAhead ?',
         '  if (isAhead !== isNamedFence && created < 0) return null;\n  return isNamedFence ?',
       ),
@@ -194,11 +193,10 @@ export const guardsOfReports: readonly Guard[] = [
   guard('a request says how many of its calls may be open', 'A service with a queue of its own opens no more of them at once.', {
     edits: [
       edit(
-        'src/service/batch-calling/service.ts',
+        'src/service/published/parts.ts',
         'concurrency === null ? {} : { target_concurrency_limit: concurrency }',
         'concurrency === null ? {} : {}',
       ),
-      edit(requests, 'concurrency === null ? {} : { target_concurrency_limit: concurrency }', 'concurrency === null ? {} : {}'),
     ],
     test: [caught, 'as many calls as the service has lines'],
   }),
