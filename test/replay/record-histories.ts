@@ -1,6 +1,6 @@
 /**
  * Records the histories that replay.test.ts replays: `npx tsx test/replay/record-histories.ts drained`, say; without a name, all. Run it
- * after a deliberate change of the workflow. Campaigns on a sandbox take the usual way; branches.ts leads through the others.
+ * after a deliberate change of the workflow. With `--traced` campaigns make spans, and their histories get names of their own. Campaigns on a sandbox take the usual way; branches.ts leads through the others.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -20,6 +20,7 @@ import { openStore } from '../../src/ledger/open-ledger.ts';
 import { connectTemporal, connectTemporalNative } from '../../src/temporal/connection.ts';
 import { startDevServer } from '../../src/temporal/dev-server.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
+import { traceCampaigns } from '../../src/temporal/traces.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
 import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { buildRules, minuteMs } from '../support/campaign-rules.ts';
@@ -68,7 +69,10 @@ const config = readConfig({
 const store = await openStore({ sqlitePath: join(await mkdtemp(join(tmpdir(), 'carillon-record-')), 'record.db') });
 const { connection } = await connectTemporalNative(config);
 const { client } = await connectTemporal(config);
-const worker = await startWorker({ config, connection, namespace: 'default', store, logger: createLogger('silent') });
+const logger = createLogger('silent');
+const isTraced = process.argv.includes('--traced');
+const traces = isTraced ? traceCampaigns(logger) : null;
+const worker = await startWorker({ config, connection, namespace: 'default', store, logger, traces });
 
 /** Takes out what names the machine that recorded: its identity, its host and its paths. Replay does not look at them. */
 function anonymise(json: string): string {
@@ -96,12 +100,15 @@ const recordings = {
 } satisfies Record<string, { areaCode: string; more: Partial<CampaignRules>; updates: unknown[] }>;
 
 const folder = new URL('./histories/', import.meta.url);
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((word) => word !== '--traced');
 const isWanted = (name: string) => wanted.length === 0 || wanted.includes(name);
 async function write(name: string, handle: WorkflowHandle): Promise<void> {
-  await writeFile(new URL(`${name}.json.gz`, folder), gzipSync(anonymise(historyToJSON(await handle.fetchHistory())), { level: 9 }));
+  await writeFile(
+    new URL(`${name}${isTraced ? '-traced' : ''}.json.gz`, folder),
+    gzipSync(anonymise(historyToJSON(await handle.fetchHistory())), { level: 9 }),
+  );
 }
-await recordBranches(isWanted, write);
+if (!isTraced) await recordBranches(isWanted, write);
 for (const [campaignId, { areaCode, more, updates }] of Object.entries(recordings)) {
   if (!isWanted(campaignId)) continue;
   const own: CampaignRules = { ...rules, ...more };
