@@ -158,10 +158,13 @@ function inputFor({ rules, groups, startsAt }: ForecastRequest, lines: number, c
     endsAt: rules.endsAt,
     marginMs: rules.timing.dispatchMarginMs,
     linesAt: warmingUp(lines, rules.pacing.warmUpMs),
-    startsPerMinute: rules.pacing.startsPerMinute,
-    startLimits: startLimitsOf(rules.callers),
+    startLimits: [...paceOf(rules.pacing), ...startLimitsOf(rules.callers)],
     caps: rules.caps,
   };
+}
+
+function paceOf({ startsPerMinute: most }: CampaignRules['pacing']): StartLimit[] {
+  return most === null ? [] : [{ most, withinMs: 60_000 }];
 }
 
 /** What all numbers may begin together; that people keep theirs, and what other campaigns call from them, is left out. */
@@ -185,7 +188,7 @@ interface Room {
 }
 
 function findNeeds(
-  { pacing: { warmUpMs } }: CampaignRules,
+  { pacing: { warmUpMs }, callers }: CampaignRules,
   input: ForecastInput,
   likely: Forecast,
   { people, lines, accountLines, wordsLines }: Room,
@@ -207,9 +210,9 @@ function findNeeds(
   const limits: [WindowNeeds['limitedBy'], Partial<ForecastInput>][] = [
     ['shared_words', withLines(Math.min(enough, accountLines ?? enough))],
     ['account_limit', withLines(enough)],
-    ['starts_per_minute', { ...withLines(enough), startsPerMinute: null }],
-    ['caller_limits', { ...withLines(enough), startsPerMinute: null, startLimits: [] }],
-    ['warm_up', { linesAt: () => enough, startsPerMinute: null, startLimits: [] }],
+    ['starts_per_minute', { ...withLines(enough), startLimits: startLimitsOf(callers) }],
+    ['caller_limits', { ...withLines(enough), startLimits: [] }],
+    ['warm_up', { linesAt: () => enough, startLimits: [] }],
   ];
   const limit = limits.filter(([by]) => by !== 'shared_words' || wordsLines !== null).find(([, changes]) => fits(changes))?.[0];
   return {

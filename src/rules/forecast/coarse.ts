@@ -32,8 +32,7 @@ export function coarsened(input: ForecastInput): ForecastInput {
     course: { ...course, answeredMs: course.answeredMs * joined, unansweredMs: course.unansweredMs * joined },
     grainMs: joined * grainOf(course.answeredMs, course.unansweredMs),
     // Starts of a minute cannot be told apart any more: as many lines as they keep busy.
-    startsPerMinute: null,
-    startLimits: (input.startLimits ?? []).map((limit) => joinedLimit(limit, joined)),
+    startLimits: input.startLimits.filter((limit) => !isPace(limit)).map((limit) => joinedLimit(limit, joined)),
     linesAt: (sinceMs) => Math.min(linesAt(sinceMs), paced),
   };
 }
@@ -44,9 +43,13 @@ function joinedLimit({ most, withinMs }: StartLimit, joined: number): StartLimit
 }
 
 /** Lines that the starts of a minute keep busy. */
-function pacedLines({ course, startsPerMinute }: ForecastInput): number {
-  if (startsPerMinute === null) return Infinity;
-  return Math.max(1, Math.round((startsPerMinute * meanMs(course)) / minuteMs));
+function pacedLines({ course, startLimits }: ForecastInput): number {
+  const pace = startLimits.find(isPace);
+  return pace === undefined ? Infinity : Math.max(1, Math.round((pace.most * meanMs(course)) / minuteMs));
+}
+
+function isPace({ withinMs }: StartLimit): boolean {
+  return withinMs === minuteMs;
 }
 
 /** How long it takes if lines are all that calls wait for. */

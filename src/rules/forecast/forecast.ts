@@ -2,7 +2,7 @@ import { earliest } from '../campaign-rules.ts';
 import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
 import { capsAllowAt, type FrequencyCap } from '../frequency-caps.ts';
 import { grainOf } from './grain.ts';
-import { LineUse, StartLimits, type StartLimit } from './line-use.ts';
+import { LineUse, type StartLimit } from './line-use.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -48,9 +48,7 @@ export interface ForecastInput {
   marginMs: number;
   /** Lines in use this long after the first instant, at most. */
   linesAt: (sinceMs: number) => number;
-  startsPerMinute: number | null;
-  /** Further limits of starts; default: none. */
-  startLimits?: readonly StartLimit[];
+  startLimits: readonly StartLimit[];
   caps: readonly FrequencyCap[];
   /** Between two of its instants; default: as fine as its calls are short. */
   grainMs?: number;
@@ -118,8 +116,7 @@ class Simulation {
   #nextRetry = 0;
   /** With first attempts to make, the one that is furthest behind first. */
   readonly #fresh = new PriorityQueue<Place>((left, right) => right.fresh / right.count - left.fresh / left.count);
-  readonly #lines = new LineUse();
-  readonly #starts: StartLimits;
+  readonly #lines: LineUse;
   /** The part of a person who was answered so far. */
   #answeredRest = 0;
   readonly #result: Forecast = {
@@ -135,7 +132,7 @@ class Simulation {
 
   constructor(input: ForecastInput) {
     this.#input = input;
-    this.#starts = new StartLimits(input.startLimits);
+    this.#lines = new LineUse(input.startLimits);
     const { answeredMs, unansweredMs } = input.course;
     this.#grainMs = input.grainMs ?? grainOf(answeredMs, unansweredMs);
     // Calls that end together are one event: without a common grain every call would become its own.
@@ -165,15 +162,12 @@ class Simulation {
   }
 
   #nextInstant(now: number): number | null {
-    const { startsPerMinute, at } = this.#input;
+    const { at } = this.#input;
     let next = this.#waiting.peek()?.dueAt ?? null;
     if (this.#hasReady()) {
       // Something could be called and is not: a limit is reached, and it is that which has to give way.
       const lines = this.#lines;
-      const isPaced = startsPerMinute !== null && lines.startsInMinute >= startsPerMinute;
-      const lineFree = Math.min(lines.nextFreeAt, this.#warmsUp(now) ? now + this.#grainMs : Infinity);
-      const pacedUntil = Math.max(isPaced ? lines.nextStartLeavesAt : 0, this.#starts.nextAt(now));
-      next = pacedUntil > 0 ? pacedUntil : lineFree;
+      next = lines.nextStartAt ?? Math.min(lines.nextFreeAt, this.#warmsUp(now) ? now + this.#grainMs : Infinity);
     }
     if (next === null || !Number.isFinite(next)) return null;
     return at + Math.ceil((Math.max(next, now + 1) - at) / this.#grainMs) * this.#grainMs;
@@ -227,9 +221,8 @@ class Simulation {
   }
 
   #startCalls(now: number): void {
-    const { linesAt, at, startsPerMinute } = this.#input;
-    const startsLeft = startsPerMinute === null ? Infinity : startsPerMinute - this.#lines.startsInMinute;
-    let left = Math.min(linesAt(now - at) - this.#lines.inUse, startsLeft, this.#starts.left(now));
+    const { linesAt, at } = this.#input;
+    let left = Math.min(linesAt(now - at) - this.#lines.inUse, this.#lines.startsLeft);
     const called = { answered: 0, unanswered: 0 };
     while (left > 0 && this.#nextRetry < this.#retries.length) {
       const cohort = this.#retries[this.#nextRetry] as Cohort;
@@ -284,7 +277,6 @@ class Simulation {
   #occupyLines(now: number, { answered, unanswered }: Called): void {
     const { course } = this.#input;
     this.#result.calls += answered + unanswered;
-    this.#starts.begin(now, answered + unanswered);
     this.#result.callMs += answered * course.answeredMs + unanswered * course.unansweredMs;
     this.#lines.begin(now, answered, this.#answeredMs);
     this.#lines.begin(now, unanswered, this.#unansweredMs);

@@ -109,7 +109,7 @@ test('every row is in exactly one count, and whoever can be called is called whe
         endsAt,
         marginMs: rules.timing.dispatchMarginMs,
         linesAt: () => 1000,
-        startsPerMinute: null,
+        startLimits: [],
         caps: [],
       });
       expect(unlimited).toMatchObject({ calls: funnel.dialable, neverCalled: 0 });

@@ -152,7 +152,7 @@ function lastStartIn(regions: readonly (readonly string[] | null)[], withLaw = t
     );
   const times = { answerRate: 0, answeredMs: minuteMs, unansweredMs: minuteMs };
   const course = { ...times, retries: 3, retryAt: (_retry: number, endedAt: number) => endedAt + hourMs - minuteMs };
-  const limits = { endsAt: null, marginMs: 10 * minuteMs, linesAt: () => 2, startsPerMinute: null };
+  const limits = { endsAt: null, marginMs: 10 * minuteMs, linesAt: () => 2, startLimits: [] };
   const { lastStartAt } = forecast({ groups: counter.groups(), course, at: noon, caps: rules.caps, ...limits });
   return (lastStartAt ?? 0) - noon;
 }

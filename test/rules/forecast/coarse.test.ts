@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import { coarsened } from '../../../src/rules/forecast/coarse.ts';
 import { forecast, type ForecastGroup, type ForecastInput } from '../../../src/rules/forecast/forecast.ts';
-import { LineUse } from '../../../src/rules/forecast/line-use.ts';
 import { PriorityQueue } from '../../../src/rules/forecast/priority-queue.ts';
 
 const minuteMs = 60_000;
@@ -27,14 +26,14 @@ const many: ForecastInput = {
   endsAt: null,
   marginMs: 0,
   linesAt: () => 20,
-  startsPerMinute: null,
+  startLimits: [],
   caps: [],
 };
 
 test.each([null, 12])(
   'a long campaign ends in large steps when it does in small ones, but for a few hundredths: %s starts per minute',
   (startsPerMinute) => {
-    const input = { ...many, startsPerMinute };
+    const input = { ...many, startLimits: startsPerMinute === null ? [] : [{ most: startsPerMinute, withinMs: minuteMs }] };
     const exact = (forecast(input).finishesAt ?? 0) - monday;
     const coarse = coarsened(input);
     expect(Math.abs((forecast(coarse).finishesAt ?? 0) - monday - exact) / exact).toBeLessThan(0.05);
@@ -58,54 +57,6 @@ test('attempts that were made already are not made again', () => {
   const course = { ...many.course, answerRate: 0 };
   const calls = (attempts: number): number => forecast({ ...many, course, groups: [group(10, { attempts })] }).calls;
   expect([0, 1, 2].map(calls)).toEqual([30, 20, 10]);
-});
-
-function stand(lines: LineUse) {
-  const { inUse, startsInMinute, nextFreeAt, nextStartLeavesAt, lastEndsAt } = lines;
-  return { inUse, startsInMinute, nextFreeAt, nextStartLeavesAt, lastEndsAt };
-}
-
-test('a line is free at the very instant at which its call ends', () => {
-  const lines = new LineUse();
-  lines.begin(1_000, 2, 10_000);
-  lines.begin(1_000, 3, 5_000);
-  expect(stand(lines)).toEqual({
-    inUse: 5,
-    startsInMinute: 5,
-    nextFreeAt: 6_000,
-    nextStartLeavesAt: 1_000 + minuteMs,
-    lastEndsAt: 11_000,
-  });
-  lines.advanceTo(5_999);
-  expect(lines.inUse).toBe(5);
-  lines.advanceTo(6_000);
-  expect([lines.inUse, lines.nextFreeAt]).toEqual([2, 11_000]);
-  lines.advanceTo(11_000);
-  expect([lines.inUse, lines.nextFreeAt, lines.lastEndsAt]).toEqual([0, Infinity, 11_000]);
-});
-
-test('a start counts for a minute, its last instant not included', () => {
-  const lines = new LineUse();
-  lines.begin(0, 2, 5_000);
-  lines.advanceTo(10_000);
-  lines.begin(10_000, 3, 5_000);
-  lines.advanceTo(minuteMs - 1);
-  expect([lines.startsInMinute, lines.nextStartLeavesAt]).toEqual([5, minuteMs]);
-  lines.advanceTo(minuteMs);
-  expect([lines.startsInMinute, lines.nextStartLeavesAt]).toEqual([3, minuteMs + 10_000]);
-  lines.advanceTo(10 * minuteMs);
-  expect([lines.startsInMinute, lines.nextStartLeavesAt]).toEqual([0, Infinity]);
-});
-
-test('several calls may end, and several starts grow old, in one step', () => {
-  const lines = new LineUse();
-  lines.begin(0, 1, 10_000);
-  lines.advanceTo(1_000);
-  lines.begin(1_000, 1, 2_000);
-  lines.advanceTo(2_000);
-  lines.begin(2_000, 1, 200_000);
-  lines.advanceTo(2 * minuteMs);
-  expect([lines.inUse, lines.startsInMinute, lines.lastEndsAt]).toEqual([1, 0, 202_000]);
 });
 
 const byNumber = (left: number, right: number): number => left - right;

@@ -29,6 +29,8 @@ function course(changes: Partial<Course> = {}): Course {
   };
 }
 
+const perMinute = (most: number | null) => (most === null ? [] : [{ most, withinMs: minuteMs }]);
+
 function input(changes: Partial<ForecastInput> = {}): ForecastInput {
   return {
     groups: [group(10)],
@@ -37,7 +39,7 @@ function input(changes: Partial<ForecastInput> = {}): ForecastInput {
     endsAt: null,
     marginMs: 10 * minuteMs,
     linesAt: () => 2,
-    startsPerMinute: null,
+    startLimits: [],
     caps: [],
     ...changes,
   };
@@ -58,7 +60,7 @@ test('ten calls of a minute over two lines take five minutes', () => {
 
 test('a limit of starts per minute holds in any 60 seconds', () => {
   const short = course({ answeredMs: 10 * secondMs, unansweredMs: 10 * secondMs });
-  const result = forecast(input({ course: short, linesAt: () => 100, startsPerMinute: 4 }));
+  const result = forecast(input({ course: short, linesAt: () => 100, startLimits: perMinute(4) }));
   expect(result.lastStartAt).toBe(monday + 2 * minuteMs);
 });
 
@@ -110,7 +112,7 @@ test('100,000 recipients of a hundred places are simulated within the time a per
 
 /** One person at a time, every five seconds: slow, and too simple to be wrong in the same way. */
 function bruteForce(given: ForecastInput) {
-  const { at, endsAt, marginMs, course: plan, startsPerMinute, linesAt } = given;
+  const { at, endsAt, marginMs, course: plan, linesAt } = given;
   const people = given.groups.flatMap((of) =>
     Array.from({ length: of.count }, () => ({ of, attempts: 0, dueAt: Math.max(at, of.notBefore ?? at), over: false })),
   );
@@ -136,11 +138,8 @@ function bruteForce(given: ForecastInput) {
       }
       if (!window.open && window.opensAt !== null) person.dueAt = window.opensAt;
       const onLine = starts.filter((call) => call.endsAt > now).length;
-      const lately = starts.filter((call) => call.at > now - minuteMs).length;
-      const isFull = (given.startLimits ?? []).some(
-        ({ most, withinMs }) => starts.filter((call) => call.at > now - withinMs).length >= most,
-      );
-      if (!window.open || onLine >= linesAt(now - at) || lately >= (startsPerMinute ?? Infinity) || isFull) continue;
+      const isFull = given.startLimits.some(({ most, withinMs }) => starts.filter((call) => call.at > now - withinMs).length >= most);
+      if (!window.open || onLine >= linesAt(now - at) || isFull) continue;
       const call = { at: now, endsAt: now + plan.unansweredMs };
       starts.push(call);
       result.calls += 1;
@@ -214,8 +213,7 @@ test('the forecast agrees with a simulation of each single recipient', () => {
           retryAt: (_retry, endedAt) => endedAt + draw.delaySteps * step,
         }),
         linesAt: () => draw.lines,
-        startsPerMinute: draw.startsPerMinute,
-        startLimits: draw.startLimits,
+        startLimits: [...perMinute(draw.startsPerMinute), ...draw.startLimits],
         endsAt: after(draw.endsAfterSteps),
       });
       const { calls, neverCalled, cutShort, finishesAt } = forecast(given);
@@ -289,7 +287,7 @@ test('of further attempts the one that is due first goes first, and of two at on
 test('who waits for a further attempt when the end comes is told as cut short', () => {
   const again = monday + 30 * minuteMs;
   const failing = course({ answerRate: 0, retries: 1, retryAt: () => again });
-  const paced = { groups: [group(2)], course: failing, linesAt: () => 2, startsPerMinute: 1 };
+  const paced = { groups: [group(2)], course: failing, linesAt: () => 2, startLimits: perMinute(1) };
   expect(ask({ ...paced, endsAt: again + 10 * minuteMs + 30 * secondMs })).toMatchObject({ calls: 3, cutShort: 1 });
   expect(ask({ ...paced, endsAt: again + 12 * minuteMs })).toMatchObject({ calls: 4, cutShort: 0 });
 });
@@ -297,10 +295,10 @@ test('who waits for a further attempt when the end comes is told as cut short', 
 test('both limits hold: lines in use and starts in a minute', () => {
   const quick = course({ answeredMs: 20 * secondMs, unansweredMs: 20 * secondMs });
   // Two lines would do six starts a minute, the limit is five.
-  expect(ask({ groups: [group(10)], course: quick, linesAt: () => 2, startsPerMinute: 5 })).toMatchObject({
+  expect(ask({ groups: [group(10)], course: quick, linesAt: () => 2, startLimits: perMinute(5) })).toMatchObject({
     lastStartAt: monday + 100 * secondMs,
   });
-  expect(ask({ groups: [group(10)], course: quick, linesAt: () => 2, startsPerMinute: 6 })).toMatchObject({
+  expect(ask({ groups: [group(10)], course: quick, linesAt: () => 2, startLimits: perMinute(6) })).toMatchObject({
     lastStartAt: monday + 80 * secondMs,
   });
 });
