@@ -1,71 +1,69 @@
-import { readProxies, serviceSettings, type Config } from '../../../shared/config.ts';
-import { isLoopback } from '../../../rules/service-api.ts';
-import type { ServiceDate, ServiceClock } from '../../../service/port/service-clock.ts';
-import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
-import { connectService, readServiceClock } from '../../../service/registry.ts';
-import { fault, ok, reasonOf, warning, type Finding } from './doctor-reach.ts';
-import { openExistingLedger } from '../../../operations/control/ledger.ts';
-import { listWithWaiting, type WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
+import { checkCaller, startRefusal } from '../../../campaign/preflight/caller-check.ts';
+import { readCampaignFile } from '../../../campaign/file/file.ts';
+import { wordRules } from '../../../campaign/file/settings/words.ts';
+import { readLookUpProof } from '../../../ledger/campaign/lookup-proof.ts';
+import type { WebhookWithWaiting } from '../../../ledger/webhooks/waiting.ts';
+import { accountIdOf, withService } from '../../../operations/control/service.ts';
 import { waitingText, webhookAsJson, webhookStanding } from '../../../presentation/words/hooks.ts';
+import { deniedSettings } from '../../../rules/conversation-override.ts';
+import { isLoopback, keyHeaders, serviceApis, type ServiceApi } from '../../../rules/service-api.ts';
+import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
+import type { ServiceDate } from '../../../service/port/service-clock.ts';
+import type { Probe } from '../../../service/probe.ts';
+import { readProxies, readVariable, type Config } from '../../../shared/config.ts';
+import { addressPlace } from '../../../shared/hooks/errors.ts';
+import { judgedAddress } from '../../../shared/hooks/networks.ts';
+import { revealUrl } from '../../../shared/input/kept-url.ts';
+import { destinationOf, openTunnel } from '../../../shared/network/connector.ts';
+import { proxyFor, readProxy, type Proxy } from '../../../shared/network/proxies.ts';
+import { proxyOfTemporal } from '../../../temporal/connection.ts';
+import { plural } from '../../../shared/input/figures.ts';
+import { instantText } from '../../../shared/input/times.ts';
+import { bad, doubtful, good, limitMs, reasonOf, type Around, type Check, type Verdict } from './doctor-check.ts';
 
-const limitMs = 5_000;
-
-/** Reachability of the service, whether it takes the key, what it is, and how far apart the clocks are. Reads only. */
-export async function checkService(config: Config): Promise<Finding[]> {
-  const name = 'Service';
-  const url = config.SVC_BASE_URL;
-  let clock: ServiceClock;
-  try {
-    clock = await readServiceClock(url, limitMs, Date.now, readProxies(config));
-  } catch (error) {
-    return [describeUnreachable(name, url, error)];
-  }
-  const kind = clock.sandbox
-    ? `sandbox, dialect ${clock.dialect ?? 'unknown'}, time x${clock.speed}`
-    : 'a real service: calls reach people';
-  const reachable = ok(name, `${url} (${kind})`);
-  const key = config.SVC_API_KEY;
-  if (key === undefined) {
-    return [
-      reachable,
-      fault('API key', 'SVC_API_KEY is not set', 'Set SVC_API_KEY to the key of the service, or of the sandbox that runs there.'),
-    ];
-  }
-  return [reachable, ...(await checkKey(config, key, clock))];
-}
-
-function describeUnreachable(name: string, url: string, error: unknown): Finding {
-  if (error instanceof NotSentError && isLoopback(new URL(url))) {
-    const advice = 'carillon demo and dev start a sandbox of their own; for a worker start carillon sandbox, or set SVC_BASE_URL.';
-    return warning(name, `nothing listens at ${url}`, advice);
-  }
-  return fault(name, `${url} cannot be used: ${reasonOf(error)}`, 'Check SVC_BASE_URL, the network and the proxy.');
-}
-
-async function checkKey(config: Config, apiKey: string, clock: ServiceClock): Promise<Finding[]> {
-  const name = 'API key';
-  try {
-    const service = connectService({
-      ...serviceSettings(config),
-      apiKey,
-      timeouts: { connectMs: limitMs, headersMs: limitMs, bodyMs: limitMs },
-      retriesAfter429: { reads: 0 },
-    });
-    const { serviceDate } = await service.records({ pageSize: 1 });
-    return [ok(name, 'accepted'), ...(clock.sandbox ? [] : [checkClock(serviceDate)])];
-  } catch (error) {
-    if (error instanceof RefusedError && (error.status === 401 || error.status === 403)) {
-      return [
-        fault(
-          name,
-          `refused by the service with status ${error.status}`,
-          'Check SVC_API_KEY, and SVC_API, which says in which header it is sent.',
-        ),
-      ];
+/** Reachability of the service, and what it is. */
+const serviceCheck: Check = {
+  name: 'Service',
+  look: async ({ clock, config: { SVC_BASE_URL: url } }) => {
+    try {
+      const { sandbox, dialect, speed } = await clock();
+      const kind = sandbox ? `sandbox, dialect ${dialect ?? 'unknown'}, time x${speed}` : 'a real service: calls reach people';
+      return good(`${url} (${kind})`);
+    } catch (error) {
+      if (!(error instanceof NotSentError && isLoopback(new URL(url))))
+        return bad(`${url} cannot be used: ${reasonOf(error)}`, 'Check SVC_BASE_URL, the network and the proxy.');
+      const advice = 'carillon demo and dev start a sandbox of their own; for a worker start carillon sandbox, or set SVC_BASE_URL.';
+      return doubtful(`nothing listens at ${url}`, advice);
     }
-    return [fault(name, `could not be tried: ${reasonOf(error)}`, 'Check SVC_BASE_URL: is it the address of the service?')];
-  }
-}
+  },
+};
+
+/** Whether the service takes the key; nothing where it does not answer. */
+const keyCheck: Check = {
+  name: 'API key',
+  look: async ({ clock, records, config: { SVC_API_KEY: key } }) => {
+    if ((await clock().catch(() => null)) === null) return null;
+    const setIt = 'Set SVC_API_KEY to the key of the service, or of the sandbox that runs there.';
+    if (key === undefined) return bad('SVC_API_KEY is not set', setIt);
+    try {
+      await records();
+      return good('accepted');
+    } catch (error) {
+      if (!(error instanceof RefusedError && (error.status === 401 || error.status === 403)))
+        return bad(`could not be tried: ${reasonOf(error)}`, 'Check SVC_BASE_URL: is it the address of the service?');
+      const advice = 'Check SVC_API_KEY, and SVC_API, which says in which header it is sent.';
+      return bad(`refused by the service with status ${error.status}`, advice);
+    }
+  },
+};
+
+/** How far this machine's clock is from the service's; nothing for a sandbox, or where the key or the service is at fault. */
+const clockCheck: Check = {
+  name: 'Clock',
+  ifItFails: null,
+  look: async ({ clock, records, config: { SVC_API_KEY: key } }) =>
+    (await clock()).sandbox || key === undefined ? null : judgeClock((await records()).serviceDate),
+};
 
 /** Beyond this the times of records no longer fit the times of our calls without correction. */
 const offsetLimitMs = 30_000;
@@ -73,11 +71,9 @@ const offsetLimitMs = 30_000;
 const toleranceMs = 5 * 60_000;
 
 /** The offset is known to half the round trip, and to the whole second that the header tells. */
-export function checkClock(date: ServiceDate | null): Finding {
-  const name = 'Clock';
+export function judgeClock(date: ServiceDate | null): Verdict {
   if (date === null) {
-    return warning(
-      name,
+    return doubtful(
       'the service sends no Date header of its own',
       "Keep this machine's clock right (NTP): the offset cannot be measured, and records are compared with twice the tolerance.",
     );
@@ -86,53 +82,203 @@ export function checkClock(date: ServiceDate | null): Finding {
   const uncertaintyMs = 500 + (date.receivedAtMs - date.sentAtMs) / 2;
   const detail = `${(offsetMs / 1000).toFixed(1)} s from the service's, give or take ${(uncertaintyMs / 1000).toFixed(1)} s`;
   const surelyMs = Math.abs(offsetMs) - uncertaintyMs;
-  if (surelyMs <= offsetLimitMs) return ok(name, detail);
-  if (surelyMs <= toleranceMs) return warning(name, detail, "Set this machine's clock (NTP): calling hours follow it.");
-  return fault(name, detail, "Set this machine's clock (NTP). Nobody is dialled while the two are so far apart.");
+  if (surelyMs <= offsetLimitMs) return good(detail);
+  if (surelyMs <= toleranceMs) return doubtful(detail, "Set this machine's clock (NTP): calling hours follow it.");
+  return bad(detail, "Set this machine's clock (NTP). Nobody is dialled while the two are so far apart.");
 }
 
-const name = 'Webhooks';
+/** Which proxy is used for what, and whether it opens tunnels to hooks; nothing where none is set. */
+const proxyCheck: Check = {
+  name: 'Proxy',
+  ifItFails: 'Correct the variable, or unset it.',
+  look: async ({ config, campaignPath, webhooks }) => {
+    const proxies = readProxies(config);
+    const { http, https } = proxies;
+    if (http === null && https === null) return null;
+    const service = new URL(config.SVC_BASE_URL);
+    const used = [
+      `the service: ${placeOf(await proxyFor(destinationOf(service.protocol, service.hostname, service.port), proxies))}`,
+      `Temporal: ${placeOf(config.TEMPORAL_ADDRESS === undefined ? null : await proxyOfTemporal(config))}`,
+      `hooks, webhooks and lists elsewhere: ${placeOf(https === null ? null : readProxy(https))}${proxies.except === '' ? '' : ', but for NO_PROXY'}`,
+    ];
+    const settings =
+      campaignPath === null
+        ? null
+        : await readCampaignFile(campaignPath).then(
+            (file) => file.settings,
+            () => null,
+          );
+    const hooks = [settings?.pre_dial, settings?.on_completion, settings?.on_pause];
+    const urls = new Set([...(await webhooks()), ...hooks].flatMap((hook) => hook?.url ?? []));
+    const unreached = await Promise.all([...urls].map((url) => checkHook(config, url)));
+    return [good(used.join('; ')), ...unreached.flat()];
+  },
+};
+
+function placeOf(proxy: Proxy | null): string {
+  return proxy === null ? 'none' : `${proxy.place} (${proxy.variable})`;
+}
+
+async function checkHook(config: Config, kept: string): Promise<Verdict[]> {
+  try {
+    const url = new URL(await revealUrl(kept, readVariable));
+    const destination = destinationOf(url.protocol, url.hostname, url.port);
+    const proxy = await proxyFor(destination, readProxies(config));
+    if (proxy === null) return [];
+    const hostname = await judgedAddress(destination.hostname, config.CARILLON_HOOK_NETWORKS);
+    (await openTunnel(proxy, { ...destination, hostname }, limitMs)).destroy();
+    return [];
+  } catch (error) {
+    const advice =
+      'Let the proxy open tunnels (CONNECT) to addresses, or write the host into NO_PROXY. Until then nothing is sent there, and with a pre-dial hook nobody is called.';
+    return [doubtful(`no way to ${addressPlace(kept)}: ${reasonOf(error)}`, advice)];
+  }
+}
+
+/** How each interface places calls, in words. */
+const placed: Readonly<Record<ServiceApi, string>> = {
+  contract: 'operation 14',
+  'batch-calling': 'batch calling',
+  campaigns: 'outbound campaigns',
+};
+
+/** Whether the service has the interface that is set; nothing where there is no key, or no service to ask. */
+const interfaceCheck: Check = {
+  name: 'Interface',
+  look: async ({ probes, config: { SVC_API: api } }) => {
+    const found = await probes();
+    return found === null ? null : judgeInterface(api, found);
+  },
+};
+
+async function answers({ probes, config: { SVC_API: api } }: Around): Promise<boolean> {
+  return (await probes())?.[api] === 'answers';
+}
+
+/** What the probes say of the interface that is set; null: nothing that the key does not say already. */
+export function judgeInterface(own: ServiceApi, probes: Readonly<Record<ServiceApi, Probe>>): Verdict | null {
+  const others = serviceApis.filter((api) => api !== own && probes[api] === 'answers');
+  const advice = others.length === 0 ? 'Check SVC_BASE_URL and SVC_API.' : `Set ${others.map((api) => `SVC_API=${api}`).join(' or ')}.`;
+  const header = others[0] === undefined ? keyHeaders[own] : keyHeaders[others[0]];
+  const otherHeader = header === keyHeaders[own] ? '' : `, and wants the key as ${header}`;
+  switch (probes[own]) {
+    case 'answers':
+      return good(`${own}: ${placed[own]} answers`);
+    case 'not_there':
+      return bad(`this service has no ${placed[own]} (SVC_API=${own})${otherHeader}`, advice);
+    case 'not_permitted':
+      return bad(`the key may not use ${placed[own]} (403)`, 'Give the key that right, and accept the terms of calls in batches.');
+    case 'key_refused':
+      if (header === keyHeaders[own]) return null;
+      return bad(`the service wants the key as ${header}, not as ${keyHeaders[own]}`, advice);
+    case 'unclear':
+      return doubtful(`whether this service has ${placed[own]} cannot be told`, 'Try again, and look at what the service answers.');
+  }
+}
+
+const correctIt = 'Correct what is named, then run carillon doctor again.';
+
+/** Whether calls of the campaign file may have what it sends, by whom it names. */
+const campaignCheck: Check = {
+  name: 'Campaign',
+  ifItFails: correctIt,
+  look: async (around) => {
+    const { campaignPath: path, config } = around;
+    if (path === null || !(await answers(around))) return null;
+    return withService(config, async (service) => {
+      const { settings } = await readCampaignFile(path);
+      const { agent_id: agentId, from_phone_number_id: numbers, caller_choice: choice } = settings;
+      const check = await checkCaller(service, { agentId, callers: { numbers, choice }, ...wordRules(settings) });
+      const refusal = startRefusal(check);
+      if (refusal !== null) return bad(refusal, 'carillon run refuses the campaign until then.');
+      return good(`agent ${agentId} and ${plural(check.numbers.length, 'caller number')} are there, and calls may have what it sends`);
+    });
+  },
+};
+
+const mostAgents = 20;
+
+/** What the account has, where no campaign file is named. */
+const agentsCheck: Check = {
+  name: 'Agents',
+  ifItFails: correctIt,
+  look: async (around) => {
+    if (around.campaignPath !== null || !(await answers(around))) return null;
+    return withService(around.config, async (service) => {
+      const silent: string[] = [];
+      let agents = 0;
+      for await (const { id } of service.agents()) {
+        if (agents === mostAgents) break;
+        agents += 1;
+        const { permitted = null } = await service.agent(id);
+        if (permitted !== null && deniedSettings({ agent: { first_message: '' } }, permitted).length > 0) silent.push(id);
+      }
+      const numbers = (await service.callers()).length;
+      const detail = `${agents === mostAgents ? 'at least ' : ''}${plural(agents, 'agent')}, ${plural(numbers, 'caller number')}`;
+      if (agents === 0 || numbers === 0) return doubtful(detail, 'A campaign needs one of each in this account: is the key of it?');
+      if (silent.length === 0) return good(detail);
+      return doubtful(
+        `${detail}; ${silent.join(', ')} ${silent.length === 1 ? 'lets' : 'let'} no call have an opening line of its own`,
+        'Permit it in their settings (overrides), or leave first_message out of campaigns that they call for.',
+      );
+    });
+  },
+};
+
+/** Whether the account was seen to look requests up, which also shows that its terms are accepted; nothing where there is no look-up. */
+const lookUpCheck: Check = {
+  name: 'Look-up',
+  look: async (around) => {
+    const { config } = around;
+    const { SVC_API: api } = config;
+    if (api === 'contract' || !(await answers(around))) return null;
+    const proof = await around.inLedger(({ db }) => readLookUpProof(db, { accountId: accountIdOf(config), api })).catch(() => null);
+    if (proof !== null) return good(`proven on ${instantText(proof.provenAt)}; the terms of calls were accepted then`);
+    return doubtful(
+      'not proven for this account',
+      'carillon doctor --prove-lookup --to <your own number> shows it, and whether the terms of calls are accepted, without a call. Until then a person decides about requests that the service does not list.',
+    );
+  },
+};
+
 /** Events leave within seconds: a receiver this late does not keep up. */
 const behindAfterMs = 15 * 60_000;
 
 /** Whether each webhook takes its events in time; nothing where there is none. */
-export async function checkWebhooks(config: Config, now: number, reading: Promise<WebhookWithWaiting[]>): Promise<Finding[]> {
-  const webhooks = await reading;
-  if (webhooks.length === 0) return [];
-  const clock = await readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config)).catch(() => null);
-  const describe = (webhook: WebhookWithWaiting): string =>
-    `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${webhookStanding(webhook, now)}, ${waitingText(webhook.waiting, now, clock)}`;
-  const isBehind = ({ waiting: { oldestAt } }: WebhookWithWaiting): boolean =>
-    oldestAt !== null && clock !== null && now - clock.atReal(oldestAt) >= behindAfterMs;
-  const bad = webhooks.filter((webhook) => {
-    const { state, failures } = webhook;
-    return state === 'disabled' || (state !== 'paused' && (failures > 0 || isBehind(webhook)));
-  });
-  const [first] = bad;
-  if (first === undefined) {
-    const held = webhooks.filter(({ state, waiting }) => state === 'paused' && waiting.events > 0);
-    return [ok(name, [`${webhooks.length}, none of which fails`, ...held.map(describe)].join('; '))];
-  }
-  return [
-    warning(
-      name,
+const webhookCheck: Check = {
+  name: 'Webhooks',
+  look: async ({ now, webhooks: reading, clock: readClock }) => {
+    const webhooks = await reading();
+    if (webhooks.length === 0) return null;
+    const clock = await readClock().catch(() => null);
+    const describe = (webhook: WebhookWithWaiting): string =>
+      `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${webhookStanding(webhook, now)}, ${waitingText(webhook.waiting, now, clock)}`;
+    const isBehind = ({ waiting: { oldestAt } }: WebhookWithWaiting): boolean =>
+      oldestAt !== null && clock !== null && now - clock.atReal(oldestAt) >= behindAfterMs;
+    const bad = webhooks.filter((webhook) => {
+      const { state, failures } = webhook;
+      return state === 'disabled' || (state !== 'paused' && (failures > 0 || isBehind(webhook)));
+    });
+    const [first] = bad;
+    if (first === undefined) {
+      const held = webhooks.filter(({ state, waiting }) => state === 'paused' && waiting.events > 0);
+      return good([`${webhooks.length}, none of which fails`, ...held.map(describe)].join('; '));
+    }
+    return doubtful(
       `${bad.length} of ${webhooks.length}: ${bad.map(describe).join('; ')}`,
       `Nothing is lost while one fails or falls behind. Look at its receiver, which should answer before it does its work, then try: carillon webhook test ${first.webhookId}`,
-    ),
-  ];
-}
+    );
+  },
+};
 
-/** None where there is no database. */
-export async function readWebhooks(config: Config): Promise<WebhookWithWaiting[]> {
-  try {
-    const store = await openExistingLedger(config);
-    try {
-      return await listWithWaiting(store.db);
-    } finally {
-      await store.close();
-    }
-  } catch {
-    // What is wrong with the database is told by those who look at it.
-    return [];
-  }
-}
+export const serviceChecks: readonly Check[] = [
+  serviceCheck,
+  keyCheck,
+  clockCheck,
+  proxyCheck,
+  interfaceCheck,
+  campaignCheck,
+  agentsCheck,
+  lookUpCheck,
+  webhookCheck,
+];

@@ -12,7 +12,6 @@ import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../../../operations/control/ledger.ts';
 import { startLocalWorker, type LocalWorker } from '../access/local-worker.ts';
 import { accountIdOf, requireApiKey } from '../../../operations/control/service.ts';
-import { checkService } from './doctor-service.ts';
 import type { Traces } from '../../../temporal/traces.ts';
 import { moveCommand } from '../terminal/failure.ts';
 import { readVersion } from '../terminal/own-command.ts';
@@ -121,7 +120,8 @@ async function tellElsewhere(logger: Logger, config: Config, store: Store): Prom
 
 /** A clock that is wrong shows at once, and not only when the first call is due. */
 async function tellClock(logger: Logger, config: Config): Promise<void> {
-  const clock = (await checkService(config)).find(({ name }) => name === 'Clock');
+  const [{ findingsOf }, { Around }] = await Promise.all([import('./doctor.ts'), import('./doctor-check.ts')]);
+  const [clock] = await findingsOf(new Around(config, Date.now()), ['Clock']);
   if (clock === undefined || clock.status === 'ok') return;
   logger.warn(`this machine's clock is ${clock.detail}. ${clock.advice ?? ''}`);
 }

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openCheckedLedger, runCheck } from '../../../../src/interfaces/cli/check/check.ts';
-import { checkLaw } from '../../../../src/interfaces/cli/local/doctor.ts';
+import { Around } from '../../../../src/interfaces/cli/local/doctor-check.ts';
+import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { minimalCampaign, writeCampaign, messageOf } from '../../../list/campaign-folder.ts';
 import { beginProven, noon, numbers } from '../../../ledger/scenario.ts';
@@ -122,8 +123,9 @@ test.each(dialects)('calls of another campaign count for the caps of the law whe
 test('carillon doctor names the date of the packaged rules, and warns when they are old', async () => {
   const name = 'Rules by law';
   const detail = expect.stringMatching(/^\d+ rules as of 2026-11-24$/);
-  expect(await checkLaw(monday)).toEqual([{ name, status: 'ok', detail, advice: null }]);
-  expect(await checkLaw(Date.UTC(2027, 4, 24))).toMatchObject([{ name, status: 'warning', detail }]);
+  const lawAt = (now: number) => findingsOf(new Around(readConfig({}), now), [name]);
+  expect(await lawAt(monday)).toEqual([{ name, status: 'ok', detail, advice: null }]);
+  expect(await lawAt(Date.UTC(2027, 4, 24))).toMatchObject([{ name, status: 'warning', detail }]);
 });
 
 /** A Tuesday after the French law came into force. */

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkInterface, judgeInterface } from '../../../../src/interfaces/cli/local/doctor-interface.ts';
+import { Around } from '../../../../src/interfaces/cli/local/doctor-check.ts';
+import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
+import { judgeInterface } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { serviceApis, type ServiceApi } from '../../../../src/rules/service-api.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
@@ -12,7 +14,7 @@ async function examine(options: SandboxOptions, env: Record<string, string>, cam
   const sandbox = await startSandbox(options);
   onTestFinished(() => sandbox.close());
   const config = readConfig({ SVC_BASE_URL: sandbox.url, SVC_API_KEY: 'sk_sandbox_ok', ...env });
-  const findings = await checkInterface(config, campaignPath);
+  const findings = await findingsOf(new Around(config, 0, campaignPath), ['Interface', 'Campaign', 'Agents', 'Look-up']);
   // Whatever is asked, nobody is called.
   expect(sandbox.calls()).toEqual([]);
   return Object.fromEntries(findings.map(({ name, ...finding }) => [name, finding]));

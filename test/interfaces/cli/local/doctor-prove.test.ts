@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readLookUpProof } from '../../../../src/ledger/campaign/lookup-proof.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import type { ServiceApi } from '../../../../src/rules/service-api.ts';
-import { checkInterface } from '../../../../src/interfaces/cli/local/doctor-interface.ts';
+import { Around } from '../../../../src/interfaces/cli/local/doctor-check.ts';
+import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
@@ -46,7 +47,7 @@ async function prove(
   const proof = await readLookUpProof(store.db, { accountId: sandbox.url, api });
   await store.close();
   const journal = sandbox.journal();
-  const shown = api === 'contract' ? [] : await checkInterface(readConfig(io.env), null);
+  const shown = await findingsOf(new Around(readConfig(io.env), 0), ['Look-up']);
   const dialled = sandbox.calls().filter(({ dialedAt }) => dialedAt !== null);
   return { exitCode, stdout, stderr, proof, shown, dialled, journal, said: () => JSON.parse(stdout) as Proof };
 }

@@ -4,11 +4,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runDoctor, checkTimeZoneData, checkVersions } from '../../../../src/interfaces/cli/local/doctor.ts';
-import type { Finding } from '../../../../src/interfaces/cli/local/doctor-reach.ts';
-import { checkProxies } from '../../../../src/interfaces/cli/local/doctor-proxy.ts';
+import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
+import { Around, type Finding } from '../../../../src/interfaces/cli/local/doctor-check.ts';
+import { judgeNode, judgeZoneData } from '../../../../src/interfaces/cli/local/doctor-machine.ts';
+import { judgeClock } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { startConnectProxy, tunnelTo } from '../../../support/connect-proxy.ts';
-import { checkClock, checkWebhooks, readWebhooks } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
@@ -21,12 +21,12 @@ import { readClock } from '../../../../src/operations/control/service.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { addTestWebhook } from '../../../shared/hooks/webhook-world.ts';
 import { noon } from '../../../ledger/scenario.ts';
-import { checkWorkers } from '../../../../src/interfaces/cli/local/doctor-reach.ts';
 import { createWorld } from '../campaign-world.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const webhooksOf = (config: Config, now: number) => checkWebhooks(config, now, readWebhooks(config));
-const proxiesOf = (config: Config) => checkProxies(config, null, readWebhooks(config));
+const webhooksOf = (config: Config, now: number) => findingsOf(new Around(config, now), ['Webhooks']);
+const proxiesOf = (config: Config) => findingsOf(new Around(config, noon), ['Proxy']);
+const workersOf = (config: Config) => findingsOf(new Around(config, Date.now()), ['Worker']);
 
 const key = 'sk_sandbox_doctor_planted_key';
 
@@ -49,12 +49,10 @@ async function examine(env: Record<string, string> = {}, json = true): Promise<E
       ...env,
     },
   });
-  const findings = await runDoctor(io, { json });
-  return {
-    findings: Object.fromEntries(findings.map((finding) => [finding.name, finding])),
-    exitCode: io.exitCode,
-    stdout: io.written().stdout,
-  };
+  const exitCode = await runCli(['doctor', ...(json ? ['--json'] : [])], io);
+  const { stdout } = io.written();
+  const { findings } = json ? (JSON.parse(stdout) as { findings: Finding[] }) : { findings: [] };
+  return { findings: Object.fromEntries(findings.map((finding) => [finding.name, finding])), exitCode, stdout };
 }
 
 async function startService(listener: RequestListener): Promise<string> {
@@ -121,7 +119,7 @@ test.each([
   [-3_600_000, 'fault'],
 ])('a clock that is %d ms apart from the service is %s', (offsetMs, status) => {
   const sentAtMs = 1_000_000;
-  const finding = checkClock({ serverMs: sentAtMs + offsetMs, sentAtMs, receivedAtMs: sentAtMs + 100 });
+  const finding = judgeClock({ serverMs: sentAtMs + offsetMs, sentAtMs, receivedAtMs: sentAtMs + 100 });
   expect(finding.status).toBe(status);
 });
 
@@ -212,7 +210,7 @@ test.each([
   ['2031a', '2031-05-01', 'ok', '2031a, newer than the releases that this version of Carillon knows'],
   ['unheard', '2026-01-15', 'warning', 'moment-timezone does not tell which it has'],
 ])('time-zone data %s on %s is %s', (release, day, status, detail) => {
-  expect(checkTimeZoneData(Date.parse(day), release)).toMatchObject({ status, detail });
+  expect(judgeZoneData(Date.parse(day), release)).toMatchObject({ status, detail });
 });
 
 test.each([
@@ -221,7 +219,7 @@ test.each([
   ['20.18.3', 'fault'],
   ['18.20.0', 'fault'],
 ])('Node %s is %s', (version, status) => {
-  expect(checkVersions(version).find(({ name }) => name === 'Node')?.status).toBe(status);
+  expect(judgeNode(version).status).toBe(status);
 });
 
 test('a name that is none of a setting is refused with the nearest one; what a cluster says of its services is none of ours', async () => {
@@ -295,15 +293,15 @@ test('doctor names webhooks that fail or are disabled, without their addresses',
 test('doctor looks for workers of this database', async () => {
   const world = await createWorld();
   const config = readConfig(world.env);
-  expect(await checkWorkers(config, Date.now())).toEqual([]);
+  expect(await workersOf(config)).toEqual([]);
   await (await openStore({ sqlitePath: config.CARILLON_DB })).close();
-  expect(await checkWorkers(config, Date.now())).toMatchObject([
+  expect(await workersOf(config)).toMatchObject([
     { name: 'Worker', status: 'warning', advice: expect.stringContaining('carillon worker') as string },
   ]);
   await world.work();
-  expect(await checkWorkers(config, Date.now())).toMatchObject([{ name: 'Worker', status: 'ok' }]);
+  expect(await workersOf(config)).toMatchObject([{ name: 'Worker', status: 'ok' }]);
   // Who is down is told elsewhere.
-  expect(await checkWorkers({ ...config, TEMPORAL_ADDRESS: '127.0.0.1:1' }, Date.now())).toEqual([]);
+  expect(await workersOf({ ...config, TEMPORAL_ADDRESS: '127.0.0.1:1' })).toEqual([]);
 });
 
 test('doctor says which proxy is used for what, and names a hook to whose address it opens no tunnel', async () => {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runCheck } from '../../../../src/interfaces/cli/check/check.ts';
-import { runDoctor, checkHookSecret } from '../../../../src/interfaces/cli/local/doctor.ts';
+import { Around } from '../../../../src/interfaces/cli/local/doctor-check.ts';
+import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { hookLines } from '../../../../src/presentation/words/hooks.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import { realClock } from '../../../../src/service/port/service-clock.ts';
@@ -76,40 +77,20 @@ test('check says when the secret is missing or an address may not be reached, an
   expect(hook.calls).toEqual([]);
 });
 
-test('the doctor says whether there is a secret, and not which', async () => {
-  const io = createTerminal({
-    env: {
-      SVC_BASE_URL: `http://${nobody}`,
-      TEMPORAL_ADDRESS: nobody,
-      CARILLON_DB: '/nowhere/c.db',
-      CARILLON_HOOK_SECRET: secret,
-    },
-  });
-  const findings = await runDoctor(io, { json: true });
-  const found = findings.find(({ name }) => name === 'Hook secret');
-  expect(found).toMatchObject({ status: 'ok', detail: 'set (CARILLON_HOOK_SECRET)' });
-  expect(io.written().stdout).not.toContain(secret);
-  expect(checkHookSecret(readConfig({}))).toMatchObject({
-    status: 'ok',
-    detail: expect.stringMatching(/^not set; campaigns with hooks/),
-  });
-});
-
-test('the doctor says whether the service sends records, and what that spares, but not with which secret', async () => {
-  const env = { SVC_BASE_URL: `http://${nobody}`, TEMPORAL_ADDRESS: nobody, CARILLON_DB: '/nowhere/c.db' };
-  const told = async (more: Record<string, string>) => {
-    const io = createTerminal({ env: { ...env, ...more } });
-    const findings = await runDoctor(io, { json: true });
-    expect(io.written().stdout).not.toContain(secret);
-    return findings.filter(({ name }) => name === 'Records sent').map(({ status, detail }) => `${status} ${detail}`);
+test('the doctor says whether there are secrets, and what they are for, and not which', async () => {
+  const told = async (env: Record<string, string>) => {
+    const findings = await findingsOf(new Around(readConfig(env), 0), ['Hook secret', 'Records sent']);
+    return findings.map(({ status, detail }) => `${status} ${detail}`);
   };
-  const isSet = 'ok taken by carillon serve (SVC_WEBHOOK_SECRET is set): the record of an answered call needs no read';
-  const isUnset = 'ok not taken (SVC_WEBHOOK_SECRET is not set): each ended call costs a read of its record';
-  expect(await told({})).toEqual([]);
-  expect(await told({ SVC_WEBHOOK_SECRET: secret })).toEqual([isSet]);
+  const none = 'ok not set; campaigns with hooks are refused';
+  const taken = 'ok taken by carillon serve (SVC_WEBHOOK_SECRET is set): the record of an answered call needs no read';
+  const notTaken = 'ok not taken (SVC_WEBHOOK_SECRET is not set): each ended call costs a read of its record';
+  expect(await told({})).toEqual([none]);
+  expect(await told({ CARILLON_HOOK_SECRET: secret })).toEqual(['ok set (CARILLON_HOOK_SECRET)']);
+  expect(await told({ SVC_WEBHOOK_SECRET: secret })).toEqual([none, taken]);
   for (const SVC_API of ['batch-calling', 'campaigns']) {
-    expect(await told({ SVC_API })).toEqual([isUnset]);
-    expect(await told({ SVC_API, SVC_WEBHOOK_SECRET: secret })).toEqual([isSet]);
+    expect(await told({ SVC_API })).toEqual([none, notTaken]);
+    expect(await told({ SVC_API, SVC_WEBHOOK_SECRET: secret })).toEqual([none, taken]);
   }
 });
 

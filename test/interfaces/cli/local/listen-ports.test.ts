@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { checkPorts } from '../../../../src/interfaces/cli/local/doctor.ts';
-import { listenText, readConfig } from '../../../../src/shared/config.ts';
+import { Around } from '../../../../src/interfaces/cli/local/doctor-check.ts';
+import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
+import { listenText, readConfig, type Config } from '../../../../src/shared/config.ts';
 import { startHealthServer } from '../../../../src/temporal/health-server.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { createWorld } from '../campaign-world.ts';
+
+const portsOf = (config: Config) => findingsOf(new Around(config, 0), ['Metrics', 'Probes', 'Ports']);
 
 /** A program that is no worker. */
 async function takePort(): Promise<number> {
@@ -61,19 +64,19 @@ test('a worker whose port is taken says who has it and what to do, and does not 
 test('doctor tells a free port, one that a worker has, and one that somebody else has', async () => {
   const [metrics, health] = [await freePort(), await freePort()];
   const config = readConfig({ CARILLON_METRICS_LISTEN: String(metrics), CARILLON_HEALTH_LISTEN: String(health) });
-  expect(await checkPorts(readConfig({}))).toMatchObject([
+  expect(await portsOf(readConfig({}))).toMatchObject([
     { name: 'Metrics', status: 'ok', detail: expect.stringContaining('not set') },
     { name: 'Probes', status: 'ok' },
   ]);
-  expect(await checkPorts(config)).toMatchObject([{ status: 'ok', detail: `127.0.0.1:${metrics} is free for a worker` }, { status: 'ok' }]);
+  expect(await portsOf(config)).toMatchObject([{ status: 'ok', detail: `127.0.0.1:${metrics} is free for a worker` }, { status: 'ok' }]);
   const server = await startHealthServer({ host: '127.0.0.1', port: health });
   onTestFinished(() => server.close());
   const taken = await takePort();
-  expect(await checkPorts({ ...config, CARILLON_METRICS_LISTEN: { host: '127.0.0.1', port: taken } })).toMatchObject([
+  expect(await portsOf({ ...config, CARILLON_METRICS_LISTEN: { host: '127.0.0.1', port: taken } })).toMatchObject([
     { name: 'Metrics', status: 'fault', advice: expect.stringContaining('another port') },
     { name: 'Probes', status: 'ok', detail: `a worker listens at 127.0.0.1:${health}` },
   ]);
-  expect(await checkPorts({ ...config, CARILLON_HEALTH_LISTEN: config.CARILLON_METRICS_LISTEN })).toContainEqual(
+  expect(await portsOf({ ...config, CARILLON_HEALTH_LISTEN: config.CARILLON_METRICS_LISTEN })).toContainEqual(
     expect.objectContaining({ name: 'Ports', status: 'fault' }),
   );
 });

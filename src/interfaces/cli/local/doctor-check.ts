@@ -1,0 +1,108 @@
+import { openExistingLedger } from '../../../operations/control/ledger.ts';
+import { readProxies, serviceSettings, type Config } from '../../../shared/config.ts';
+import { codeOf } from '../../../shared/input/errors.ts';
+import { listWithWaiting } from '../../../ledger/webhooks/waiting.ts';
+import { connectService, readServiceClock } from '../../../service/registry.ts';
+import { probeService } from '../../../service/probe.ts';
+import type { Store } from '../../../ledger/tx.ts';
+
+/** What was found of one thing. A fault keeps Carillon from working; a warning does not. */
+export interface Verdict {
+  status: 'ok' | 'warning' | 'fault';
+  /** What was found; never a key, a password or a phone number. */
+  detail: string;
+  /** What to do about it; null when all is well. */
+  advice: string | null;
+}
+
+export interface Finding extends Verdict {
+  name: string;
+}
+
+export const good = (detail: string): Verdict => ({ status: 'ok', detail, advice: null });
+export const doubtful = (detail: string, advice: string): Verdict => ({ status: 'warning', detail, advice });
+export const bad = (detail: string, advice: string): Verdict => ({ status: 'fault', detail, advice });
+
+type Seen = Verdict | readonly Verdict[] | null;
+
+/** One thing that `carillon doctor` looks at. */
+export interface Check {
+  name: string;
+  /** Null: there is nothing to say. */
+  look: (around: Around) => Seen | Promise<Seen>;
+  /** What to do when looking fails, which is then a fault; null: another check tells why. */
+  ifItFails?: string | null;
+}
+
+/** The first line of what an error says, or its code where it says nothing. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // A refused connection to a name with several addresses comes as one without a message of its own.
+  if (error instanceof AggregateError) return reasonOf(error.errors[0]);
+  return error.message.split('\n')[0] || (codeOf(error) ?? error.name);
+}
+
+export const limitMs = 5_000;
+const limits = {
+  timeouts: { connectMs: limitMs, headersMs: limitMs, bodyMs: limitMs },
+  retriesAfter429: { reads: 0 },
+};
+
+/** What all checks look at; what several of them need is read once. */
+export class Around {
+  readonly config: Config;
+  /** Epoch milliseconds of this machine. */
+  readonly now: number;
+  /** The campaign file whose agent and caller numbers are looked at. */
+  readonly campaignPath: string | null;
+  readonly clock = once(() => readServiceClock(this.config.SVC_BASE_URL, limitMs, Date.now, readProxies(this.config)));
+  /** One page of records, and the Date header that it came with. */
+  readonly records = once(async () => connectService(this.service()).records({ pageSize: 1 }));
+  /** What the service answers to each interface; null where there is no key, or no service to ask. */
+  readonly probes = once(async () => {
+    const found = this.config.SVC_API_KEY === undefined ? null : await probeService(this.service()).catch(() => null);
+    return found === null || Object.values(found).every((probe) => probe === 'unclear') ? null : found;
+  });
+  readonly webhooks = once(() => this.inLedger(({ db }) => listWithWaiting(db)).catch(() => []));
+
+  constructor(config: Config, now: number, campaignPath: string | null = null) {
+    this.config = config;
+    this.now = now;
+    this.campaignPath = campaignPath;
+  }
+
+  service() {
+    return { ...serviceSettings(this.config), apiKey: this.config.SVC_API_KEY ?? '', ...limits };
+  }
+
+  /** Throws where there is no database, or none that can be used. */
+  async inLedger<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
+    const store = await openExistingLedger(this.config);
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+}
+
+function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let kept: Promise<Result> | undefined;
+  return () => (kept ??= Promise.resolve().then(read));
+}
+
+/** Looks at everything at once; what was found stands in the order of the checks. */
+export async function examine(checks: readonly Check[], around: Around): Promise<Finding[]> {
+  const found = await Promise.all(checks.map((check) => lookAt(check, around)));
+  return found.flat();
+}
+
+async function lookAt({ name, look, ifItFails }: Check, around: Around): Promise<Finding[]> {
+  try {
+    const seen = (await look(around)) ?? [];
+    return [seen].flat().map((verdict) => ({ name, ...verdict }));
+  } catch (error) {
+    if (ifItFails === undefined) throw error;
+    return ifItFails === null ? [] : [{ name, ...bad(reasonOf(error), ifItFails) }];
+  }
+}
