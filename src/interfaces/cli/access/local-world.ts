@@ -63,6 +63,12 @@ export class LocalWorldError extends Error {
   }
 }
 
+/** Says that a person has left before something, which is then not done. */
+export function calledOff(io: Io, before: string): void {
+  io.stderr.write(`\nStopped before ${before}.\n`);
+  io.exitCode = 1;
+}
+
 /** A worker whose Temporal has died may never finish what it had begun. */
 const stopLimitMs = 20_000;
 

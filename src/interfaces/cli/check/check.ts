@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { checkAsJson, checkCampaign, refuseUnstartable, type CheckReport } from '../../../operations/control/check/check.ts';
@@ -9,7 +9,8 @@ import type { CheckedRow } from '../../../campaign/preflight/preflight.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { RowProgress } from '../terminal/answer.ts';
+import { RowProgress, writeAnswer } from '../terminal/answer.ts';
+import { commandOf } from '../terminal/command.ts';
 import { renderCheck } from './preflight-text.ts';
 import { existsSync } from 'node:fs';
 import { openExistingLedger } from '../../../operations/control/ledger.ts';
@@ -40,24 +41,26 @@ Examples:
   carillon check campaign.yaml --answer-rate 0.2 --call-seconds 120
   carillon check campaign.yaml --offline --json --rows rows.jsonl`;
 
-export function checkCommand(io: Io): Command {
-  return new Command('check')
-    .description('Check a campaign file and its list without placing a call')
-    .argument('<campaign.yaml>', 'campaign file')
-    .option('--json', 'print the report as JSON', false)
-    .option('--rows <file>', 'write one JSON line per data row: row, verdict (accepted, excluded, rejected), reason, e164, zones')
-    .option('--offline', 'use neither the service nor the database', false)
-    .option('--call-seconds <number>', 'mean length of an answered call, for the forecast', readCallSeconds, 90)
-    .option('--answer-rate <share>', 'share of calls that are answered, 0 to 1, for the forecast', readShare, 0.35)
-    .addHelpText('after', examples)
-    .action(async (campaignPath: string, { rows, callSeconds, answerRate, ...flags }: CheckFlags) => {
-      const assumptions = { callMs: callSeconds * 1000, answerRate };
-      await runCheck(io, { ...flags, campaignPath, rowsPath: rows ?? null, assumptions });
-    });
-}
+export const checkCommand = commandOf<CheckFlags>({
+  name: 'check',
+  says: 'Check a campaign file and its list without placing a call',
+  argument: ['<campaign.yaml>', 'campaign file'],
+  flags: [
+    ['--rows <file>', 'write one JSON line per data row: row, verdict (accepted, excluded, rejected), reason, e164, zones'],
+    ['--offline', 'use neither the service nor the database', false],
+    ['--call-seconds <number>', 'mean length of an answered call, for the forecast', readCallSeconds, 90],
+    ['--answer-rate <share>', 'share of calls that are answered, 0 to 1, for the forecast', readShare, 0.35],
+  ],
+  json: 'print the report as JSON',
+  help: examples,
+  run: async (io, { rows, callSeconds, answerRate, ...flags }, campaignPath) => {
+    const assumptions = { callMs: callSeconds * 1000, answerRate };
+    await runCheck(io, { ...flags, campaignPath, rowsPath: rows ?? null, assumptions });
+    return null;
+  },
+});
 
 interface CheckFlags {
-  json: boolean;
   rows?: string;
   offline: boolean;
   callSeconds: number;
@@ -81,8 +84,7 @@ export async function runCheck(io: Io, options: CheckOptions): Promise<CheckRepo
     else await writeWholeFile(rowsPath, renderRows(rows));
   };
   const checked = await checkCampaign({ config, now: io.now(), file, assumptions, openLedger, takeRows });
-  const json = (): string => `${jsonText(withInstants(checkAsJson(checked)), 2)}\n`;
-  io.stdout.write(options.json ? json() : renderCheck(checked));
+  writeAnswer(io, options.json, { data: withInstants(checkAsJson(checked)), words: renderCheck(checked) });
   refuseUnstartable(checked);
   for (const warning of checked.warnings) io.stderr.write(`Warning: ${warning}.\n`);
   if (!checked.canGo) io.exitCode = 1;

@@ -6,15 +6,11 @@ import { describeFileError, OutputFileError } from '../../../shared/input/errors
 import { packageFolder } from '../../../shared/input/package-folder.ts';
 import type { Io } from '../terminal/io.ts';
 import { writeJson } from '../terminal/answer.ts';
+import { commandOf, type Said } from '../terminal/command.ts';
 import { campaignJsonSchema } from '../../../campaign/file/schema.ts';
 
 /** Where the files stand, by what the campaign is to show. */
 const sources = { results: 'starter', callbacks: 'callbacks' } as const;
-
-interface InitFlags {
-  json: boolean;
-  with?: keyof typeof sources;
-}
 
 const files = ['campaign.yaml', 'recipients.csv', 'agent.json'] as const;
 
@@ -27,17 +23,17 @@ Examples:
   carillon init autumn-reminders --with callbacks   people who ask for it are called back
   carillon check autumn-reminders/campaign.yaml`;
 
-export function initCommand(io: Io): Command {
-  return new Command('init')
-    .argument('[folder]', 'target folder; created if it does not exist', '.')
-    .addOption(new Option('--with <what>', 'what the campaign is to show').choices(Object.keys(sources)).default('results'))
-    .option('--json', 'print the paths as JSON', false)
-    .addHelpText('after', examples)
-    .action((folder: string, options: InitFlags) => runInit(io, folder, options));
-}
+export const initCommand = commandOf<{ with?: keyof typeof sources }, string | undefined>({
+  name: 'init',
+  argument: ['[folder]', 'target folder; created if it does not exist (default: ".")'],
+  flags: [new Option('--with <what>', 'what the campaign is to show').choices(Object.keys(sources)).default('results')],
+  json: 'print the paths as JSON',
+  help: examples,
+  run: writeFiles,
+});
 
 /** Writes all of the files or none. Throws OutputFileError. */
-export async function runInit(io: Io, folder: string, { json, with: what = 'results' }: InitFlags): Promise<void> {
+async function writeFiles(_: Io, { with: what = 'results' }: { with?: keyof typeof sources }, folder = '.'): Promise<Said> {
   const id = campaignIdFrom(basename(resolve(folder)));
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {
     throw new OutputFileError(folder, `the folder was not made: ${describeFileError(error)}`, { cause: error });
@@ -56,15 +52,12 @@ export async function runInit(io: Io, folder: string, { json, with: what = 'resu
     });
   }
   const paths = texts.map(({ path }) => path);
-  if (json) {
-    writeJson(io, { campaignId: id, files: paths.map((path) => resolve(path)) });
-    return;
-  }
   const campaign = relative('.', join(folder, 'campaign.yaml'));
-  io.stdout.write(`${paths.join('\n')}\n`);
-  io.stderr.write(
-    `Campaign ${id}. See what it would do: carillon check ${campaign}\nPlay it through, nothing real is called: carillon rehearse ${campaign}\n`,
-  );
+  return {
+    data: { campaignId: id, files: paths.map((path) => resolve(path)) },
+    words: `${paths.join('\n')}\n`,
+    aside: `Campaign ${id}. See what it would do: carillon check ${campaign}\nPlay it through, nothing real is called: carillon rehearse ${campaign}\n`,
+  };
 }
 
 async function requireFree(paths: readonly string[]): Promise<void> {

@@ -11,7 +11,7 @@ import { createCampaignView, watchCampaign, type Snapshot } from '../access/watc
 import { readFactor } from '../terminal/command.ts';
 import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
-import { inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
+import { calledOff, inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
 import { plural, span } from '../../../shared/input/figures.ts';
 import { writeCampaignResults } from '../results/results.ts';
 import { noOpenSays, withLocalConsole, type LocalConsole } from '../serve/serve.ts';
@@ -78,9 +78,7 @@ async function runDemo(io: Io, { keep, open, story, speed = story ? storySpeed :
       work: (console) => playDemo(io, { world, console, folder, startedAt, keep, story: story ? { speed } : null }, leave),
     }),
   );
-  if (wasUp) return;
-  io.stderr.write('\nStopped before everything was up.\n');
-  io.exitCode = 1;
+  if (!wasUp) calledOff(io, 'everything was up');
 }
 
 interface Demo {

@@ -1,11 +1,11 @@
 import { join, relative, resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { readConfig, type Config } from '../../../shared/config.ts';
 import { sandboxKey } from '../../../sandbox/http/authentication.ts';
 import { describeLocation } from '../../../ledger/open-ledger.ts';
 import { listElsewhere, listSchedulesElsewhere } from '../../../ledger/campaign/service-move.ts';
 import { packageFolder } from '../../../shared/input/package-folder.ts';
-import { readFactor, readPort } from '../terminal/command.ts';
+import { commandOf, readFactor, readPort } from '../terminal/command.ts';
 import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { inLocalWorld, LocalWorldError, portOrAny, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
@@ -35,24 +35,26 @@ interface DevFlags {
   temporalPort?: number;
   speed?: number;
   dialect?: 'spec' | 'extended';
-  json: boolean;
   open: boolean;
 }
 
-export function devCommand(io: Io): Command {
-  return new Command('dev')
-    .description('Run Temporal, the sandbox, a worker and the console together until Ctrl-C')
-    .option('--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any free port)`, readPort)
-    .option('--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any free port)`, readPort)
-    .option('--speed <factor>', 'service seconds per real second (default: 1)', readFactor)
-    .addOption(new Option('--dialect <name>', 'which fields the sandbox returns').choices(['spec', 'extended']))
-    .option('--json', 'print one JSON line on standard output when ready', false)
-    .option('--no-open', noOpenSays)
-    .addHelpText('after', examples)
-    .action((flags: DevFlags) => runDev(io, flags));
-}
+export const devCommand = commandOf<DevFlags>({
+  name: 'dev',
+  says: 'Run Temporal, the sandbox, a worker and the console together until Ctrl-C',
+  flags: [
+    ['--port <number>', `port of the sandbox (default: ${ports.sandbox}, or any free port)`, readPort],
+    ['--temporal-port <number>', `port of Temporal (default: ${ports.temporal}, or any free port)`, readPort],
+    ['--speed <factor>', 'service seconds per real second (default: 1)', readFactor],
+    new Option('--dialect <name>', 'which fields the sandbox returns').choices(['spec', 'extended']),
+    ['--no-open', noOpenSays],
+  ],
+  json: 'print one JSON line on standard output when ready',
+  help: examples,
+  run: runDev,
+});
 
-async function runDev(io: Io, { port, temporalPort, speed, dialect, json, open }: DevFlags): Promise<void> {
+async function runDev(io: Io, flags: DevFlags & { json: boolean }): Promise<null> {
+  const { port, temporalPort, speed, dialect, json, open } = flags;
   const config = readConfig(io.env);
   const input: LocalWorldInput = {
     sandbox: {
@@ -84,6 +86,7 @@ async function runDev(io: Io, { port, temporalPort, speed, dialect, json, open }
   io.stderr.write(
     wasUp ? 'Stopped. Campaigns that were not at their end go on with the next carillon dev.\n' : 'Stopped before everything was up.\n',
   );
+  return null;
 }
 
 /** The worker of this process has the sandbox's clock and none of the calls of another service. Throws LocalWorldError. */

@@ -1,5 +1,4 @@
 import { foreseen } from '../../../shared/input/errors.ts';
-import { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { ConfigError, readConfig, type Config } from '../../../shared/config.ts';
@@ -7,6 +6,7 @@ import { createLogger, type Logger } from '../../../shared/logger.ts';
 import { otherServiceText } from '../../../rules/service-api.ts';
 import { describeLocation } from '../../../ledger/open-ledger.ts';
 import { listElsewhere } from '../../../ledger/campaign/service-move.ts';
+import { commandOf } from '../terminal/command.ts';
 import { untilAborted, untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { openWorkerLedger } from '../../../operations/control/ledger.ts';
@@ -38,15 +38,15 @@ Examples:
   OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318 carillon worker
   TEMPORAL_DEPLOYMENT_NAME=carillon TEMPORAL_WORKER_BUILD_ID=0.2.0 carillon worker`;
 
-export function workerCommand(io: Io): Command {
-  return new Command('worker')
-    .option('--json', 'print one JSON line on standard output when ready', false)
-    .addHelpText('after', examples)
-    .action((flags: { json: boolean }) => runWorker(io, flags));
-}
+export const workerCommand = commandOf({
+  name: 'worker',
+  json: 'print one JSON line on standard output when ready',
+  help: examples,
+  run: runWorker,
+});
 
 /** Works until interrupted. Throws StoreError, TemporalUnreachableError and ConfigError when it cannot begin. */
-async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
+async function runWorker(io: Io, { json }: { json: boolean }): Promise<null> {
   const config = readConfig(io.env);
   requireApiKey(config);
   accountIdOf(config);
@@ -72,6 +72,7 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<void> {
       await ledger.close();
     }
   });
+  return null;
 }
 
 /** Loaded only where it is wanted: its modules take their time. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { readCampaignFile, refuseEndedCampaign } from '../../../campaign/file/file.ts';
 import { parseDuration } from '../../../shared/input/times.ts';
 import { FictionalNumbers } from '../../../list/fictional-numbers.ts';
@@ -16,10 +16,10 @@ import { sendUpdate, type SteeringCommand } from '../../../operations/control/ca
 import { importList, readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
 import type { ListRow } from '../../../list/recipients.ts';
 import { Preflight } from '../../../campaign/preflight/preflight.ts';
-import { readFactor, readPositive } from '../terminal/command.ts';
+import { commandOf, readFactor, readPositive } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
-import { writeJson, RowProgress } from '../terminal/answer.ts';
-import { inLocalWorld, type LocalWorld } from '../access/local-world.ts';
+import { RowProgress, writeAnswer } from '../terminal/answer.ts';
+import { calledOff, inLocalWorld, type LocalWorld } from '../access/local-world.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import { followRehearsal, type PlannedPause } from './follow.ts';
 import { countRows, drawRehearsedRows, type RehearsedRows } from './list.ts';
@@ -32,7 +32,6 @@ import { UsageError } from '../../../shared/input/errors.ts';
 
 const defaultSpeed = 600;
 const updateLimitMs = 20_000;
-const readRows = readPositive('Write a whole number above 0.');
 
 const examples = `
 Runs the campaign on a private sandbox whose callees are drawn at random, with a private Temporal server, database and worker.
@@ -58,29 +57,28 @@ interface RehearseFlags {
   pauseAfter?: number;
   pauseFor?: number;
   keep?: string;
-  json: boolean;
 }
 
-export function rehearseCommand(io: Io): Command {
-  return new Command('rehearse')
-    .argument('<campaign.yaml>', 'campaign file')
-    .option('--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed)
-    .option('--start-at <instant>', 'start of the campaign, such as 2030-01-15T14:00:00Z (default: now, or starts_at)', readInstant)
-    .option('--rows <number>', 'rehearse a sample of this many rows (default: all)', readRows)
-    .option('--seed <text>', 'decides who picks up and which rows are sampled', 'carillon')
-    .addOption(
-      new Option('--dialect <name>', 'which fields the service returns about calls').choices(['spec', 'extended']).default('extended'),
-    )
-    .option('--pause-after <duration>', 'pause the campaign this long after its start, such as 20h', readSpan)
-    .option('--pause-for <duration>', 'with --pause-after: resume after this long (default: 1h)', readSpan)
-    .option('--keep <folder>', 'keep database, log and results in this new folder (default: delete them)')
-    .option('--json', 'print the report as one JSON object', false)
-    .addHelpText('after', examples)
-    .action((path: string, flags: RehearseFlags) => runRehearse(io, path, flags));
-}
+export const rehearseCommand = commandOf<RehearseFlags>({
+  name: 'rehearse',
+  argument: ['<campaign.yaml>', 'campaign file'],
+  flags: [
+    ['--speed <factor>', 'service seconds per real second', readFactor, defaultSpeed],
+    ['--start-at <instant>', 'start of the campaign, such as 2030-01-15T14:00:00Z (default: now, or starts_at)', readInstant],
+    ['--rows <number>', 'rehearse a sample of this many rows (default: all)', readPositive('Write a whole number above 0.')],
+    ['--seed <text>', 'decides who picks up and which rows are sampled', 'carillon'],
+    new Option('--dialect <name>', 'which fields the service returns about calls').choices(['spec', 'extended']).default('extended'),
+    ['--pause-after <duration>', 'pause the campaign this long after its start, such as 20h', readSpan],
+    ['--pause-for <duration>', 'with --pause-after: resume after this long (default: 1h)', readSpan],
+    ['--keep <folder>', 'keep database, log and results in this new folder (default: delete them)'],
+  ],
+  json: 'print the report as one JSON object',
+  help: examples,
+  run: rehearse,
+});
 
 /** Rehearses a campaign and tells of it; the exit code says whether all went as it should. */
-export async function runRehearse(io: Io, path: string, flags: RehearseFlags): Promise<void> {
+async function rehearse(io: Io, flags: RehearseFlags & { json: boolean }, path: string): Promise<null> {
   if (flags.pauseFor !== undefined && flags.pauseAfter === undefined)
     throw new UsageError('--pause-for says how long a pause lasts: say with --pause-after when it begins, such as 20h.');
   const beganAt = performance.now();
@@ -105,11 +103,7 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
       const preflight = new Preflight(withHouse(rules, house?.rules ?? null), settings.startAt);
       const input = { read: { ...read, rules }, rows, numbers, settings, preflight, pause: pauseOf(flags) };
       const ended = await play(io, world, input, leave);
-      if (leave.aborted) {
-        io.stderr.write('\nStopped before the end of the campaign.\n');
-        io.exitCode = 1;
-        return;
-      }
+      if (leave.aborted) return calledOff(io, 'the end of the campaign');
       const rehearsal: Rehearsal = {
         ...ended,
         settings,
@@ -124,9 +118,8 @@ export async function runRehearse(io: Io, path: string, flags: RehearseFlags): P
       if (flags.keep !== undefined) await writeCampaignResults(io, store, ended.campaign, `${folder.folder}/results.csv`);
       tell(io, rehearsal, flags);
     });
-    if (wasUp) return;
-    io.stderr.write('\nStopped before everything was up.\n');
-    io.exitCode = 1;
+    if (!wasUp) calledOff(io, 'everything was up');
+    return null;
   } finally {
     await folder.tidy();
   }
@@ -197,10 +190,9 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, moveTo, leave });
 }
 
-function tell(io: Io, rehearsal: Rehearsal, flags: RehearseFlags): void {
+function tell(io: Io, rehearsal: Rehearsal, flags: RehearseFlags & { json: boolean }): void {
   const faults = findFaults(rehearsal);
-  if (flags.json) writeJson(io, rehearsalJson(rehearsal));
-  else io.stdout.write(renderRehearsal(rehearsal, io.colour));
+  writeAnswer(io, flags.json, { data: rehearsalJson(rehearsal), words: renderRehearsal(rehearsal, io.colour) });
   if (flags.keep !== undefined) io.stderr.write(`Database, log and results are kept in ${flags.keep}\n`);
   if (faults.length > 0) io.stderr.write(`\nNot as it should be: ${faults.join('; ')}.\n`);
   io.exitCode = faults.length === 0 ? 0 : 1;

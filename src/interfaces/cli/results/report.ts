@@ -1,8 +1,7 @@
 import { countPromises } from '../../../ledger/rows/promises.ts';
 import { callbackCounts } from '../../../presentation/words/callbacks.ts';
-import { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { writeJson } from '../terminal/answer.ts';
+import { commandOf, type Said } from '../terminal/command.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
@@ -38,60 +37,63 @@ interface Flags {
   by?: string;
   html?: string;
   people: boolean;
-  json: boolean;
 }
 
-export function reportCommand(io: Io): Command {
-  return new Command('report')
-    .description('Count rows and calls by outcome, attempt, time, zone, caller, collected value and evaluation')
-    .argument('<campaigns...>', 'ids of the campaigns')
-    .option('--by <names>', `only these comma-separated tables: ${reportDimensions.join(', ')}`)
-    .option('--html <file>', 'write a report with charts as one HTML file; - for standard output')
-    .option('--people', 'with --html: add the first rows of the lists, with their numbers', false)
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', examples)
-    .action((campaignIds: string[], flags: Flags) => runReport(io, [...new Set(campaignIds)], flags));
-}
+export const reportCommand = commandOf<Flags, string[]>({
+  name: 'report',
+  says: 'Count rows and calls by outcome, attempt, time, zone, caller, collected value and evaluation',
+  argument: ['<campaigns...>', 'ids of the campaigns'],
+  flags: [
+    ['--by <names>', `only these comma-separated tables: ${reportDimensions.join(', ')}`],
+    ['--html <file>', 'write a report with charts as one HTML file; - for standard output'],
+    ['--people', 'with --html: add the first rows of the lists, with their numbers', false],
+  ],
+  help: examples,
+  run: runReport,
+});
 
-async function runReport(io: Io, campaignIds: readonly string[], { by, html, people, json }: Flags): Promise<void> {
+async function runReport(io: Io, { by, html, people, json }: Flags & { json: boolean }, ids: string[]): Promise<Said | null> {
   const dimensions = readNames('--by', by, reportDimensions);
   if (html === undefined && people) throw new UsageError('--people adds rows to an HTML file. Name it: --html report.html');
   if (html !== undefined && dimensions !== null) throw new UsageError('--html writes every table. Leave out --by.');
   if (html === '-' && json) throw new UsageError('--html - and --json both write to standard output. Name a file.');
-  await withControl(io, async (control) => {
+  return withControl(io, async (control) => {
     const campaigns: Campaign[] = [];
-    for (const id of campaignIds) campaigns.push(await requireCampaign(control.store, id));
-    if (html === undefined) return json ? printJson(io, control, campaigns, dimensions) : printText(io, control, campaigns, dimensions);
+    for (const id of new Set(ids)) campaigns.push(await requireCampaign(control.store, id));
+    if (html === undefined) return json ? reportData(control, campaigns, dimensions) : reportWords(io, control, campaigns, dimensions);
     // Charts take their time to load: only who wants them waits.
     const { writeReportFile } = await import('./report-file.ts');
     await writeReportFile(io, control, campaigns, { path: html, people, json });
+    return null;
   });
 }
 
 type Dimensions = ReturnType<typeof readNames<(typeof reportDimensions)[number]>>;
 
-async function printText(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<void> {
+async function reportWords(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<Said> {
   const { store } = control;
   const now = dimensions === null ? await readServiceTime(control) : 0;
-  for (const [index, campaign] of campaigns.entries()) {
+  const texts: string[] = [];
+  for (const campaign of campaigns) {
     const report = await readReport(store, campaign, dimensions ?? reportDimensions);
-    const text = renderReport(campaign, report, terminalWidth(io), io.colour);
-    io.stdout.write(index === 0 ? text : `\n${text}`);
-    if (dimensions !== null) continue;
-    const callbacks = callbackCounts(await countPromises(store.db, campaign.campaignId, now), now);
-    if (callbacks !== '') io.stdout.write(`\nCall backs: ${callbacks}\n`);
-    const sentences = lawSentences(await readLawOutlook(store.db, campaign));
-    for (const sentence of sentences) io.stdout.write(`\n${wrapped(sentence).join('\n')}\n`);
+    let text = renderReport(campaign, report, terminalWidth(io), io.colour);
+    if (dimensions === null) {
+      const callbacks = callbackCounts(await countPromises(store.db, campaign.campaignId, now), now);
+      if (callbacks !== '') text += `\nCall backs: ${callbacks}\n`;
+      for (const sentence of lawSentences(await readLawOutlook(store.db, campaign))) text += `\n${wrapped(sentence).join('\n')}\n`;
+    }
+    texts.push(text);
   }
+  return { data: null, words: texts.join('\n') };
 }
 
 /** One campaign as it is, several as a list. */
-async function printJson(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<void> {
+async function reportData(control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<Said> {
   const now = dimensions === null ? await readServiceTime(control) : 0;
   const reports: unknown[] = [];
   for (const campaign of campaigns)
     reports.push(
       dimensions === null ? await readCampaignReport(control.store, campaign, now) : await readReport(control.store, campaign, dimensions),
     );
-  writeJson(io, withInstants(reports.length === 1 ? reports[0] : { campaigns: reports }));
+  return { data: withInstants(reports.length === 1 ? reports[0] : { campaigns: reports }), words: '' };
 }

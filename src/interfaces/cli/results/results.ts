@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { writeResults, type WriteResultsInput, type ResultsFormat, resultsSheet } from '../../../presentation/results/file.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
@@ -15,6 +14,7 @@ import type { Io } from '../terminal/io.ts';
 import { withCampaign, type OpenCampaign, connected } from '../../../operations/control/control.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { readResultsFlags, type ResultsFlags, type ResultsOptions } from './flags.ts';
+import { commandOf } from '../terminal/command.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/answer.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
@@ -60,24 +60,29 @@ Examples:
   carillon results reminders --wait                          waits until the campaign has ended
   carillon results reminders --transcripts transcripts/      also writes transcripts`;
 
-export function resultsCommand(io: Io): Command {
-  return new Command('results')
-    .argument('<campaign>', 'id of the campaign')
-    .option('-o, --output <file>', 'output file; - for standard output (default: <campaign>-results.csv)')
-    .option('--format <format>', 'csv, jsonl or xlsx (default: by file name, otherwise csv)')
-    .option('--safe-cells', "CSV: prefix cells that a spreadsheet would run with an apostrophe, also in the list's columns", false)
-    .option('--bom', 'CSV: begin with a byte order mark, so that Excel reads accented letters', false)
-    .option('--outcome <names>', 'only rows with one of these comma-separated outcomes; in_progress for none yet')
-    .option('--disposition <names>', 'only rows whose latest call has one of these comma-separated dispositions')
-    .option('--reason <names>', 'only rows with one of these comma-separated reasons')
-    .option('--result <names>', 'only rows whose last talk came to one of these comma-separated results (results: in the campaign file)')
-    .option('--since <when>', 'only rows that changed since a time with UTC offset, or within a duration such as 2h')
-    .option('--wait', 'wait until the campaign has ended, then write', false)
-    .option('--transcripts <folder>', "write transcripts, read from the service's records")
-    .option('--json', 'print a summary as JSON; rows are JSON Lines unless --format or the file name says otherwise', false)
-    .addHelpText('after', examples)
-    .action((campaignId: string, flags: ResultsFlags) => runResults(io, campaignId, readResultsFlags(flags)));
-}
+export const resultsCommand = commandOf<ResultsFlags>({
+  name: 'results',
+  argument: ['<campaign>', 'id of the campaign'],
+  flags: [
+    ['-o, --output <file>', 'output file; - for standard output (default: <campaign>-results.csv)'],
+    ['--format <format>', 'csv, jsonl or xlsx (default: by file name, otherwise csv)'],
+    ['--safe-cells', "CSV: prefix cells that a spreadsheet would run with an apostrophe, also in the list's columns", false],
+    ['--bom', 'CSV: begin with a byte order mark, so that Excel reads accented letters', false],
+    ['--outcome <names>', 'only rows with one of these comma-separated outcomes; in_progress for none yet'],
+    ['--disposition <names>', 'only rows whose latest call has one of these comma-separated dispositions'],
+    ['--reason <names>', 'only rows with one of these comma-separated reasons'],
+    ['--result <names>', 'only rows whose last talk came to one of these comma-separated results (results: in the campaign file)'],
+    ['--since <when>', 'only rows that changed since a time with UTC offset, or within a duration such as 2h'],
+    ['--wait', 'wait until the campaign has ended, then write', false],
+    ['--transcripts <folder>', "write transcripts, read from the service's records"],
+  ],
+  json: 'print a summary as JSON; rows are JSON Lines unless --format or the file name says otherwise',
+  help: examples,
+  run: async (io, flags, campaignId) => {
+    await runResults(io, campaignId, readResultsFlags(flags));
+    return null;
+  },
+});
 
 class ResultsLeftError extends foreseen('ResultsLeftError', false) {}
 

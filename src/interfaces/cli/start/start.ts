@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { pauseLines, renderOutcomes, statusAsJson } from '../../../presentation/words/campaign.ts';
@@ -7,6 +7,7 @@ import { hasEnded } from '../../../rules/lifecycle.ts';
 import { countDoubt } from '../../../ledger/read/doubt-counts.ts';
 import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { createCampaignView, watchCampaign } from '../access/watch-campaign.ts';
+import { commandOf } from '../terminal/command.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { writeJson, RowProgress } from '../terminal/answer.ts';
@@ -31,15 +32,13 @@ Examples:
   carillon start campaign.yaml            import, start, return
   carillon start campaign.yaml --json     the same, with one JSON object on standard output`;
 
-export function startCommand(io: Io): Command {
-  return startingCommand(io, {
-    name: 'start',
-    description: 'Start a campaign or attach to it, and return; a worker does the rest',
-    json: 'print one JSON object',
-    help: startHelp,
-    work: tellStarted,
-  });
-}
+export const startCommand = startingCommand({
+  name: 'start',
+  says: 'Start a campaign or attach to it, and return; a worker does the rest',
+  json: 'print one JSON object',
+  help: startHelp,
+  work: tellStarted,
+});
 
 async function tellStarted(io: Io, { path, json, result, supervise }: StartedCampaign): Promise<void> {
   io.stdout.write(json ? `${jsonText(asJson(result))}\n` : tellStart(result));
@@ -71,15 +70,13 @@ Examples:
   carillon run campaign.yaml
   carillon run campaign.yaml --json > end.json     progress on standard error, the final status on standard output`;
 
-export function runCommand(io: Io): Command {
-  return startingCommand(io, {
-    name: 'run',
-    description: 'Start a campaign or attach to it, and watch it until it ends',
-    json: 'print the final status as JSON',
-    help,
-    work: watch,
-  });
-}
+export const runCommand = startingCommand({
+  name: 'run',
+  says: 'Start a campaign or attach to it, and watch it until it ends',
+  json: 'print the final status as JSON',
+  help,
+  work: watch,
+});
 
 async function watch(io: Io, started: StartedCampaign): Promise<void> {
   const { config, store, path, json, result, supervise } = started;
@@ -119,7 +116,6 @@ interface StartFlags {
   check: boolean;
   /** Start even if not everyone can be called before the end. */
   allowPartial: boolean;
-  json: boolean;
 }
 
 interface StartedCampaign extends LedgerAccess {
@@ -132,23 +128,22 @@ interface StartedCampaign extends LedgerAccess {
 
 interface StartingCommand {
   name: string;
-  description: string;
-  /** What `--json` prints. */
+  says: string;
   json: string;
   help: string;
   work: (io: Io, started: StartedCampaign) => Promise<void>;
 }
 
 /** A command that starts the campaign of a file or attaches to it, and goes on with `work`. */
-function startingCommand(io: Io, { name, description, json, help, work }: StartingCommand): Command {
-  return new Command(name)
-    .description(description)
-    .argument('<campaign.yaml>', 'campaign file')
-    .option('--no-check', 'do not ask the service for agent and caller number first')
-    .option('--allow-partial', 'start even if there is not enough time to call everyone before the end', false)
-    .option('--json', json, false)
-    .addHelpText('after', help)
-    .action(async (path: string, flags: StartFlags) => {
+function startingCommand({ work, ...text }: StartingCommand): (io: Io) => Command {
+  return commandOf<StartFlags>({
+    ...text,
+    argument: ['<campaign.yaml>', 'campaign file'],
+    flags: [
+      ['--no-check', 'do not ask the service for agent and caller number first'],
+      ['--allow-partial', 'start even if there is not enough time to call everyone before the end', false],
+    ],
+    run: async (io, flags, path) => {
       const file = await readCampaignFile(path);
       const first = await readCampaign(file, io.now()).catch((error: unknown) => {
         // The database knows whether the campaign began before encodings were named.
@@ -159,12 +154,14 @@ function startingCommand(io: Io, { name, description, json, help, work }: Starti
         await start(io, { control, path, read, flags }, work);
       };
       await withControl(io, begin, openLedger);
-    });
+      return null;
+    },
+  });
 }
 
 async function start(
   io: Io,
-  { control, path, read, flags }: { control: Control; path: string; read: ReadCampaign; flags: StartFlags },
+  { control, path, read, flags }: { control: Control; path: string; read: ReadCampaign; flags: StartFlags & { json: boolean } },
   work: StartingCommand['work'],
 ): Promise<void> {
   const { config, store } = control;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { Command } from 'commander';
+import { Option } from 'commander';
 import { campaignHash, readCampaignFile, refuseEndedCampaign } from '../../../campaign/file/file.ts';
 import { readTestCallRow, testCallRules, type TestCallRow } from '../../../list/test-call-row.ts';
 import { readConfig, type Config } from '../../../shared/config.ts';
@@ -13,7 +13,7 @@ import { requireHookSecret, startCampaign } from '../../../temporal/start-campai
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
 import { requireCaller } from '../../../operations/control/start.ts';
-import { readPositive } from '../terminal/command.ts';
+import { commandOf, readPositive } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin, writeAnswer } from '../terminal/answer.ts';
 import { connected, withControl, type Control, type Session } from '../../../operations/control/control.ts';
@@ -53,43 +53,38 @@ Examples:
   carillon test-call campaign.yaml --to +12125550123
   carillon test-call campaign.yaml --to +12125550123 --row 17 --yes`;
 
-export interface TestCallOptions {
-  campaignPath: string;
+interface Flags {
   to: string;
-  /** Row of the list that gives the words; null for the first that is accepted. */
-  row: number | null;
+  /** Row of the list that gives the words; absent: the first that is accepted. */
+  row?: number;
   anyHour: boolean;
-  yes: boolean;
-  json: boolean;
 }
 
-const readRow = readPositive('Write the number of a data row, from 1.');
-
-export function testCallCommand(io: Io): Command {
-  return new Command('test-call')
-    .description('Call your own number once, as the campaign would call a row of its list')
-    .argument('<campaign.yaml>', 'campaign file')
-    .requiredOption('--to <number>', 'your own phone number, in E.164 form')
-    .option('--row <n>', 'row whose text is spoken (default: the first accepted row)', readRow)
-    .option('--any-hour', 'ignore calling hours and law; for your own phone only', false)
-    .option('-y, --yes', 'do not ask for confirmation', false)
-    .option('--json', 'print the outcome of the call as one JSON object', false)
-    .addHelpText('after', examples)
-    .action(async (campaignPath: string, flags: Omit<TestCallOptions, 'campaignPath' | 'row'> & { row?: number }) => {
-      await runTestCall(io, { ...flags, campaignPath, row: flags.row ?? null });
-    });
-}
+export const testCallCommand = commandOf<Flags>({
+  name: 'test-call',
+  says: 'Call your own number once, as the campaign would call a row of its list',
+  argument: ['<campaign.yaml>', 'campaign file'],
+  flags: [
+    new Option('--to <number>', 'your own phone number, in E.164 form').makeOptionMandatory(),
+    ['--row <n>', 'row whose text is spoken (default: the first accepted row)', readPositive('Write the number of a data row, from 1.')],
+    ['--any-hour', 'ignore calling hours and law; for your own phone only', false],
+  ],
+  asks: true,
+  json: 'print the outcome of the call as one JSON object',
+  help: examples,
+  run: placeTestCall,
+});
 
 /** Places one call and waits for its end. Throws what its parts throw, each with its exit code; nothing was placed then. */
-export async function runTestCall(io: Io, options: TestCallOptions): Promise<void> {
+async function placeTestCall(io: Io, options: Flags & { yes: boolean; json: boolean }, campaignPath: string): Promise<null> {
   const config = readConfig(io.env);
   const callee = readPhoneNumber(options.to, null);
   if (!callee.ok) throw new UsageError(`--to cannot be used: ${callee.hint}. Write it as +12125550123.`);
   const clock = await readClock(config);
   const now = Math.round(clock.now());
-  const { file, header, rules } = await readCampaign(await readCampaignFile(options.campaignPath), now);
+  const { file, header, rules } = await readCampaign(await readCampaignFile(campaignPath), now);
   refuseEndedCampaign(file, now);
-  const row = await readTestCallRow(file, header, rules, { row: options.row, callee });
+  const row = await readTestCallRow(file, header, rules, { row: options.row ?? null, callee });
   const testRules = testCallRules(rules, options.anyHour);
   requireHookSecret(config, file.id, testRules);
   const call = async (control: Control): Promise<void> => {
@@ -106,10 +101,11 @@ export async function runTestCall(io: Io, options: TestCallOptions): Promise<voi
     await followTestCall(io, session, { campaignId, json: options.json });
   };
   await withControl(io, call, openLedger);
+  return null;
 }
 
 /** What will be said, so that a person can say yes to it. */
-function tellWords(io: Io, { anyHour }: TestCallOptions, rules: CampaignRules, row: TestCallRow): void {
+function tellWords(io: Io, { anyHour }: Flags, rules: CampaignRules, row: TestCallRow): void {
   const rendered = compileTemplates(rules).render(recipientFields(rules.list.columns, row.cells));
   if (rendered.ok) {
     const line = rendered.firstMessage === null ? "(the agent's own opening line)" : printable(rendered.firstMessage);

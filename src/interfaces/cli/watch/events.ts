@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Command } from 'commander';
 import { jsonText } from '../../../shared/input/printable.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { findCampaign } from '../../../ledger/rows/campaigns.ts';
 import { readEvents, type CampaignEvent } from '../../../ledger/events.ts';
 import { eventAsJson, tellEvent } from '../../../presentation/words/events.ts';
+import { commandOf } from '../terminal/command.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { withInstants } from '../../../shared/input/times.ts';
@@ -21,24 +21,19 @@ Examples:
   carillon events reminders --follow            until the campaign has ended, or Ctrl-C
   carillon events reminders --json | jq 'select(.type == "campaign.state")'`;
 
-interface Flags {
-  follow: boolean;
-  json: boolean;
-}
-
-export function eventsCommand(io: Io): Command {
-  return new Command('events')
-    .description('Show the event log of a campaign')
-    .argument('<campaign>', 'id of the campaign')
-    .option('-f, --follow', 'keep showing new events until the campaign has ended', false)
-    .option('--json', 'print all events, one JSON object per line', false)
-    .addHelpText('after', examples)
-    .action((campaignId: string, flags: Flags) => showEvents(io, campaignId, flags));
-}
+export const eventsCommand = commandOf<{ follow: boolean }>({
+  name: 'events',
+  says: 'Show the event log of a campaign',
+  argument: ['<campaign>', 'id of the campaign'],
+  flags: [['-f, --follow', 'keep showing new events until the campaign has ended', false]],
+  json: 'print all events, one JSON object per line',
+  help: examples,
+  run: showEvents,
+});
 
 const everyMs = 1_000;
 
-async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): Promise<void> {
+async function showEvents(io: Io, { follow, json }: { follow: boolean; json: boolean }, campaignId: string): Promise<null> {
   const show = async ({ db }: Store, leave: AbortSignal): Promise<void> => {
     let shown = 0;
     while (!leave.aborted) {
@@ -55,6 +50,7 @@ async function showEvents(io: Io, campaignId: string, { follow, json }: Flags): 
     }
   };
   await withCampaign(io, campaignId, ({ store }) => untilInterrupted(io, ({ signal }) => show(store, signal), { streams: true }));
+  return null;
 }
 
 function asText(event: CampaignEvent): string {

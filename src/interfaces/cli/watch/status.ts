@@ -1,10 +1,9 @@
-import { Command } from 'commander';
 import type { ServiceClock } from '../../../service/port/service-clock.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { writeJson } from '../terminal/answer.ts';
+import { commandOf, type Said } from '../terminal/command.ts';
 import {
   apiText,
   callerUseLines,
@@ -23,7 +22,7 @@ import { apartText, unresolvedLines } from '../../../presentation/words/needs.ts
 import { hookLines } from '../../../presentation/words/hooks.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, withControl, type OpenCampaign } from '../../../operations/control/control.ts';
-import type { LedgerAccess } from '../../../operations/control/ledger.ts';
+import type { Store } from '../../../ledger/tx.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
 import { readingOf, workflowAsJson, workflowText, type Why } from '../../../presentation/words/why.ts';
@@ -41,38 +40,32 @@ Examples:
   carillon status reminders           one campaign
   carillon status reminders --json    as JSON`;
 
-export function statusCommand(io: Io): Command {
-  return new Command('status')
-    .description('Show the progress of a campaign, or list all campaigns')
-    .argument('[campaign]', 'id of the campaign (default: list all)')
-    .option('--json', 'print JSON', false)
-    .addHelpText('after', examples)
-    .action((campaignId: string | undefined, { json }: { json: boolean }) =>
-      campaignId === undefined
-        ? withControl(io, (access) => printList(io, access, json))
-        : withCampaign(io, campaignId, (open) => printOne(io, open, json)),
-    );
-}
+export const statusCommand = commandOf<object, string | undefined>({
+  name: 'status',
+  says: 'Show the progress of a campaign, or list all campaigns',
+  argument: ['[campaign]', 'id of the campaign (default: list all)'],
+  help: examples,
+  run: (io, _, campaignId) =>
+    campaignId === undefined ? withControl(io, ({ store }) => listAll(store)) : withCampaign(io, campaignId, (open) => showOne(io, open)),
+});
 
-async function printList(io: Io, { store }: LedgerAccess, json: boolean): Promise<void> {
+async function listAll({ db }: Store): Promise<Said> {
   const rows: { campaign: Campaign; status: CampaignStatus }[] = [];
-  for (const campaign of await listCampaigns(store.db)) rows.push({ campaign, status: await readStatus(store.db, campaign) });
-  if (json) {
-    const campaigns = rows.map(({ campaign, status }) => statusAsJson(campaign, status));
-    return writeJson(io, withInstants({ campaigns }));
-  }
-  if (rows.length === 0) io.stderr.write('There is no campaign yet: carillon start <campaign.yaml> makes one.\n');
+  for (const campaign of await listCampaigns(db)) rows.push({ campaign, status: await readStatus(db, campaign) });
   const width = Math.max(8, ...rows.map(({ campaign }) => campaign.campaignId.length));
   const stateWidth = Math.max(8, ...rows.map(({ campaign }) => stateText(campaign).length));
-  for (const { campaign, status } of rows) {
+  const lines = rows.map(({ campaign, status }) => {
     const progress = `${count(status.done)} of ${count(status.total)} done, ${plural(status.open, 'call')} open`;
     const api = apiText(campaign);
     const by = api === null ? '' : `, through ${api}`;
-    io.stdout.write(`${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(stateWidth)}  ${progress}${by}\n`);
-  }
+    return `${campaign.campaignId.padEnd(width)}  ${stateText(campaign).padEnd(stateWidth)}  ${progress}${by}\n`;
+  });
+  const data = withInstants({ campaigns: rows.map(({ campaign, status }) => statusAsJson(campaign, status)) });
+  const aside = rows.length === 0 ? 'There is no campaign yet: carillon start <campaign.yaml> makes one.\n' : '';
+  return { data, words: lines.join(''), aside };
 }
 
-async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void> {
+async function showOne(io: Io, open: OpenCampaign): Promise<Said> {
   const { config, store, campaign } = open;
   const clock = await readClockOrReal(config, limitMs, () => io.now());
   const view = await readCampaignView(store.db, campaign, Math.round(clock.now()));
@@ -80,8 +73,10 @@ async function printOne(io: Io, open: OpenCampaign, json: boolean): Promise<void
   const { look = null } = why;
   const counters = await askWorkflow(open, look);
   const at = { clock, now: io.now() };
-  if (json) return writeJson(io, withInstants({ ...viewAsJson(view, why, at), ...workflowAsJson(look, counters) }));
-  io.stdout.write(`${describe(view, { why, counters }, at).join('\n')}\n`);
+  return {
+    data: withInstants({ ...viewAsJson(view, why, at), ...workflowAsJson(look, counters) }),
+    words: `${describe(view, { why, counters }, at).join('\n')}\n`,
+  };
 }
 
 function describe(
