@@ -9,17 +9,17 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 99_106,
+  'production lines': 99_094,
   'production files': 862,
-  'test lines': 79_189,
+  'test lines': 79_040,
   'test files': 543,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
   'bytes of activities': 112_347,
   'bytes of workflows': 28_638,
-  'bytes of test': 4_035_816,
+  'bytes of test': 4_032_063,
   'bytes of src/campaign': 182_880,
-  'bytes of src/interfaces': 1_152_882,
+  'bytes of src/interfaces': 1_150_680,
   'bytes of src/ledger': 834_327,
   'bytes of src/list': 139_272,
   'bytes of src/operations': 328_701,

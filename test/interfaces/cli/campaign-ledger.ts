@@ -1,51 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { expect, onTestFinished } from 'vitest';
-import type { Io } from '../../../src/interfaces/cli/terminal/io.ts';
-import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
+import { expect } from 'vitest';
 import type { Disposition } from '../../../src/rules/disposition.ts';
 import { openStore } from '../../../src/ledger/open-ledger.ts';
 import { closeRound } from '../../../src/ledger/campaign/rounds.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { beginProven, noon } from '../../ledger/scenario.ts';
 import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
-import { createTerminal } from './terminal.ts';
+import { commandFolder } from './terminal.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 
-export interface Ledger {
-  folder: string;
-  path(name: string): string;
-  read(name: string): string;
-  /** Cells of a CSV file, its header first. */
-  cells(name: string): string[][];
-  /** Works on the database as a worker would. */
-  change(work: (store: Store) => Promise<unknown>): Promise<void>;
-  run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  begin(
-    args: string[],
-    io?: Partial<Io>,
-  ): {
-    written: () => { stdout: string; stderr: string };
-    interrupt: () => void;
-    ended: Promise<{ code: number; stdout: string; stderr: string }>;
-  };
-}
-
 /** Campaign `spring` in a database of its own, without Temporal or service: answered, busy, and one that was rejected. */
-export async function createLedger(): Promise<Ledger> {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-results-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const sqlitePath = join(folder, 'carillon.db');
-  const env = {
-    CARILLON_DB: sqlitePath,
-    TEMPORAL_ADDRESS: '127.0.0.1:1',
-    SVC_BASE_URL: 'http://127.0.0.1:1',
-    SVC_API_KEY: 'sk_sandbox_ok',
-  };
-  const change: Ledger['change'] = async (work) => {
-    const store = await openStore({ sqlitePath });
+export async function createLedger() {
+  const nobody = '127.0.0.1:1';
+  const folder = commandFolder({ TEMPORAL_ADDRESS: nobody, SVC_BASE_URL: `http://${nobody}` });
+  /** Works on the database as a worker would. */
+  const change = async (work: (store: Store) => Promise<unknown>): Promise<void> => {
+    const store = await openStore({ sqlitePath: folder.env.CARILLON_DB });
     try {
       await work(store);
     } finally {
@@ -61,26 +32,13 @@ export async function createLedger(): Promise<Ledger> {
     await scenario.dial(1, noon);
     await settle(store, 'spring/1/1', 'answered', noon + minuteMs);
   });
-  const begin: Ledger['begin'] = (args, settings = {}) => {
-    let interrupt = (): void => {};
-    const onInterrupt: Io['onInterrupt'] = (handler) => {
-      interrupt = () => handler();
-      return () => {};
-    };
-    const io = createTerminal({ env, onInterrupt, ...settings });
-    const ended = runCli(args, io).then((code) => ({ code, ...io.written() }));
-    return { written: () => io.written(), interrupt: () => interrupt(), ended };
-  };
-  return {
-    folder,
-    path: (name) => join(folder, name),
-    read: (name) => readFileSync(join(folder, name), 'utf8'),
-    cells: (name) => parse(readFileSync(join(folder, name), 'utf8')),
-    change,
-    run: (...args) => begin(args).ended,
-    begin,
-  };
+  const read = (name: string) => readFileSync(folder.path(name), 'utf8');
+  /** Cells of a CSV file, its header first. */
+  const cells = (name: string): string[][] => parse(read(name));
+  return { ...folder, read, cells, change };
 }
+
+export type Ledger = Awaited<ReturnType<typeof createLedger>>;
 
 async function settle(store: Store, attemptId: string, disposition: Disposition, now: number): Promise<void> {
   const result = { disposition, detail: null, counted: true };

@@ -4,14 +4,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
-import type { Io } from '../../../src/interfaces/cli/terminal/io.ts';
 import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { until as untilTold } from '../../support/until.ts';
 import { program, spawnWorker } from '../../support/worker-process.ts';
-import { createTerminal, type FakeTerminal } from './terminal.ts';
+import { beginCommand, createTerminal, type CommandEnd, type FakeTerminal, type RunningCommand } from './terminal.ts';
 
 /** A folder with a campaign, a sandbox that runs 600 times as fast as time, and the settings for both. */
 export interface CampaignWorld {
@@ -43,18 +41,6 @@ export interface CampaignWorld {
 export interface WorkerProcess {
   ended: Promise<CommandEnd>;
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
-}
-
-export interface CommandEnd {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-export interface RunningCommand {
-  io: FakeTerminal;
-  ended: Promise<CommandEnd>;
-  interrupt(): void;
 }
 
 export const speed = 600;
@@ -129,16 +115,7 @@ async function openWorld(
     CARILLON_SUBMITS_PER_SECOND: '100',
     ...settings,
   };
-  const begin = (...args: string[]): RunningCommand => {
-    let interrupt = (): void => {};
-    const onInterrupt: Io['onInterrupt'] = (handler) => {
-      interrupt = () => handler();
-      return () => {};
-    };
-    const io = createTerminal({ env, now: Date.now, onInterrupt });
-    const ended = runCli(args, io).then((code) => ({ code, ...io.written() }));
-    return { io, ended, interrupt: () => interrupt() };
-  };
+  const begin = (...args: string[]) => beginCommand(args, { env, now: Date.now });
   const run = (...args: string[]) => begin(...args).ended;
   return {
     ...ownFiles(`autumn-${++worlds}`, folder),

@@ -1,32 +1,19 @@
 import { expect, test, beforeAll } from 'vitest';
 import { spawnSync } from 'node:child_process';
-import { runCli } from '../../../src/interfaces/cli/run-cli.ts';
-import { createTerminal } from './terminal.ts';
+import { commands } from '../../../src/interfaces/cli/commands.ts';
+import { createTerminal, runCommand } from './terminal.ts';
 
-const names = [
-  'sandbox',
-  'demo',
-  'run',
-  'start',
-  'status',
-  'pause',
-  'resume',
-  'cancel',
-  'resolve',
-  'results',
-  'worker',
-  'dev',
-  'check',
-  'doctor',
-];
-const agents = ['list', 'get', 'create', 'update', 'delete'].map((name) => `agents ${name}`);
-const numbers = ['list', 'import', 'assign', 'call'].map((name) => `numbers ${name}`);
-const conversations = ['list', 'get', 'delete', 'signed-url', 'token'].map((name) => `conversations ${name}`);
+const written = commands.filter(({ name }) => !['schema', 'completion'].includes(name));
 
-test.each([...names, ...agents, ...numbers, ...conversations])('%s explains itself with an example', async (name) => {
-  const io = createTerminal();
-  expect(await runCli([...name.split(' '), '--help'], io)).toBe(0);
-  expect(io.written().stdout).toMatch(new RegExp(`Usage: carillon ${name}.*\n  carillon ${name}`, 's'));
+test.each(written)('$name, and what it has below it, explain themselves with an example', async ({ name, load }) => {
+  const inner = (await load())(createTerminal()).commands.map((command) => `${name} ${command.name()}`);
+  let above = '';
+  for (const words of [name, ...inner]) {
+    const { code, stdout } = await runCommand([...words.split(' '), '--help']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining(`Usage: carillon ${words}`) });
+    expect(above + stdout).toMatch(new RegExp(`^  (?:[A-Z_]+=\\S+ )*carillon ${words}`, 'm'));
+    above ||= stdout;
+  }
 });
 
 test.each([
@@ -35,9 +22,8 @@ test.each([
   [['schedule', 'create'], '--timezone <zone>'],
   [['numbers', 'assign'], '--agent <id>'],
 ])('the help of %j marks what has to be given, and nothing else', async (command, flag) => {
-  const io = createTerminal();
-  expect(await runCli([...command, '--help'], io)).toBe(0);
-  const { stdout } = io.written();
+  const { code, stdout } = await runCommand([...command, '--help']);
+  expect(code).toBe(0);
   const flags = [...stdout.matchAll(/^ {2}(-\S.*?) {2,}([^]*?)(?=^ {2}-|^$)/gm)];
   const marked = flags.filter(([, , text = '']) => text.replace(/\s+/g, ' ').includes('(required)'));
   expect(marked.map(([, name]) => name)).toEqual([flag]);
@@ -59,19 +45,16 @@ test.each([
   [['results', 'x', '--output'], /argument missing/],
   [['rehearse', 'x.yaml', '--pause-for', '1h'], /--pause-for .*--pause-after/],
 ])('%j is wrong usage', async (args, says) => {
-  const io = createTerminal();
-  expect(await runCli(args, io)).toBe(2);
-  expect(io.written().stderr).toMatch(says);
-  expect(io.written().stdout).toBe('');
+  expect(await runCommand(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(says) });
 });
 
 const scripts = new Map<string, string>();
 
 beforeAll(async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
-    const io = createTerminal();
-    expect(await runCli(['completion', shell], io)).toBe(0);
-    scripts.set(shell, io.written().stdout);
+    const { code, stdout } = await runCommand(['completion', shell]);
+    expect(code).toBe(0);
+    scripts.set(shell, stdout);
   }
 });
 
@@ -107,7 +90,6 @@ test.each(['zsh', 'fish'])('%s can read its script, where it is here', (shell) =
 });
 
 test('another shell is wrong usage, and says which there are', async () => {
-  const io = createTerminal();
-  expect(await runCli(['completion', 'tcsh'], io)).toBe(2);
-  expect(io.written().stderr).toMatch(/Allowed choices are bash, zsh, fish/);
+  const { code, stderr } = await runCommand(['completion', 'tcsh']);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/Allowed choices are bash, zsh, fish/) });
 });

@@ -36,6 +36,36 @@ export function createTerminal(settings: Partial<Io> = {}): FakeTerminal {
   };
 }
 
+export interface CommandEnd {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCommand {
+  io: FakeTerminal;
+  ended: Promise<CommandEnd>;
+  /** Ctrl-C. */
+  interrupt(): void;
+}
+
+/** Begins one command line, in a terminal with these settings. */
+export function beginCommand(args: readonly string[], settings: Partial<Io> = {}): RunningCommand {
+  let interrupt = (): void => {};
+  const onInterrupt: Io['onInterrupt'] = (handler) => {
+    interrupt = () => handler();
+    return () => {};
+  };
+  const io = createTerminal({ onInterrupt, ...settings });
+  const ended = runCli(args, io).then((code) => ({ code, ...io.written() }));
+  return { io, ended, interrupt: () => interrupt() };
+}
+
+/** Runs one command line to its end. */
+export function runCommand(args: readonly string[], settings: Partial<Io> = {}): Promise<CommandEnd> {
+  return beginCommand(args, settings).ended;
+}
+
 /** A folder with a database of its own, where commands run. Neither service nor Temporal is there, so that this machine's clock counts. */
 export function commandFolder(settings: Record<string, string> = {}, terminal: Partial<Io> = {}) {
   const folder = temporaryFolder();
@@ -46,9 +76,7 @@ export function commandFolder(settings: Record<string, string> = {}, terminal: P
     writeFileSync(path(name), content);
     return path(name);
   };
-  const run = async (...args: string[]) => {
-    const io = createTerminal({ env, ...terminal });
-    return { code: await runCli(args, io), ...io.written() };
-  };
-  return { folder, path, env, write, run };
+  const begin = (args: readonly string[], more: Partial<Io> = {}) => beginCommand(args, { env, ...terminal, ...more });
+  const run = (...args: string[]) => begin(args).ended;
+  return { folder, path, env, write, begin, run };
 }

@@ -1,24 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
-import { createTerminal } from '../terminal.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { runCommand } from '../terminal.ts';
 
-async function run(...args: string[]) {
-  const io = createTerminal({ now: Date.now });
-  return { code: await runCli(args, io), ...io.written() };
-}
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'carillon-init-'));
-  onTestFinished(() => rmSync(made, { recursive: true }));
-  return made;
-}
+const run = (...args: string[]) => runCommand(args, { now: Date.now });
 
 test('init writes a campaign that check finds nothing wrong with, named after its folder', async () => {
-  const path = join(folder(), 'Autumn Reminders!');
+  const path = join(temporaryFolder(), 'Autumn Reminders!');
   const made = await run('init', path);
   expect(made).toMatchObject({
     code: 0,
@@ -31,7 +21,7 @@ test('init writes a campaign that check finds nothing wrong with, named after it
 });
 
 test('init writes over nothing, and then writes nothing', async () => {
-  const path = folder();
+  const path = temporaryFolder();
   writeFileSync(join(path, 'recipients.csv'), 'mine');
   expect(await run('init', path)).toMatchObject({
     code: 2,
@@ -44,15 +34,13 @@ test('init writes over nothing, and then writes nothing', async () => {
 test('the agent of init is one that the sandbox takes, with what it collects and is judged by', async () => {
   const sandbox = await startSandbox({});
   onTestFinished(() => sandbox.close());
-  const path = folder();
+  const path = temporaryFolder();
   await run('init', path);
   const env = { SVC_BASE_URL: sandbox.url, SVC_API_KEY: 'sk_sandbox_ok' };
-  const io = createTerminal({ env, now: Date.now });
-  expect(await runCli(['agents', 'create', '--file', join(path, 'agent.json'), '--json'], io)).toBe(0);
-  const { agent_id: id } = JSON.parse(io.written().stdout) as { agent_id: string };
-  const shown = createTerminal({ env, now: Date.now });
-  expect(await runCli(['agents', 'get', id, '--json'], shown)).toBe(0);
-  expect(JSON.parse(shown.written().stdout)).toMatchObject({
+  const { stdout } = await runCommand(['agents', 'create', '--file', join(path, 'agent.json'), '--json'], { env });
+  const { agent_id: id } = JSON.parse(stdout) as { agent_id: string };
+  const shown = await runCommand(['agents', 'get', id, '--json'], { env });
+  expect(JSON.parse(shown.stdout)).toMatchObject({
     platform_settings: {
       data_collection: { opt_out: { type: 'boolean' } },
       evaluation: { criteria: [{ id: 'goal_reached' }] },

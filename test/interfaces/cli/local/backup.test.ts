@@ -2,21 +2,17 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { readAggregates } from '../../../../src/ledger/aggregates.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { openSqliteFile } from '../../../../src/ledger/sqlite-file.ts';
 import { writeInAnotherProcess } from '../../../ledger/other-process.ts';
 import { emptyDatabase } from '../../../ledger/test-stores.ts';
 import { createLedger } from '../campaign-ledger.ts';
-import { createTerminal } from '../terminal.ts';
+import { runCommand } from '../terminal.ts';
 import type { Store } from '../../../../src/ledger/tx.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-async function backUp(env: Record<string, string>, ...args: string[]) {
-  const io = createTerminal({ env });
-  return { code: await runCli(['backup', ...args], io), ...io.written() };
-}
+const backUp = (env: Record<string, string>, ...args: string[]) => runCommand(['backup', ...args], { env });
 
 /** What the rows say, and what the counters that are kept beside them say. */
 async function bothCounts({ db }: Store): Promise<{ recounted: unknown; kept: unknown; attempts: number }> {

@@ -3,10 +3,9 @@ import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { openStore, type StoreLocation } from '../../../../src/ledger/open-ledger.ts';
 import { bothDialects, emptyDatabase } from '../../../ledger/test-stores.ts';
-import { createTerminal } from '../terminal.ts';
+import { runCommand } from '../terminal.ts';
 import type { Store } from '../../../../src/ledger/tx.ts';
 
 /** What `worker` and `doctor` say of a database when they begin. */
@@ -19,14 +18,10 @@ async function begin({ databaseUrl, sqlitePath }: StoreLocation) {
     SVC_API_KEY: 'sk_sandbox_ok',
     PATH: '/nonexistent',
   };
-  const run = async (...args: string[]) => {
-    const io = createTerminal({ env });
-    return { code: await runCli(args, io), ...io.written() };
-  };
-  const doctor = await run('doctor', '--json');
+  const doctor = await runCommand(['doctor', '--json'], { env });
   const { findings } = JSON.parse(doctor.stdout) as { findings: { name: string }[] };
   return {
-    worker: await run('worker'),
+    worker: await runCommand(['worker'], { env }),
     doctor: { code: doctor.code, finding: findings.find(({ name }) => name === 'Database') },
   };
 }

@@ -8,8 +8,7 @@ import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { putSchedule } from '../../../../src/ledger/campaign/schedules.ts';
 import { beginProven, noon } from '../../../ledger/scenario.ts';
 import { createWorld, until, type CampaignWorld } from '../campaign-world.ts';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import { createTerminal } from '../terminal.ts';
+import { beginCommand } from '../terminal.ts';
 
 const anyPorts = ['--port', '0', '--temporal-port', '0'];
 
@@ -69,25 +68,19 @@ async function beginBeforePerson(...flags: string[]) {
   const opened = world.path('opened');
   writeFileSync(world.path('bin/xdg-open'), `#!/bin/sh\nprintf '%s' "$1" > '${opened}.part' && mv '${opened}.part' '${opened}'\n`);
   chmodSync(world.path('bin/xdg-open'), 0o755);
-  let interrupt = (): void => {};
-  const io = createTerminal({
+  const { io, ended, interrupt } = beginCommand(['dev', ...anyPorts, ...flags], {
     env: { ...world.env, PATH: `${world.path('bin')}:${process.env['PATH'] ?? ''}`, DISPLAY: ':9' },
     isTerminal: true,
     now: Date.now,
-    onInterrupt: (handler) => {
-      interrupt = () => handler();
-      return () => {};
-    },
   });
-  const ended = runCli(['dev', ...anyPorts, ...flags], io);
   await until(() => io.written().stderr.includes('Ctrl-C stops'));
-  return { io, opened, ended, end: async () => [interrupt(), await ended][1] };
+  return { io, opened, ended, interrupt };
 }
 
 test.runIf(process.platform === 'linux')(
   'dev opens its page signed in by a word that holds once; one click there runs the example',
   async () => {
-    const { io, opened, end } = await beginBeforePerson();
+    const { io, opened, ended, interrupt } = await beginBeforePerson();
     await until(() => existsSync(opened));
     const { origin, hash } = new URL(readFileSync(opened, 'utf8'));
     // Not the token itself, which the terminal alone shows.
@@ -112,7 +105,8 @@ test.runIf(process.platform === 'linux')(
     expect((await send('/example', { key: 'one click' }, { cookie })).headers.get('location')).toBe('/campaigns/example');
     await expect.poll(() => look('/'), { interval: 500 }).toContain('60 × real time');
     await expect.poll(() => look('/'), { interval: 500 }).toMatch(/<b>[1-9]\d* of \d+<\/b>/);
-    expect(await end()).toBe(0);
+    interrupt();
+    expect((await ended).code).toBe(0);
   },
 );
 
@@ -121,7 +115,7 @@ test('dev with --no-open prints the link alone, and ends with the reason when Te
   expect(io.written().stderr).toContain('/sign-in#token=carillon_');
   const { temporalPid } = JSON.parse(io.written().stdout) as { temporalPid: number };
   kill(temporalPid, 'SIGKILL');
-  expect(await ended).toBe(1);
+  expect((await ended).code).toBe(1);
   expect(io.written().stderr).toMatch(/The Temporal dev server ended \(signal SIGKILL\).*Everything else is stopped/s);
   expect(existsSync(opened)).toBe(false);
 });

@@ -6,10 +6,9 @@ import type { ServiceApi } from '../../../../src/rules/service-api.ts';
 import { Around } from '../../../../src/interfaces/cli/local/doctor-check.ts';
 import { findingsOf } from '../../../../src/interfaces/cli/local/doctor.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
-import { createTerminal } from '../terminal.ts';
+import { beginCommand, runCommand } from '../terminal.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const own = '+12125550123';
@@ -30,24 +29,17 @@ async function prove(
   const sandbox = await startSandbox({ dialect: 'published', speed: 60, ...options });
   onTestFinished(() => sandbox.close());
   const sqlitePath = join(temporaryFolder(), 'carillon.db');
-  const io = createTerminal({
-    env: { SVC_BASE_URL: sandbox.url, SVC_API_KEY: 'sk_sandbox_ok', SVC_API: api, CARILLON_DB: sqlitePath },
-  });
-  let interrupt: () => void = () => undefined;
-  io.onInterrupt = (handler) => {
-    interrupt = () => handler();
-    return () => undefined;
-  };
+  const env = { SVC_BASE_URL: sandbox.url, SVC_API_KEY: 'sk_sandbox_ok', SVC_API: api, CARILLON_DB: sqlitePath };
+  const { io, ended, interrupt } = beginCommand(['doctor', '--prove-lookup', '--to', own, ...args], { env });
   io.stdout.on('data', (chunk: Buffer) => {
     if (interruptAt?.test(chunk.toString()) === true) interrupt();
   });
-  const exitCode = await runCli(['doctor', '--prove-lookup', '--to', own, ...args], io);
-  const { stdout, stderr } = io.written();
+  const { code: exitCode, stdout, stderr } = await ended;
   const store = await openStore({ sqlitePath });
   const proof = await readLookUpProof(store.db, { accountId: sandbox.url, api });
   await store.close();
   const journal = sandbox.journal();
-  const shown = await findingsOf(new Around(readConfig(io.env), 0), ['Look-up']);
+  const shown = await findingsOf(new Around(readConfig(env), 0), ['Look-up']);
   const dialled = sandbox.calls().filter(({ dialedAt }) => dialedAt !== null);
   return { exitCode, stdout, stderr, proof, shown, dialled, journal, said: () => JSON.parse(stdout) as Proof };
 }
@@ -121,9 +113,10 @@ test('nothing is asked for without a yes, an interface that has a look-up, or a 
   expect([asked.exitCode, asked.stderr]).toEqual([2, expect.stringMatching(/run again with --yes/)]);
   const contract = await prove('contract', { dialect: 'extended' });
   expect([contract.exitCode, contract.stderr]).toEqual([2, expect.stringMatching(/Set SVC_API=batch-calling or SVC_API=campaigns/)]);
-  const io = createTerminal();
-  expect(await runCli(['doctor', '--prove-lookup'], io)).toBe(2);
-  expect(await runCli(['doctor', '--to', own], io)).toBe(2);
-  expect(io.written().stderr).toMatch(/needs a number of your own[^]*belong to --prove-lookup/);
+  for (const [flags, says] of [
+    [['--prove-lookup'], /needs a number of your own/],
+    [['--to', own], /belong to --prove-lookup/],
+  ] as const)
+    expect(await runCommand(['doctor', ...flags])).toMatchObject({ code: 2, stderr: expect.stringMatching(says) });
   expect([...asked.journal, ...contract.journal].filter(({ method }) => method === 'POST')).toEqual([]);
 });

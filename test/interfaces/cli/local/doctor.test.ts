@@ -9,12 +9,11 @@ import { Around, type Finding } from '../../../../src/interfaces/cli/local/docto
 import { judgeNode, judgeZoneData } from '../../../../src/interfaces/cli/local/doctor-machine.ts';
 import { judgeClock } from '../../../../src/interfaces/cli/local/doctor-service.ts';
 import { startConnectProxy, tunnelTo } from '../../../support/connect-proxy.ts';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
 import { sharedTemporal } from '../../../support/temporal-for-tests.ts';
 import { sharedServer } from '../../../support/shared-server.ts';
 import { makeProgram, versionScript } from '../../../temporal/fake-programs.ts';
-import { createTerminal } from '../terminal.ts';
+import { runCommand } from '../terminal.ts';
 import { readConfig, type Config } from '../../../../src/shared/config.ts';
 import { appendEvents } from '../../../../src/ledger/events.ts';
 import { readClock } from '../../../../src/operations/control/service.ts';
@@ -40,17 +39,8 @@ interface Examined {
 async function examine(env: Record<string, string> = {}, json = true): Promise<Examined> {
   const folder = temporaryFolder();
   await makeProgram(join(folder, 'bin'), 'temporal', versionScript());
-  const io = createTerminal({
-    env: {
-      PATH: join(folder, 'bin'),
-      HOME: folder,
-      CARILLON_DB: join(folder, 'carillon.db'),
-      SVC_BASE_URL: 'http://127.0.0.1:1',
-      ...env,
-    },
-  });
-  const exitCode = await runCli(['doctor', ...(json ? ['--json'] : [])], io);
-  const { stdout } = io.written();
+  const own = { PATH: join(folder, 'bin'), HOME: folder, CARILLON_DB: join(folder, 'carillon.db'), SVC_BASE_URL: 'http://127.0.0.1:1' };
+  const { code: exitCode, stdout } = await runCommand(['doctor', ...(json ? ['--json'] : [])], { env: { ...own, ...env } });
   const { findings } = json ? (JSON.parse(stdout) as { findings: Finding[] }) : { findings: [] };
   return { findings: Object.fromEntries(findings.map((finding) => [finding.name, finding])), exitCode, stdout };
 }
@@ -223,10 +213,8 @@ test.each([
 });
 
 test('a name that is none of a setting is refused with the nearest one; what a cluster says of its services is none of ours', async () => {
-  const run = async (env: Record<string, string>) => {
-    const io = createTerminal({ env: { CARILLON_DB: join(temporaryFolder(), 'carillon.db'), PATH: '', ...env } });
-    return { code: await runCli(['doctor'], io), ...io.written() };
-  };
+  const run = (env: Record<string, string>) =>
+    runCommand(['doctor'], { env: { CARILLON_DB: join(temporaryFolder(), 'carillon.db'), PATH: '', ...env } });
   const misspelt = await run({ CARILLON_POSTING_WINDOWS_MS: '5000', SVC_APIKEY: 'planted', CARILLON_FLOWERS: 'red' });
   expect(misspelt).toMatchObject({ code: 2, stdout: '' });
   expect(misspelt.stderr).toContain('CARILLON_POSTING_WINDOWS_MS is no setting. Did you mean CARILLON_POSTING_WINDOW_MS?');

@@ -1,12 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import type { Timeline } from '../../../../src/interfaces/cli/rehearse/timeline.ts';
-import { createTerminal, type FakeTerminal } from '../terminal.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { beginCommand } from '../terminal.ts';
 
 const rows = 100;
 /** A Tuesday, at nine in the morning in New York. */
@@ -44,13 +43,8 @@ function writeCampaign(folder: string, more: readonly string[] = []): string {
  * A folder, and the settings of somebody who works with the real service: an address that counts who comes, and a database that is not
  * there.
  */
-async function createOffice(): Promise<{
-  folder: string;
-  asked: () => number;
-  io: FakeTerminal;
-  interrupt: () => void;
-}> {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-rehearsal-test-'));
+async function createOffice() {
+  const folder = temporaryFolder();
   let asked = 0;
   const service = createServer((_request, response) => {
     asked += 1;
@@ -59,10 +53,7 @@ async function createOffice(): Promise<{
   await new Promise<void>((resolve) => {
     service.listen(0, '127.0.0.1', resolve);
   });
-  onTestFinished(() => {
-    service.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => void service.close());
   const { port } = service.address() as AddressInfo;
   const env: Record<string, string> = {
     SVC_BASE_URL: `http://127.0.0.1:${port}`,
@@ -73,16 +64,7 @@ async function createOffice(): Promise<{
     CARILLON_LOG_LEVEL: 'trace',
   };
   for (const name of ['HOME', 'PATH', 'XDG_CACHE_HOME']) env[name] = process.env[name] ?? '';
-  let interrupt = (): void => {};
-  const io = createTerminal({
-    env,
-    now: Date.now,
-    onInterrupt: (handler) => {
-      interrupt = () => handler();
-      return () => {};
-    },
-  });
-  return { folder, asked: () => asked, io, interrupt: () => interrupt() };
+  return { folder, asked: () => asked, rehearse: (...args: string[]) => beginCommand(['rehearse', ...args], { env, now: Date.now }) };
 }
 
 interface Report {
@@ -100,12 +82,11 @@ interface Report {
 }
 
 test('three days in four zones, with a holiday, caps, retries, opt-outs and a pause, pass in a minute', async () => {
-  const { folder, asked, io } = await createOffice();
+  const { folder, asked, rehearse } = await createOffice();
   const path = writeCampaign(folder, ["ends_at: '2030-01-18T01:00:00Z'"]);
   const kept = join(folder, 'kept');
   const flags = ['--speed', '4500', '--start-at', startAt, '--pause-after', '1h', '--pause-for', '2h', '--keep', kept, '--json'];
-  const code = await runCli(['rehearse', path, ...flags], io);
-  const { stdout, stderr } = io.written();
+  const { code, stdout, stderr } = await rehearse(path, ...flags).ended;
   const report = JSON.parse(stdout) as Report;
   expect(report).toMatchObject({ ok: true, faults: [], verify: { ok: true }, conduct: { ok: true } });
   expect(code).toBe(0);
@@ -143,23 +124,23 @@ test('three days in four zones, with a holiday, caps, retries, opt-outs and a pa
 });
 
 test('Ctrl-C ends a rehearsal in order and leaves nothing behind', async () => {
-  const { folder, io, interrupt } = await createOffice();
+  const { folder, rehearse } = await createOffice();
   const path = writeCampaign(folder);
   vi.stubEnv('TMPDIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const ended = runCli(['rehearse', path, '--rows', '40', '--speed', '60', '--start-at', startAt], io);
+  const { io, ended, interrupt } = rehearse(path, '--rows', '40', '--speed', '60', '--start-at', startAt);
   await expect.poll(() => io.written().stderr).toMatch(/of 40 done/);
   interrupt();
-  expect(await ended).toBe(1);
-  expect(io.written().stderr).toMatch(
-    /with 40 rows of 101, a sample that the seed decides\. Nothing real is called.*Stopped before the end/s,
-  );
-  expect(io.written().stdout).toBe('');
+  expect(await ended).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/with 40 rows of 101, a sample that the seed decides\. Nothing real is called.*Stopped before the end/s),
+  });
   expect(readdirSync(folder).sort()).toEqual(['campaign.yaml', 'list.csv']);
 });
 
 test('who asks for it in a rehearsal says when, and is called back; nobody waits for the retry of four weeks later', async () => {
-  const { folder, io } = await createOffice();
+  const { folder, rehearse } = await createOffice();
   const file = writeCampaign(folder, [
     "results: [{ result: later, collected: wants, equals: ['yes'], then: callback }]",
     'callback: { in: callback_in, late: 12h }',
@@ -175,11 +156,11 @@ test('who asks for it in a rehearsal says when, and is called back; nobody waits
   const kept = join(folder, 'kept');
   const begun = performance.now();
   const flags = ['--rows', '60', '--speed', '2400', '--start-at', startAt, '--keep', kept, '--json'];
-  const code = await runCli(['rehearse', file, ...flags], io);
+  const { code, stdout, stderr } = await rehearse(file, ...flags).ended;
   // At this speed four weeks are 16 minutes.
   expect(performance.now() - begun).toBeLessThan(16 * 60_000);
-  expect([code, code === 0 ? '' : io.written().stderr]).toEqual([0, '']);
-  const report = JSON.parse(io.written().stdout) as Report & { timeline: { endedAt: string } };
+  expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+  const report = JSON.parse(stdout) as Report & { timeline: { endedAt: string } };
   expect(report).toMatchObject({ ok: true, faults: [], verify: { ok: true }, conduct: { ok: true } });
   expect(Date.parse(report.timeline.endedAt) - Date.parse(startAt)).toBeGreaterThan(28 * 24 * 3_600_000);
   const [head = '', ...lines] = readFileSync(join(kept, 'results.csv'), 'utf8').trim().split('\n');

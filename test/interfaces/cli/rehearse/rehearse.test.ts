@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FictionalNumbers } from '../../../../src/list/fictional-numbers.ts';
 import { readCampaignFile } from '../../../../src/campaign/file/file.ts';
 import { importList, readCampaign, type ReadCampaign } from '../../../../src/campaign/preflight/import-list.ts';
 import { countRows, drawRehearsedRows } from '../../../../src/interfaces/cli/rehearse/list.ts';
 import { readRecipients, type ListRow } from '../../../../src/list/recipients.ts';
 import { rehearsalRules } from '../../../../src/interfaces/cli/rehearse/world.ts';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { openCleanStore } from '../../../ledger/clean-store.ts';
-import { createTerminal } from '../terminal.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { runCommand } from '../terminal.ts';
 
 const now = Date.parse('2030-01-15T12:00:00Z');
 
@@ -21,8 +20,7 @@ interface Files {
 
 /** A campaign over a list with an explicit zone, a row of another state, one without zone, a malformed and a bad one. */
 function writeFiles({ rows = [], yaml = [] }: { rows?: string[]; yaml?: string[] } = {}): Files {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-rehearse-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const list = rows.length > 0 ? rows : usualRows;
   writeFileSync(join(folder, 'list.csv'), `${['phone,name,zone,state', ...list].join('\n')}\n`);
   const file = [
@@ -142,10 +140,8 @@ test.each([
   { args: ['--start-at', '2031-01-01T00:00:00Z'], says: /ends_at.*has passed/s },
 ])('$args is refused as bad input, with the reason', async ({ args, says }) => {
   const { path } = writeFiles({ yaml: ["ends_at: '2030-06-01T00:00:00Z'"] });
-  const io = createTerminal({ now: () => now });
-  expect(await runCli(['rehearse', path, ...args], io)).toBe(2);
-  expect(io.written().stderr).toMatch(says);
-  expect(io.written().stdout).toBe('');
+  const refused = { code: 2, stdout: '', stderr: expect.stringMatching(says) };
+  expect(await runCommand(['rehearse', path, ...args], { now: () => now })).toMatchObject(refused);
 });
 
 test('a folder that holds something is not written into', async () => {
@@ -153,8 +149,9 @@ test('a folder that holds something is not written into', async () => {
   const kept = join(folder, 'kept');
   mkdirSync(kept);
   writeFileSync(join(kept, 'mine.txt'), 'mine');
-  const io = createTerminal({ now: () => now });
-  expect(await runCli(['rehearse', path, '--keep', kept], io)).toBe(2);
-  expect(io.written().stderr).toMatch(/kept.*not empty; name a new one/);
+  expect(await runCommand(['rehearse', path, '--keep', kept], { now: () => now })).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/kept.*not empty; name a new one/),
+  });
   expect(readdirSync(kept)).toEqual(['mine.txt']);
 });

@@ -150,7 +150,7 @@ test('--wait writes when the campaign has ended, and shows how far it is until t
   const ledger = await createLedger();
   const out = ledger.path('end.csv');
   const waiting = ledger.begin(['results', 'spring', '--wait', '-o', out]);
-  await until(() => waiting.written().stderr.includes('2 of 3 done'));
+  await until(() => waiting.io.written().stderr.includes('2 of 3 done'));
   expect(readdirSync(ledger.folder)).not.toContain('end.csv');
   await ledger.change(endCampaign);
   expect(await waiting.ended).toMatchObject({
@@ -163,7 +163,7 @@ test('--wait writes when the campaign has ended, and shows how far it is until t
 test('Ctrl-C leaves the waiting, and nothing is written', async () => {
   const ledger = await createLedger();
   const waiting = ledger.begin(['results', 'spring', '--wait', '-o', ledger.path('end.csv')]);
-  await until(() => waiting.written().stderr.includes('2 of 3 done'));
+  await until(() => waiting.io.written().stderr.includes('2 of 3 done'));
   waiting.interrupt();
   expect(await waiting.ended).toMatchObject({
     code: 1,

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
 import { startSandbox } from '../../../../src/sandbox/start.ts';
-import { createTerminal } from '../terminal.ts';
+import { runCommand } from '../terminal.ts';
 
 const begin = Date.parse('2030-01-15T12:00:00Z');
 
@@ -22,10 +21,7 @@ async function createRunning(options: SandboxOptions = {}) {
       writeFileSync(join(folder, name), text);
       return join(folder, name);
     },
-    run: async (...args: string[]) => {
-      const io = createTerminal({ env: { SVC_BASE_URL: sandbox.url } });
-      return { code: await runCli(['sandbox', ...args], io), ...io.written() };
-    },
+    run: (...args: string[]) => runCommand(['sandbox', ...args], { env: { SVC_BASE_URL: sandbox.url } }),
   };
 }
 

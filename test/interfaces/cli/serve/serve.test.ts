@@ -1,15 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
 import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { createThreadedSqliteDialect } from '../../../../src/ledger/threads/sqlite-threads.ts';
-import { commandFolder, createTerminal } from '../terminal.ts';
+import { commandFolder } from '../terminal.ts';
 
 const createFolder = () => commandFolder({ CARILLON_LOG_LEVEL: 'silent' });
 
 test('a token is made, opens the API, and is shown nowhere again; revoked, it opens nothing', async () => {
-  const { env, run } = createFolder();
+  const { env, begin, run } = createFolder();
   const made = await run('token', 'create', 'front desk', '--role', 'read', '--json');
   expect(made.code).toBe(0);
   const { token, tokenId } = JSON.parse(made.stdout) as { token: string; tokenId: string };
@@ -17,15 +16,7 @@ test('a token is made, opens the API, and is shown nowhere again; revoked, it op
   expect(listed.stdout).toMatch(new RegExp(`${tokenId} +read +front desk +\\d{4}-\\d\\d-\\d\\d +never +until revoked`));
   expect(`${listed.stdout}${(await run('token', 'list', '--json')).stdout}`).not.toContain(token.slice('carillon_000000000000_'.length));
 
-  let interrupt = (): void => {};
-  const io = createTerminal({
-    env,
-    onInterrupt: (handler) => {
-      interrupt = () => handler();
-      return () => {};
-    },
-  });
-  const ended = runCli(['serve', '--port', '0', '--json'], io);
+  const { io, ended, interrupt } = begin(['serve', '--port', '0', '--json']);
   await expect.poll(() => io.written().stdout).toContain('"ready"');
   const { url } = JSON.parse(io.written().stdout) as { url: string };
   const ask = () => fetch(`${url}/api/v1/campaigns`, { headers: { authorization: `Bearer ${token}` } });
@@ -36,7 +27,7 @@ test('a token is made, opens the API, and is shown nowhere again; revoked, it op
   await store.close();
   expect((await ask()).status).toBe(401);
   interrupt();
-  expect(await ended).toBe(0);
+  expect((await ended).code).toBe(0);
 });
 
 test.each([

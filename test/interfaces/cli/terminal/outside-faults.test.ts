@@ -14,7 +14,7 @@ import { RedialRefusedError } from '../../../../src/ledger/people/resolve.ts';
 import { OtherServiceError } from '../../../../src/temporal/start-campaign.ts';
 import { ScheduleExistsError } from '../../../../src/temporal/schedules.ts';
 import { runCli } from '../../../../src/interfaces/cli/run-cli.ts';
-import { createTerminal } from '../terminal.ts';
+import { createTerminal, runCommand } from '../terminal.ts';
 import { answerJson, startHttpService } from '../../../service/convai/loopback-servers.ts';
 import { obeyed, poison } from '../../../support/terminal-poison.ts';
 import { runWith, type CommandEnd } from '../service-world.ts';
@@ -95,9 +95,9 @@ test.each([
   [['start', '/nowhere/campaign.yaml'], 'campaign_file', 2],
   [['results', 'spring', '--format', 'pdf', '--output', 'x'], 'usage', 2],
 ] as const)('with --json the failure of %j has a code that stays, and the words besides', async (args, code, exitCode) => {
-  const io = createTerminal({ env: { CARILLON_DB: join(tmpdir(), 'nowhere', 'carillon.db') } });
-  expect(await runCli([...args, '--json'], io)).toBe(exitCode);
-  const { stdout, stderr } = io.written();
+  const env = { CARILLON_DB: join(tmpdir(), 'nowhere', 'carillon.db') };
+  const { code: ended, stdout, stderr } = await runCommand([...args, '--json'], { env });
+  expect(ended).toBe(exitCode);
   const { error } = JSON.parse(stdout) as { error: { code: string; message: string; exitCode: number } };
   expect(error).toMatchObject({ code, exitCode });
   expect(stderr).toContain(error.message.split('\n')[0]);

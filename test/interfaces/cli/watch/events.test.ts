@@ -27,7 +27,7 @@ test('the log of a campaign is shown in words, and with --json whole', async () 
 test('events --follow shows what comes, and ends with the campaign', async () => {
   const ledger = await createLedger();
   const following = ledger.begin(['events', 'spring', '--follow']);
-  await until('the first events are shown', () => Promise.resolve(following.written().stdout.includes('imported') || undefined));
+  await until('the first events are shown', () => Promise.resolve(following.io.written().stdout.includes('imported') || undefined));
   await ledger.change(endCampaign);
   const { code, stdout } = await following.ended;
   expect(code).toBe(0);
@@ -37,7 +37,7 @@ test('events --follow shows what comes, and ends with the campaign', async () =>
 test('events --follow ends with Ctrl-C', async () => {
   const ledger = await createLedger();
   const following = ledger.begin(['events', 'spring', '--follow', '--json']);
-  await until('the first events are shown', () => Promise.resolve(following.written().stdout.includes('imported') || undefined));
+  await until('the first events are shown', () => Promise.resolve(following.io.written().stdout.includes('imported') || undefined));
   following.interrupt();
   expect((await following.ended).code).toBe(0);
 });
