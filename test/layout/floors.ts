@@ -88,12 +88,12 @@ export const floors = readFloors({
   // Nothing: the client loads it, and the help of the command line.
   operations: '',
   'operations/schemas': 'campaign/file/** rules/** ledger/people operations presentation/results',
-  'operations/runs': 'operations/control/** rules/** shared/input ledger/** operations operations/schemas presentation/words',
-
-  'interfaces/api/core': `shared campaign/file/** operations/control service/port rules/** shared/input ledger/** operations
+  'operations/runs': `operations/control/** campaign/file campaign/preflight service/port rules/** shared/input ledger/** operations
     operations/schemas presentation/words`,
+
+  'interfaces/api/core': 'shared campaign/file/** operations/** service/port rules/** shared/input ledger/** presentation/words',
   'interfaces/api': 'interfaces/api/** service/port rules operations',
-  'interfaces/api/routes': `shared interfaces/api/core operations/** operations/control/** campaign/preflight service/port rules/**
+  'interfaces/api/routes': `shared interfaces/api/core operations/** campaign/preflight service/port rules/**
     shared/input ledger/** presentation/report presentation/results verify presentation/words`,
 
   'interfaces/client': 'operations operations/schemas',
@@ -132,7 +132,7 @@ export const floors = readFloors({
 
 /** Commands of one heading of `carillon --help` know everything below them, and of other headings what is named. */
 function commandGroups(groups: Record<string, string>): Record<string, string> {
-  const below = `operations/** shared campaign/file/** interfaces/cli/access interfaces/cli/terminal operations/control/** service/port
+  const below = `operations/** shared campaign/file/** interfaces/cli/access interfaces/cli/terminal service/port
     rules/** shared/input ledger/** list/** campaign/preflight presentation/results temporal presentation/words`;
   return Object.fromEntries(Object.entries(groups).map(([folder, more]) => [folder, `${below} ${more}`]));
 }

@@ -1,13 +1,7 @@
 import fastify, { type FastifyReply } from 'fastify';
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
-import {
-  jsonSchemaTransformObject,
-  serializerCompiler,
-  validatorCompiler,
-  type ZodTypeProvider,
-  jsonSchemaTransform,
-} from 'fastify-type-provider-zod';
+import { jsonSchemaTransformObject, serializerCompiler, type ZodTypeProvider, jsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { didYouMean } from '../../rules/nearest-name.ts';
 import { operations } from '../../operations/list.ts';
@@ -16,15 +10,14 @@ import type { Api, ApiContext } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
-import { errorFacts, nothingHere, ProblemError, problem, problemOf, refuseFaultyText, type Problem } from './core/problem.ts';
+import { errorFacts, nothingHere, ProblemError, problem, problemOf, readPart, refuseFaultyText, type Problem } from './core/problem.ts';
 import { callRoutes, rowRoutes } from './routes/rows.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';
-import { createRoutes } from './routes/create.ts';
 import { eventRoutes } from './routes/events.ts';
 import { handOnRoutes } from './routes/exports.ts';
 import { sentEventRoutes } from './routes/sent-events.ts';
-import { runRoutes, scheduleRoutes, suppressionRoutes } from './routes/runs.ts';
+import { runRoutes } from './routes/runs.ts';
 import { isIPv6 } from 'node:net';
 import { isLoopback } from '../../rules/service-api.ts';
 
@@ -60,10 +53,16 @@ export async function buildApi(
     frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOf(error)),
   })
     .withTypeProvider<ZodTypeProvider>()
-    .setValidatorCompiler(validatorCompiler)
+    .setValidatorCompiler<z.ZodType>(
+      ({ schema, httpPart = '' }) =>
+        (sent: unknown) =>
+          readAs(httpPart, schema, sent),
+    )
     .setSerializerCompiler(serializerCompiler);
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = problemOf(error);
+    if (error instanceof ProblemError && error.replayed) void reply.header('idempotent-replayed', 'true');
+    if (refusal.code === 'under_way') void reply.header('retry-after', '2');
     if (refusal.status === 429) void reply.header('retry-after', '1');
     if (refusal.status === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', '5');
     const facts = { ...errorFacts(error), route: request.routeOptions.url };
@@ -117,16 +116,21 @@ export async function buildApi(
       throw new ProblemError(400, 'invalid', detail);
     });
     campaignRoutes(routes, context);
-    createRoutes(routes, context);
     runRoutes(routes, context);
     rowRoutes(routes, context);
     callRoutes(routes, context);
     handOnRoutes(routes, context);
     eventRoutes(routes, context, limits);
-    suppressionRoutes(routes, context);
-    scheduleRoutes(routes, context);
   });
   return app;
+}
+
+function readAs(part: string, schema: z.ZodType, sent: unknown) {
+  try {
+    return { value: readPart(part, schema, sent) };
+  } catch (error) {
+    return { error: error as ProblemError };
+  }
 }
 
 function isJson(body: unknown): boolean {

@@ -1,10 +1,11 @@
+import { createRuns } from './create.ts';
 import { rowRuns } from './rows.ts';
 import { steerRuns } from './steer.ts';
 import { requireCampaign } from '../control/ledger.ts';
 import { addToDoNotCall, checkDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
-import type { Runs, Run, Doing } from './run.ts';
+import type { Doing, Done, Runs } from './run.ts';
 import {
   continueSchedule,
   deleteSchedule,
@@ -22,8 +23,7 @@ import { webhookAsJson } from '../../presentation/words/hooks.ts';
 
 const scopeLog = (_doing: unknown, { body: { campaign } }: { body: { campaign?: string | undefined } }) => campaign ?? accountScope;
 
-/** How the do-not-call list is read and changed, but for files of numbers. */
-const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSuppressions' | 'checkSuppressions'> = {
+const suppressionRuns = {
   listSuppressions: {
     run: async ({ store }, { query: { campaign, after, limit } }) => {
       const scope = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
@@ -63,12 +63,12 @@ const suppressionRuns: Runs<'listSuppressions' | 'addSuppressions' | 'removeSupp
       return withInstants({ numbers });
     },
   },
-};
+} satisfies Runs;
 
-/** The log of a campaign tells of its schedule, whether the database has the campaign or not. */
+/** The database need not have the campaign. */
 const scheduleLog = (_doing: unknown, { campaign }: { campaign: string }) => campaign;
 
-const noted = (action: string, change: typeof pauseSchedule): Pick<Run<'pauseSchedule'>, 'action' | 'log' | 'run'> => ({
+const noted = (action: string, change: typeof pauseSchedule): Done<'pauseSchedule'> => ({
   action,
   log: scheduleLog,
   run: async (doing, { campaign, body }) => {
@@ -77,9 +77,7 @@ const noted = (action: string, change: typeof pauseSchedule): Pick<Run<'pauseSch
   },
 });
 
-const scheduleRuns: Runs<
-  'listSchedules' | 'readSchedule' | 'pauseSchedule' | 'resumeSchedule' | 'triggerSchedule' | 'continueSchedule' | 'deleteSchedule'
-> = {
+const scheduleRuns = {
   listSchedules: { run: async (doing) => ({ schedules: await listSchedules(doing) }) },
   readSchedule: { run: (doing, { campaign }) => describeSchedule(doing, campaign) },
   pauseSchedule: noted('schedule_paused', pauseSchedule),
@@ -99,7 +97,7 @@ const scheduleRuns: Runs<
     log: scheduleLog,
     run: async (doing, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(doing, campaign)) }),
   },
-};
+} satisfies Runs;
 
 const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
@@ -109,15 +107,13 @@ const by = ({ by: name }: Doing) => ({ by: name === null ? 'person' : `person:${
 const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>
   (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
 
-const wished = (wish: 'pause' | 'resume'): Pick<Run<'pauseWebhook'>, 'action' | 'log' | 'run'> => ({
+const wished = (wish: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
   action: `webhook_${wish}d`,
   log: webhookLog,
   run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, ...by(doing) })),
 });
 
-const webhookRuns: Runs<
-  'listWebhooks' | 'addWebhook' | 'readWebhook' | 'removeWebhook' | 'pauseWebhook' | 'resumeWebhook' | 'testWebhook'
-> = {
+const webhookRuns = {
   listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWithWaiting(store.db)).map(show) }) },
   addWebhook: {
     action: 'webhook_added',
@@ -142,9 +138,9 @@ const webhookRuns: Runs<
       return result.delivered ? { delivered: true, status: null, why: null } : result;
     },
   },
-};
+} satisfies Runs;
 
-const tokenRuns: Runs<'listTokens' | 'createToken' | 'revokeToken'> = {
+const tokenRuns = {
   listTokens: { run: readTokens },
   createToken: {
     action: 'token_created',
@@ -153,7 +149,7 @@ const tokenRuns: Runs<'listTokens' | 'createToken' | 'revokeToken'> = {
     run: (doing, { body }) => makeToken(doing, { ...body, ...(doing.onceId === undefined ? {} : { tokenId: doing.onceId }) }),
   },
   revokeToken: { action: 'token_revoked', log: () => accountScope, run: (doing, { token }) => endToken(doing, token) },
-};
+} satisfies Runs;
 
 /** How operations are carried out, whoever asks for them. */
-export const runs = { ...steerRuns, ...rowRuns, ...suppressionRuns, ...scheduleRuns, ...webhookRuns, ...tokenRuns };
+export const runs = { ...createRuns, ...steerRuns, ...rowRuns, ...suppressionRuns, ...scheduleRuns, ...webhookRuns, ...tokenRuns };

@@ -8,9 +8,7 @@ import { withInstants } from '../../shared/input/times.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
 import { noticeText, type Runs } from './run.ts';
 
-export const rowRuns: Runs<
-  'addRows' | 'withdrawRows' | 'fixRows' | 'retryRows' | 'resolveRow' | 'resolveAll' | 'setCallback' | 'cancelCallback'
-> = {
+export const rowRuns = {
   withdrawRows: {
     action: ({ body }) => (body.dryRun ? null : 'withdraw'),
     run: async (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) => {
@@ -76,7 +74,7 @@ export const rowRuns: Runs<
       return withInstants({ campaignId, ...resolution, openGivenUp, setOff: setOffText(setOff) });
     },
   },
-};
+} satisfies Runs;
 
 /** Thrown when a row is decided about of which nothing is in doubt. */
 class NotInDoubtError extends Error {

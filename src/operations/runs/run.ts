@@ -1,11 +1,26 @@
 import type { Notice } from '../control/campaign-message.ts';
 import type { Control } from '../control/control.ts';
+import { readServiceTime } from '../control/service.ts';
+import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { OperationId } from '../list.ts';
 import type { Answer, Taken } from '../schemas/all.ts';
 
-/** What an operation is carried out with, and who hears of it on the way. */
-export interface Doing extends Control {
+/** What operations are carried out with. */
+export interface Room extends Control {
+  /** The clock of the service, or this machine's while it does not answer. Left out: it is read at each use. */
+  clock?: () => Promise<ServiceClock>;
+  /** Has days of the sandbox that takes the calls pass in minutes, unless somebody chose a speed. Default: the service is no sandbox. */
+  quickenSandbox?: () => void;
+}
+
+/** Service time, whole milliseconds. */
+export async function serviceNow(room: Pick<Room, 'clock' | 'config' | 'now'>): Promise<number> {
+  return room.clock === undefined ? readServiceTime(room) : Math.round((await room.clock()).now());
+}
+
+/** What one operation is carried out with, and who hears of it on the way. */
+export interface Doing extends Room {
   /** Name of the token in whose name it is done; null: a person at the command line. */
   by: string | null;
   /** The same however often a request is sent: an id for what is made by it. Left out: it is sent once. */
@@ -16,22 +31,33 @@ export interface Doing extends Control {
   onProgress?: (conversations: number) => void;
 }
 
-export interface Run<Id extends OperationId> {
+interface Told<Id extends OperationId> {
   /** What the log calls the change; null: this one changes nothing, as a dry run. Left out of what never changes anything. */
   action?: string | ((input: Taken<Id>) => string | null);
-  /** The campaign in whose log it stands; `account`: in that of all. Left out: the one that the path names. */
-  log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
   /** What is kept of an answer for whoever asks again with the same key; left out: all of it. Secrets are kept nowhere. */
   kept?: (answer: Answer<Id>) => Answer<Id>;
+}
+
+export interface Done<Id extends OperationId> extends Told<Id> {
+  /** The campaign in whose log it stands; `account`: in that of all. Left out: the one that the path names. */
+  log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
   /** Throws as what it calls; the names of errors say to API and command line what they mean. */
   run: (doing: Doing, input: Taken<Id>) => Promise<Answer<Id>>;
+  prepare?: undefined;
 }
+
+interface Prepared<Id extends OperationId> extends Told<Id> {
+  /** Reads what was sent, to know in whose log it stands; `run` changes. */
+  prepare: (doing: Doing, input: Taken<Id>) => Promise<{ log: string; run: () => Promise<Answer<Id>> }>;
+}
+
+export type Run<Id extends OperationId> = Done<Id> | Prepared<Id>;
 
 /**
  * What is done to a campaign as a whole with one word or one press. Command and button are made from this and from the sentences of the
  * list; both take what the campaign looked like along, so that a later round or pause is left alone.
  */
-export interface PlainRun extends Run<'pauseCampaign'> {
+export interface PlainRun extends Done<'pauseCampaign'> {
   /** Name of its command, and with a capital its button. */
   action: string;
   /** It cannot be undone: the command asks first. */
@@ -50,7 +76,7 @@ export interface PlainRun extends Run<'pauseCampaign'> {
   look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
 }
 
-export type Runs<Ids extends OperationId> = { readonly [Id in Ids]: Run<Id> };
+export type Runs = { readonly [Id in OperationId]?: Run<Id> };
 
 /** Why the workflow of a campaign does not know yet of a change that holds; null: it knows. */
 export function noticeText(notice: Notice): string | null {

@@ -100,9 +100,7 @@ Waiting recipients get the outcome "cancelled" and are not called. Open calls co
 
 export type PlainId = keyof typeof plainRuns;
 
-export const steerRuns: Runs<
-  PlainId | 'adjustCampaign' | 'recoverCampaign' | 'showAccountLimits' | 'adjustAccountLimits' | 'showHouseRules' | 'setHouseRules'
-> = {
+export const steerRuns = {
   ...plainRuns,
   adjustCampaign: {
     action: ({ body }) => (body.dryRun ? null : 'adjust'),
@@ -152,7 +150,7 @@ export const steerRuns: Runs<
       return { campaignId, state, stateReason, round, workflowId };
     },
   },
-};
+} satisfies Runs;
 
 /** Shares as parts of 1, as they are told everywhere. */
 function toldAccount({ keepFree, pace, ...use }: AccountUse) {

@@ -31,7 +31,15 @@ export const shapes = {
 export type Taken<Id extends OperationId> = (Read<(typeof shapes)[Id], 'params'> extends infer Params extends object ? Params : unknown) & {
   query: Read<(typeof shapes)[Id], 'query'>;
   body: Read<(typeof shapes)[Id], 'body'>;
-};
+} & ((typeof shapes)[Id] extends { files: readonly (infer Name extends string)[] } ? { files: SentFiles<Name> } : unknown);
+
+/** Files that came with a request, in a folder that is gone after it. */
+export interface SentFiles<Name extends string = string> {
+  folder: string;
+  paths: Readonly<Record<Name, string>>;
+  /** SHA-256 of each: the same files under another key are another request, and the same one under the same key. */
+  hashes: Readonly<Record<Name, string>>;
+}
 
 /** What an operation answers, before it is written; unknown of a download. */
 export type Answer<Id extends OperationId> = (typeof shapes)[Id] extends { answer: infer Schema extends z.ZodType }

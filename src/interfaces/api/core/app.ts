@@ -3,8 +3,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Token, TokenRole } from '../../../ledger/console/tokens.ts';
 import type { LogTail } from './log-tail.ts';
-import type { Control, Rehearse } from '../../../operations/control/control.ts';
-import type { ServiceClock } from '../../../service/port/service-clock.ts';
+import type { Rehearse } from '../../../operations/control/control.ts';
+import type { Room } from '../../../operations/runs/run.ts';
 import type { Logger } from '../../../shared/logger.ts';
 
 export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
@@ -36,21 +36,13 @@ export function holderOf(request: FastifyRequest): Token {
   return request.holder;
 }
 
-export interface ApiContext extends Control {
+export interface ApiContext extends Room {
   logger: Logger;
-  /** The clock of the service, or this machine's while it does not answer. */
-  clock: () => Promise<ServiceClock>;
+  clock: NonNullable<Room['clock']>;
   /** Adds what is served beside the API, such as the console. Default: nothing. */
   install?: (app: Api, context: ApiContext) => void;
   /** Default: nothing can be rehearsed here. */
   rehearse?: Rehearse;
-  /** Has days of the sandbox that takes the calls pass in minutes, unless somebody chose a speed. Default: the service is no sandbox. */
-  quickenSandbox?: () => void;
   /** The text of a token for a word that signs in once; null for any other word. */
   redeem?: (word: string) => string | null;
-}
-
-/** Service time, whole milliseconds. */
-export async function serviceNow({ clock }: Pick<ApiContext, 'clock'>): Promise<number> {
-  return Math.round((await clock()).now());
 }

@@ -1,4 +1,5 @@
-import { findToken, mayAct, noteUse, type Token } from '../../../ledger/console/tokens.ts';
+import { findToken, noteUse, type Token } from '../../../ledger/console/tokens.ts';
+import { refuseRole } from '../../../operations/runs/perform.ts';
 import type { Api, ApiContext } from './app.ts';
 import { nothingHere, ProblemError } from './problem.ts';
 import { isLoopback } from '../../../rules/service-api.ts';
@@ -25,8 +26,7 @@ export function authenticate(app: Api, context: ApiContext): void {
           : `The token is unknown, revoked or has expired. ${howToGet}`;
       throw new ProblemError(401, text === undefined ? 'token_missing' : 'token_refused', detail);
     }
-    if (!mayAct(token.role, role))
-      throw new ProblemError(403, 'role', `This takes the role ${role}; the token of ${token.name} has ${token.role}.`);
+    refuseRole(token, role);
     request.holder = token;
     noteUseAside(context, token);
   });

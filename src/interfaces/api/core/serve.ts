@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { runs } from '../../../operations/runs/all.ts';
+import { keyHeaders } from '../../../operations/runs/perform.ts';
 import { operations, type OperationId } from '../../../operations/list.ts';
 import { shapes, type Answer, type Read, type Shape } from '../../../operations/schemas/all.ts';
 import type { Api } from './app.ts';
@@ -14,21 +16,7 @@ export type Asked<Id extends OperationId> = FastifyRequest & {
   body: Read<Shapes[Id], 'body'>;
 };
 
-/** Of a change: the key under which it is done once. */
-const keyHeaders = z.object({
-  'idempotency-key': z
-    .string()
-    .min(1)
-    .max(255)
-    .meta({
-      description:
-        'A text of your own, new for each change. The same key for the same request is answered again and changes nothing ' +
-        '(`idempotent-replayed: true`); for another request it is refused.',
-      examples: ['4f7c2f0e-reminders-pause'],
-    }),
-});
-
-/** Serves an operation: method, path, role, schemas and words are those of the list, and `handler` carries it out. */
+/** Serves an operation by its entry in the list; `handler` carries it out, and judges what was sent where that is performed. */
 export function serve<Id extends OperationId>(
   app: Api,
   id: Id,
@@ -43,6 +31,7 @@ export function serve<Id extends OperationId>(
   app.route({
     method,
     url,
+    ...(id in runs && { validatorCompiler: () => (value: unknown) => ({ value }) }),
     config: { role, ...(files === undefined ? {} : { files }) },
     schema: {
       operationId: id,

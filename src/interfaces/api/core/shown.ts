@@ -1,7 +1,8 @@
+import { serviceNow } from '../../../operations/runs/run.ts';
 import type { FastifyRequest } from 'fastify';
 import { appendEvents } from '../../../ledger/events.ts';
 import { mayAct, type Token } from '../../../ledger/console/tokens.ts';
-import { holderOf, serviceNow, type ApiContext } from './app.ts';
+import { holderOf, type ApiContext } from './app.ts';
 import { ProblemError } from './problem.ts';
 import { readCallRecord, type NamedCall } from '../../../operations/control/call-record.ts';
 

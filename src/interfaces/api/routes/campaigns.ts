@@ -1,3 +1,4 @@
+import { serviceNow } from '../../../operations/runs/run.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readWhy, readWhys } from '../../../operations/control/why.ts';
 import { withInstants } from '../../../shared/input/times.ts';
@@ -8,7 +9,7 @@ import { listCampaigns, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.ts';
 import { notYetKnown, readingAsJson, readingOf } from '../../../presentation/words/why.ts';
-import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
+import { type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
 import { readFunnel } from '../../../ledger/read/funnel.ts';

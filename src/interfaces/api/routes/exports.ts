@@ -1,3 +1,4 @@
+import { serviceNow } from '../../../operations/runs/run.ts';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
@@ -6,7 +7,7 @@ import { everyResult, readResultColumns, readResults, type RecipientResult, type
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { resultTypes, type whichResults } from '../../../operations/schemas/exports.ts';
 import { resultsAsJson } from '../../../presentation/results/text.ts';
-import { type Api, serviceNow, type ApiContext } from '../core/app.ts';
+import { type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
 import { noteNumbersShown } from '../core/shown.ts';

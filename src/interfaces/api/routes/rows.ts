@@ -1,13 +1,15 @@
+import { serviceNow } from '../../../operations/runs/run.ts';
 import { listCallbacks } from '../../../operations/control/callbacks.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { searchPeople } from '../../../operations/control/search.ts';
 import { readDoubtful } from '../../../operations/control/resolve.ts';
+import { withoutUndefined } from '../../../rules/collections.ts';
 import { maskedNumber } from '../../../shared/input/printable.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { nextCallText, eventText } from '../../../presentation/words/history.ts';
 import { readCallee } from '../../../ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
-import { type Api, serviceNow, type ApiContext, holderOf } from '../core/app.ts';
+import { type Api, type ApiContext, holderOf } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { ProblemError } from '../core/problem.ts';
 import { noteNumbersShown, LatelyShown, showTranscript, noteShown } from '../core/shown.ts';
@@ -24,11 +26,8 @@ export function rowRoutes(app: Api, context: ApiContext): void {
     const wanted: RowQuery = {
       afterRow: query.after,
       limit: query.limit,
-      ...(query.state === undefined ? {} : { states: query.state }),
-      ...(query.outcome === undefined ? {} : { outcomes: query.outcome }),
-      ...(query.reason === undefined ? {} : { reasons: query.reason }),
-      ...(query.result === undefined ? {} : { results: query.result }),
-      ...(query.waiting_for === undefined ? {} : { waitingFor: query.waiting_for }),
+      ...withoutUndefined({ states: query.state, outcomes: query.outcome, reasons: query.reason, results: query.result }),
+      ...withoutUndefined({ waitingFor: query.waiting_for }),
       ...(query.search === undefined ? {} : { search: { text: query.search, everywhere: mayAct(holderOf(request).role, 'operate') } }),
     };
     const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
@@ -61,10 +60,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
 
   serve(app, 'showStory', async (request) => {
     const { params, query } = request;
-    const { campaignId } = await requireCampaign(store, params.campaign);
-    const now = await serviceNow(context);
-    const [row] = await readCampaignRows(store.db, campaignId, { search: { text: `#${params.row}`, everywhere: false } }, now);
-    if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
+    const { campaignId, row, now } = await requireRow(context, params);
     if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
     const callee = row.e164 === null ? null : await readCallee(store.db, row.e164, now);
     const { rows = [], suppressions = [], events = [], truncated = false } = callee ?? {};
@@ -90,19 +86,8 @@ export function rowRoutes(app: Api, context: ApiContext): void {
           conversationId: attempt.conversation_id,
         })),
       })),
-      suppressions: suppressions.map(({ scope, source, reason, createdAt, expiresAt }) => ({
-        scope,
-        source,
-        reason,
-        createdAt,
-        expiresAt,
-      })),
-      story: events.map((event) => ({
-        seq: event.seq,
-        at: event.at,
-        campaignId: event.campaignId,
-        text: eventText(event),
-      })),
+      suppressions,
+      story: events.map((event) => ({ seq: event.seq, at: event.at, campaignId: event.campaignId, text: eventText(event) })),
       truncated,
     };
     return withInstants(told);
@@ -138,6 +123,15 @@ export function rowRoutes(app: Api, context: ApiContext): void {
   });
 }
 
+/** Throws UnknownCampaignError and ProblemError. */
+async function requireRow(context: ApiContext, { campaign, row: number }: { campaign: string; row: number }) {
+  const { campaignId } = await requireCampaign(context.store, campaign);
+  const now = await serviceNow(context);
+  const [row] = await readCampaignRows(context.store.db, campaignId, { search: { text: `#${number}`, everywhere: false } }, now);
+  if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${number}.`);
+  return { campaignId, row, now };
+}
+
 const fileEndings: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/x-wav': 'wav', 'audio/mpeg': 'mp3' };
 
 export function callRoutes(app: Api, context: ApiContext): void {
@@ -149,11 +143,7 @@ export function callRoutes(app: Api, context: ApiContext): void {
 
   serve(app, 'downloadEvidence', async (request, reply) => {
     const { params, query } = request;
-    const { campaignId } = await requireCampaign(context.store, params.campaign);
-    const now = await serviceNow(context);
-    const search = { text: `#${params.row}`, everywhere: false };
-    const [row] = await readCampaignRows(context.store.db, campaignId, { search }, now);
-    if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${params.row}.`);
+    const { campaignId, row, now } = await requireRow(context, params);
     if (row.e164 === null) throw new ProblemError(404, 'no_number', `Row ${params.row} has no number that could be called.`);
     const since = query.since === undefined ? null : Date.parse(query.since);
     const wish = { e164: row.e164, since, now, by: holderOf(request).name, withConversations: query.with_conversations };

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { abandonKey, claimKey, freeKey, holdKey, keepAnswer } from '../../ledger/console/idempotency-keys.ts';
+import { mayAct, type Token } from '../../ledger/console/tokens.ts';
+import { actFor, appendEvents } from '../../ledger/events.ts';
+import { readLastActs } from '../../ledger/read/last-acts.ts';
+import { requireCampaign } from '../control/ledger.ts';
+import { operations } from '../list.ts';
+import { filledPath } from '../operation.ts';
+import { shapes, type Answer, type SentFiles, type Shape, type Taken } from '../schemas/all.ts';
+import { runs } from './all.ts';
+import { ProblemError, problemOf, readPart, refuseFaultyText, withoutFolder, type Problem } from './problem.ts';
+import { serviceNow, type Doing, type Room, type Run } from './run.ts';
+
+export type RunId = keyof typeof runs;
+
+/** Who acts: the holder of a token, or whoever sits at the command line. */
+export type Actor = Pick<Token, 'tokenId' | 'name' | 'role'>;
+
+/** Whoever may run commands here has the database and its settings, so no token is asked for. */
+const person: Actor = { tokenId: 'person', name: 'person', role: 'admin' };
+
+/** What was sent, before any schema has read it. */
+export interface Sent {
+  params?: Readonly<Record<string, unknown>>;
+  query?: unknown;
+  body?: unknown;
+  /** Receives the files, once it is known that the rest can be used. */
+  files?: () => Promise<SentFiles>;
+  /** Of a change: a text that is new for each. The same key with the same request is answered again and changes nothing. */
+  key?: string | undefined;
+}
+
+export interface Performed<Id extends RunId> {
+  answer: Answer<Id>;
+  status: number;
+  /** The answer was kept when the change was made: nothing was changed now. */
+  replayed: boolean;
+}
+
+/** Of a change: the key under which it is done once. */
+export const keyHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(255)
+    .meta({
+      description:
+        'A text of your own, new for each change. The same key for the same request is answered again and changes nothing ' +
+        '(`idempotent-replayed: true`); for another request it is refused.',
+      examples: ['4f7c2f0e-reminders-pause'],
+    }),
+});
+
+/** Throws ProblemError where the actor lacks a role. */
+export function refuseRole({ name, role }: Pick<Actor, 'name' | 'role'>, wanted: Token['role']): void {
+  if (!mayAct(role, wanted)) throw new ProblemError(403, 'role', `This takes the role ${wanted}; the token of ${name} has ${role}.`);
+}
+
+/**
+ * Carries out an operation: the one way in which API, page and command change anything. A change is made once for its key, and is logged
+ * with the name of who made it; its answer is kept, as is a refusal of what was sent (422). Every other refusal frees the key, since its
+ * reason may pass, and a process that dies before the answer is kept leaves a change that can be repeated without harm. Throws ProblemError,
+ * and as the operation; `problemOf` makes a refusal of either.
+ */
+export async function perform<Id extends RunId>(room: Room, id: Id, sent: Sent, actor: Actor): Promise<Performed<Id>> {
+  const { kind, role } = operations[id];
+  refuseRole(actor, role);
+  const { input, files, key } = await readInput(id, sent);
+  const shown = (error: unknown): never => {
+    throw files === undefined ? error : withoutFolder(error, files.folder);
+  };
+  const onceId = createHash('sha256').update(`${actor.tokenId} ${key}`).digest('hex').slice(0, 12);
+  const doing = { ...room, by: actor === person ? null : actor.name, ...(kind === 'change' && { onceId }) };
+  const { log: campaignId, run } = await begin(id, doing, input).catch(shown);
+  const status = shapeOf(id).status ?? 200;
+  if (kind !== 'change') return { answer: await run().catch(shown), status, replayed: false };
+
+  const { store } = room;
+  const parts = partsOf(id, sent, {
+    body: shapeOf(id).body === undefined ? sent.body : input.body,
+    files: files?.hashes,
+    query: input.query,
+  });
+  const claim = await claimKey(store, { tokenId: actor.tokenId, key, parts });
+  if (claim.kind === 'other') {
+    const { differs } = claim;
+    const what = `another ${differs.join(', ')}`;
+    throw new ProblemError(409, 'key_reused', `This Idempotency-Key was used for a request with ${what}. Choose a new one.`, { differs });
+  }
+  if (claim.kind === 'under_way')
+    throw new ProblemError(409, 'under_way', 'A request with this Idempotency-Key is being carried out. Ask again in a moment.');
+  if (claim.kind === 'done') {
+    const answer = JSON.parse(claim.answer.body) as unknown;
+    if (claim.answer.status >= 400) throw ProblemError.of(answer as Problem, true);
+    return { answer: answer as Answer<Id>, status: claim.answer.status, replayed: true };
+  }
+  const letGo = holdKey(store, claim.entry);
+  const { action, kept = (answer) => answer } = runs[id] as Run<Id>;
+  try {
+    const answer = await actFor(actor, () => run().catch(shown));
+    const at = await serviceNow(room);
+    const called = typeof action === 'function' ? action(input) : action;
+    await store.transaction(async (tx) => {
+      if (called != null) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: actor.name, action: called } }]);
+      await keepAnswer(tx, claim.entry, { status, body: JSON.stringify(kept(answer)) });
+    });
+    return { answer, status, replayed: false };
+  } catch (error) {
+    const refusal = problemOf(error);
+    const refused = { status: refusal.status, body: JSON.stringify(refusal) };
+    // What is told is the first error.
+    await store
+      .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, claim.entry, refused) : freeKey(tx, claim.entry)))
+      .catch(() => abandonKey(claim.entry));
+    throw error;
+  } finally {
+    letGo();
+  }
+}
+
+/** Finds the log in which a change stands. One of a campaign has its id as the database has it; a conflict says who changed it last. */
+async function begin<Id extends RunId>(id: Id, doing: Doing, input: Taken<Id>): Promise<{ log: string; run: () => Promise<Answer<Id>> }> {
+  const { kind, route } = operations[id];
+  const entry = runs[id] as Run<Id>;
+  if (entry.prepare !== undefined) return entry.prepare(doing, input);
+  const run = () => entry.run(doing, input);
+  if (kind !== 'change') return { log: '', run };
+  if (entry.log !== undefined || !route.includes('/campaigns/:campaign'))
+    return { log: (await entry.log?.(doing, input)) ?? 'account', run };
+  const { campaignId } = await requireCampaign(doing.store, (input as unknown as { campaign: string }).campaign);
+  const tellLast = async (error: unknown): Promise<never> => {
+    const { acted } = problemOf(error).status === 409 ? await readLastActs(doing.store.db, campaignId) : { acted: null };
+    if (acted === null) throw error;
+    throw Object.assign(error as Error, { lastChange: { name: acted.name, action: acted.action, at: new Date(acted.at).toISOString() } });
+  };
+  return { log: campaignId, run: () => entry.run(doing, { ...input, campaign: campaignId }).catch(tellLast) };
+}
+
+async function readInput<Id extends RunId>(id: Id, sent: Sent): Promise<{ input: Taken<Id>; files: SentFiles | undefined; key: string }> {
+  const { params, query, body } = shapeOf(id);
+  refuseFaultyText({ params: sent.params, query: sent.query, body: sent.body ?? null });
+  const read = {
+    ...(params === undefined ? {} : (readPart('params', params, sent.params) as object)),
+    body: body === undefined ? undefined : readPart('body', body, sent.body),
+    query: query === undefined ? undefined : readPart('querystring', query, sent.query ?? {}),
+  };
+  const headers = { 'idempotency-key': sent.key };
+  const { 'idempotency-key': key = '' } = operations[id].kind === 'change' ? readPart('headers', keyHeaders, headers) : {};
+  const files = await sent.files?.();
+  return { input: (files === undefined ? read : { ...read, files }) as Taken<Id>, files, key };
+}
+
+function shapeOf(id: RunId): Shape {
+  return shapes[id];
+}
+
+/** Names of what was sent, with a hash of each: no value is kept. */
+function partsOf(id: RunId, { params = {} }: Sent, groups: Readonly<Record<string, unknown>>): Record<string, string> {
+  const { route } = operations[id];
+  const [method = ''] = route.split(' ');
+  const parts: Record<string, string> = { method: hashOf(method), path: hashOf(filledPath(route, params)) };
+  for (const [group, values] of Object.entries(groups))
+    for (const [name, value] of Object.entries(values ?? {})) if (value !== undefined) parts[`${group}.${name}`] = hashOf(value);
+  return parts;
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
+}
