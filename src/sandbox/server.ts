@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { installAudio } from './audio/install-audio.ts';
 import { installLive } from './live/serve-sockets.ts';
-import { installLlm } from './llm/model-talks.ts';
+import { createModelTalks } from './llm/model-talks.ts';
 import { installPage } from './page/install-page.ts';
 import { installPersistence } from './persistence/install-persistence.ts';
 import { installWebhooks } from './webhooks/webhooks.ts';
@@ -21,9 +21,11 @@ const bodyLimitBytes = 5 * 1024 * 1024;
 export function createServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
   const app = createCoreServer(service, longestRequestMs);
   installAudio(app, service);
-  const { modelCaller } = installLlm(app, service);
+  const talks = createModelTalks(service.settings);
+  service.live = talks;
+  service.features.push({ leave: () => talks.stop() });
   const webhooks = installWebhooks(app, service);
-  installLive(app, service, modelCaller);
+  installLive(app, service);
   installPersistence(app, service);
   installPage(app, service, webhooks);
   return app;

@@ -13,7 +13,6 @@ import { controlFaults } from './faults.ts';
 import { controlFixture } from './fixture.ts';
 import { controlGates } from './gates.ts';
 import { controlInfo } from './info.ts';
-import { controlModels } from './models.ts';
 import { controlNumbers } from './numbers.ts';
 import { controlTelephony, controlWorld } from './world.ts';
 
@@ -28,7 +27,6 @@ export function installControl(app: FastifyInstance, service: Service): void {
   controlEvents(app, service);
   controlCalls(app, service);
   controlNumbers(app, service);
-  controlModels(app, service);
   controlTelephony(app, service);
   controlConduct(app, service);
   controlJournal(app, service);

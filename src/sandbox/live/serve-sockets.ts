@@ -11,7 +11,6 @@ import { admit, requireSocketPath } from './admit.ts';
 import { ConversationTokens } from './conversation-tokens.ts';
 import { serverEvent, closeReason, endingFor, errorOf } from './outbox.ts';
 import type { FastifyInstance } from 'fastify';
-import type { ModelCaller } from '../llm/model-caller.ts';
 import type { Service } from '../core/service/service.ts';
 import { controlTokens, serveCredentials } from './credentials.ts';
 import { createMessageReader, type ClientMessage, ClientMistake } from './client-messages.ts';
@@ -144,9 +143,9 @@ function refuse(socket: Duplex, error: unknown): number {
 const reasons = { reset: 'The sandbox was reset.', replaced: 'Another state was put in place of this one.', closed: 'The sandbox stops.' };
 
 /** Conversations over sockets, and the credentials that open them. The keys of tokens outlive a reset. */
-export function installLive(app: FastifyInstance, service: Service, modelCaller: ModelCaller): void {
+export function installLive(app: FastifyInstance, service: Service): void {
   const tokens = new ConversationTokens(service.settings.livekit);
-  const sockets = new SocketSessions(service, modelCaller);
+  const sockets = new SocketSessions(service);
   service.features.push({ leave: (why) => sockets.stop(reasons[why]), underWay: () => ({ sockets: sockets.size }) });
   serveCredentials(app, service, tokens);
   controlTokens(app, service, tokens);
@@ -155,13 +154,11 @@ export function installLive(app: FastifyInstance, service: Service, modelCaller:
 
 export class SocketSessions {
   readonly #service: Service;
-  readonly #modelCaller: ModelCaller;
   readonly #open = new Set<Session>();
   readonly #readMessage: (frame: string) => ClientMessage | null;
 
-  constructor(service: Service, modelCaller: ModelCaller) {
+  constructor(service: Service) {
     this.#service = service;
-    this.#modelCaller = modelCaller;
     const { dialect, loose } = service.settings;
     this.#readMessage = createMessageReader({ dialect, loose });
     service.callListeners.add((call, change) => {
@@ -179,7 +176,6 @@ export class SocketSessions {
     const { scheduler, clock, settings } = this.#service;
     const session = new Session({
       service: this.#service,
-      modelCaller: this.#modelCaller,
       socket,
       admission,
       readMessage: this.#readMessage,

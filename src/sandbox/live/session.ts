@@ -3,7 +3,6 @@ import { agentLines } from '../core/world/lines.ts';
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
 import { configOf, maxDurationMs, inputFormat, outputFormat } from '../core/conversation/call-config.ts';
 import { endings } from '../core/conversation/converse.ts';
-import type { ModelCaller } from '../llm/model-caller.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Call } from '../core/state/call.ts';
 import { AgentTurns } from './agent-turns.ts';
@@ -11,15 +10,7 @@ import { type ClientMessage, type Initiation, ClientMistake } from './client-mes
 import { ClientTools } from './client-tools.ts';
 import { Heartbeat, Patience } from './heartbeat.ts';
 import { eventFilter, Outbox, closeReason, endingFor, errorOf, type Ending } from './outbox.ts';
-import {
-  addContextualUpdate,
-  addFeedback,
-  addTurn,
-  createSocketCall,
-  requireModel,
-  requireVariables,
-  type Admission,
-} from './socket-call.ts';
+import { addContextualUpdate, addFeedback, addTurn, createSocketCall, requireVariables, type Admission } from './socket-call.ts';
 import { socketMindOf } from './socket-mind.ts';
 import { Timer } from './timer.ts';
 import { UserAudio } from './user-audio.ts';
@@ -34,7 +25,6 @@ interface Started {
 
 export interface SessionParts {
   service: Service;
-  modelCaller: ModelCaller;
   socket: WebSocket;
   admission: Admission;
   readMessage: (frame: string) => ClientMessage | null;
@@ -105,8 +95,8 @@ export class Session {
 
   #start(initiation: Initiation | null): void {
     clearTimeout(this.#initiation);
-    const { service, admission, modelCaller } = this.#parts;
-    const { clock, network, scheduler, settings, state, unavailableModels } = service;
+    const { service, admission } = this.#parts;
+    const { clock, network, scheduler, settings, state } = service;
     const agent = state.agents.get(admission.agentId);
     if (agent === undefined) throw new ClientMistake('agent_not_found', 'The agent was deleted.');
     if (!network.hasFreeLine) throw new ClientMistake('concurrency_limit_exceeded', 'All lines of the plan are in use; try again later.');
@@ -124,7 +114,7 @@ export class Session {
       agent: new AgentTurns({
         service,
         call,
-        mind: socketMindOf(call, { settings, unavailableModels }, modelCaller, tools, this.#stopping.signal),
+        mind: socketMindOf(call, settings, tools, this.#stopping.signal),
         outbox,
         format: output,
         nextEventId,
@@ -152,7 +142,6 @@ export class Session {
     state.conversations.add(call, now);
     network.connect(call, now);
     requireVariables(call);
-    requireModel(call, service.unavailableModels);
     outbox.filter(eventFilter(config.conversation?.['client_events'], call.socket?.textOnly === true));
     outbox.send('conversation_initiation_metadata', {
       conversation_id: call.conversationId,

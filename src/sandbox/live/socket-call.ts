@@ -1,7 +1,5 @@
-import { ModelUnavailable } from '../core/conversation/agent-mind.ts';
 import { endings } from '../core/conversation/converse.ts';
 import { configOf, missingVariables, renderOpeningLine } from '../core/conversation/call-config.ts';
-import { staffCourse } from '../core/conversation/hosted-model.ts';
 import type { Turn } from '../core/state/talk.ts';
 import { deriveId, Random } from '../core/random.ts';
 import type { Service } from '../core/service/service.ts';
@@ -68,14 +66,6 @@ export function requireVariables(call: Call): void {
   if (missing.length === 0) return;
   const names = missing.join(', ');
   throw new ClientMistake('missing_dynamic_variable', `The agent needs ${names}: send them as dynamic_variables.`);
-}
-
-/** Throws `ModelUnavailable` when neither the agent's model of the service nor a backup is to be had. */
-export function requireModel(call: Call, unavailable: ReadonlySet<string>): void {
-  if (call.course === null) return;
-  const staffed = staffCourse(call, call.course, unavailable);
-  if (staffed.brokeDown) throw new ModelUnavailable(staffed.terminationReason);
-  call.course = staffed;
 }
 
 /** Adds a turn; its position is returned. Beyond 2,000 turns nothing is added. */

@@ -4,9 +4,8 @@ import { configOf } from '../core/conversation/call-config.ts';
 import { modelMindOf } from '../llm/model-mind.ts';
 import { ownModelOf } from '../core/conversation/effective-llm.ts';
 import type { Turn } from '../core/state/talk.ts';
-import type { ModelCaller } from '../llm/model-caller.ts';
 import { Random } from '../core/random.ts';
-import type { Service } from '../core/service/service.ts';
+import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
 import { clientToolsOf, parametersFrom, toolNamedIn, type ClientTools } from './client-tools.ts';
 
@@ -20,16 +19,10 @@ export interface SocketMind {
 }
 
 /** What speaks for the agent at a socket: the model behind its own address, else the built-in agent with the client's tools. */
-export function socketMindOf(
-  call: Call,
-  { settings, unavailableModels }: Pick<Service, 'settings' | 'unavailableModels'>,
-  modelCaller: ModelCaller,
-  tools: ClientTools,
-  signal: AbortSignal,
-): SocketMind {
+export function socketMindOf(call: Call, settings: SandboxSettings, tools: ClientTools, signal: AbortSignal): SocketMind {
   const model = ownModelOf(call);
   if (model !== null) {
-    const mind = modelMindOf(call, model, { settings, caller: modelCaller, unavailableModels, signal });
+    const mind = modelMindOf(call, model, settings, signal);
     // It has taken its time already.
     return { reply: async (turns) => ({ ...(await mind.reply(turns)), pauseMs: 0 }) };
   }

@@ -72,8 +72,9 @@ const document = z.strictObject({
   calls: array(call),
   record_order: array(string()),
   counters: array(z.tuple([string(), count])),
-  /** Of a sandbox that kept trunks; nothing is made of them. */
+  /** Of earlier releases; nothing is made of them. */
   sip_trunks: z.unknown().optional(),
+  unavailable_models: z.unknown().optional(),
   next_courses: array(z.tuple([string(), array(forced)])),
   batches: array(
     holds({ batchId: id, name: string(), scheduledAt: number(), recipients: array(holds({ id: string(), callId: string() })) }),
@@ -81,10 +82,9 @@ const document = z.strictObject({
   campaigns: array(
     holds({ campaignId: id, name: string(), key: id, createdAt: number(), leads: array(holds({ leadId: id, callId: string() })) }),
   ).optional(),
-  unavailable_models: array(string()),
   world: worldSchema,
   faults: holds({ added: count, rules: array(holds({ rule: holds({ id: string() }) })) }),
-} satisfies Record<keyof StateDocument | 'sip_trunks', z.ZodType>);
+} satisfies Record<keyof StateDocument | 'sip_trunks' | 'unavailable_models', z.ZodType>);
 
 /** Reads what an export gave. Throws 422 for anything else, and 409 when it belongs to another seed or version. */
 export function importState(input: Record<string, unknown>, seed: string): StateDocument {

@@ -52,10 +52,10 @@ export async function openService<Installed>(
   }
 }
 
-const givenAtStart = ['faults', 'world', 'unavailable_models'] as const;
+const givenAtStart = ['faults', 'world'] as const;
 
-function textsGiven({ faults, world, unavailableModels }: SandboxSettings): Record<string, string> {
-  const given = { faults, world, unavailable_models: unavailableModels } satisfies Record<(typeof givenAtStart)[number], unknown>;
+function textsGiven({ faults, world }: SandboxSettings): Record<string, string> {
+  const given = { faults, world } satisfies Record<(typeof givenAtStart)[number], unknown>;
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 

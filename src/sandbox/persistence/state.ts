@@ -18,7 +18,7 @@ export type StateDocument = ReturnType<typeof takeState>;
 
 export function takeState(service: Service) {
   service.scheduler.runDue();
-  const { state, scheduler, clock, generation, faults, unavailableModels, people, settings } = service;
+  const { state, scheduler, clock, generation, faults, people, settings } = service;
   const calls = allCalls(state);
   return {
     format: stateFormat,
@@ -33,7 +33,6 @@ export function takeState(service: Service) {
     /** Ids in the order of creation, with those of deleted numbers; left out by sandboxes that could not delete numbers. */
     number_order: [...state.numberOrder] as string[] | undefined,
     next_courses: [...state.nextCourses],
-    unavailable_models: [...unavailableModels],
     world: people.world,
     faults: faults.save(),
     agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
@@ -103,8 +102,6 @@ export function restoreState(service: Service, document: StateDocument): void {
   service.network.close();
   service.faults.restore(structuredClone(document.faults));
   service.people.replace(document.world);
-  service.unavailableModels.clear();
-  for (const modelId of document.unavailable_models) service.unavailableModels.add(modelId);
   service.generation = document.generation;
   service.state = readState(document);
   service.network = new PhoneNetwork(service);

@@ -13,33 +13,14 @@ async function createWith(llm: Json, options: Json = {}): Promise<{ status: numb
   return { status, body, read: read?.conversation_config.agent.llm };
 }
 
-test('the catalogue has the four groups of the contract', () => {
-  const sizes = ['open', 'search', 'lab_one', 'lab_two'].map((group) => catalogue.filter((model) => model.group === group).length);
-  expect(sizes).toEqual([3, 6, 10, 6]);
+test('the catalogue has the 25 models of the contract, each with a price', () => {
   expect(new Set(catalogue.map(({ modelId }) => modelId)).size).toBe(25);
   expect(findModel(defaultModelId)).toBeDefined();
-  const eligible = catalogue.filter(({ hipaaEligible }) => hipaaEligible).length;
-  expect(eligible).toBeGreaterThan(0);
-  expect(eligible).toBeLessThan(25);
   for (const { prices } of catalogue) {
     expect(prices.input).toBeGreaterThan(0);
     expect(prices.cachedInput).toBeLessThanOrEqual(prices.input);
     expect(prices.output).toBeGreaterThan(prices.input);
   }
-});
-
-test('the catalogue is there to be read, without a key', async ({ sandbox }) => {
-  const { status, body } = await sandbox.request('GET', '/_sandbox/models', undefined, { headers: { 'x-api-key': '' } });
-  expect({ status, count: body.models.length }).toEqual({ status: 200, count: 25 });
-  expect(body.models[0]).toEqual({
-    model_id: 'svc_open_small',
-    group: 'open',
-    hipaa_eligible: true,
-    context_tokens: 32_000,
-    usd_per_million_tokens: { input: 0.1, cached_input: 0.1, output: 0.2 },
-    latency_ms: 180,
-    supports_thinking: false,
-  });
 });
 
 test('tokens cost what the catalogue says, in whole micro-dollars', () => {

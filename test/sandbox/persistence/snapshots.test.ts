@@ -21,7 +21,7 @@ function pickOf<T>(list: readonly T[], pick: number): T | undefined {
 
 /** Each does one thing, chosen by what there is at the moment. */
 function actionsOf(sandbox: TestSandbox, pick: number, value: number) {
-  const { get, post, put, patch, delete: remove } = sandbox;
+  const { get, post, patch, delete: remove } = sandbox;
   const anyOf = async (path: string, key: string, of = (body: Json): Json[] => body): Promise<string> =>
     pickOf(of(await sandbox.read(path)), pick)?.[key] ?? 'none';
   const agentId = () => anyOf(`${api}/agents?page_size=100`, 'agent_id', ({ agents }) => agents);
@@ -49,7 +49,6 @@ function actionsOf(sandbox: TestSandbox, pick: number, value: number) {
     campaign: async () =>
       post(`${campaigns}/submit`, submission(some(4), { agent_id: await agentId(), channel_config: await channel(), ...once })),
     stop: async () => post(`${campaigns}/${await campaignId()}/${['pause', 'resume', 'stop'][value % 3]}`),
-    model: () => put('/_sandbox/models/svc_open_medium/availability', { available: value % 2 === 0 }),
     forget: async () => remove(`${api}/conversations/${await recordId()}`),
     inbound: async () => post('/_sandbox/inbound', { phone_number_id: await numberId(), from: pickOf(dialled, value) }),
     fault: () => post('/_sandbox/faults', { operation: 14, every: 2, effect: { type: 'partial', accept: 1 } }),
@@ -64,7 +63,7 @@ type Action = keyof ReturnType<typeof actionsOf>;
 type Step = { do: Action; pick: number; value: number };
 // prettier-ignore
 const kinds: Action[] = ['create', 'patch', 'delete', 'import', 'assign', 'verify', 'batch', 'batch', 'batch', 'forget', 'inbound', 'submit',
-  'submit', 'cancel', 'campaign', 'stop', 'model', 'fault', 'order', 'course', 'advance', 'advance', 'advance', 'page'];
+  'submit', 'cancel', 'campaign', 'stop', 'fault', 'order', 'course', 'advance', 'advance', 'advance', 'page'];
 const steps = fc.array(fc.record({ do: fc.constantFrom(...kinds), pick: fc.nat(1_000), value: fc.nat(1_000) }), {
   minLength: 3,
   maxLength: 18,

@@ -61,10 +61,6 @@ const flagTexts = (usualPort: string) =>
       'a conversation fails if an override is not permitted or a variable is missing (default: with --dialect published)',
     ],
     notStrictStart: ['--no-strict-start', 'it does not, with --dialect published either'],
-    modelLatency: [
-      '--model-latency <kind>',
-      "how long agents' own models are heard to think: measured, or drawn from the seed (default: measured)",
-    ],
     socketPacing: [
       '--socket-pacing <kind>',
       "how sockets send the agent's audio: realtime, or fast, as quickly as it is read (default: realtime)",
@@ -120,7 +116,6 @@ export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOpti
     speed: readNumber('--speed', flags.speed),
     ...readClock(flags),
     controlToken: await readControlToken(flags.controlTokenFile, config),
-    modelLatency: readOneOf('--model-latency', flags.modelLatency, ['measured', 'drawn']),
     sockets: pacing && { pacing },
     livekit: readLiveKit(config),
     plan: readOneOf('--plan', flags.plan, planNames),

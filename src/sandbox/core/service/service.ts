@@ -59,7 +59,6 @@ export class Service {
   live: LiveTalks = noLiveTalks;
   /** Where the recording of a conversation is heard at an instant, for who reaches the service at `baseUrl`; null while there are none. */
   recordingAddress: ((baseUrl: string, conversationId: string, now: number) => string) | null = null;
-  readonly unavailableModels: Set<string>;
   readonly people: People;
   state: ServiceState;
   network: PhoneNetwork;
@@ -79,7 +78,6 @@ export class Service {
     this.callListeners.add((call, change, at) => this.conduct.noteCallChange(call, change, at));
     this.faults.add(settings.faults);
     this.people = new People(settings.world);
-    this.unavailableModels = new Set(settings.unavailableModels);
     this.state = new ServiceState();
     this.network = new PhoneNetwork(this);
     seedService(this);
@@ -100,8 +98,6 @@ export class Service {
     this.conduct.clear();
     this.network.close();
     this.people.replace(this.settings.world);
-    this.unavailableModels.clear();
-    for (const modelId of this.settings.unavailableModels) this.unavailableModels.add(modelId);
     this.clockSteps.clear();
     this.state = new ServiceState();
     this.network = new PhoneNetwork(this);

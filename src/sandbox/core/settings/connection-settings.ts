@@ -28,14 +28,3 @@ export interface LiveKitSettings {
   /** Told to clients; the sandbox itself never connects to it. */
   url?: string | undefined;
 }
-
-/** How much is waited for from a model behind an address, by default. Real milliseconds: the model is real, whatever the clock. */
-export const defaultModelLimits = {
-  connectMs: 5_000,
-  /** From the question to the first word (gaps A.11); shorter where a backup model waits. */
-  firstTokenMs: 20_000,
-  wholeMs: 60_000,
-  answerBytes: 1_048_576,
-};
-
-export type ModelLimits = typeof defaultModelLimits;

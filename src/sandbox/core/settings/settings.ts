@@ -6,13 +6,7 @@ import type { FaultRuleInput } from '../../faults/rule.ts';
 import { checkFixture, type FixtureRules, type Fixture, type FixtureInput } from '../../fixture/check-fixture.ts';
 import type { BatchHooks } from '../gates.ts';
 import { type RetryAfterStyle, defaultPlan, isPlanName, planNames, plans, type PlanName, retryAfterStyles } from '../plans.ts';
-import {
-  defaultModelLimits,
-  type ModelLimits,
-  defaultSocketSettings,
-  type LiveKitSettings,
-  type SocketSettings,
-} from './connection-settings.ts';
+import { defaultSocketSettings, type LiveKitSettings, type SocketSettings } from './connection-settings.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import { checkWorld } from '../world/read-world.ts';
 import { type WorldInput, isTimeOfDay } from '../world/schema.ts';
@@ -57,8 +51,6 @@ export interface SandboxOptions {
   outcomeMix?: OutcomeMix;
   /** Who is behind the numbers. Default: nobody in particular. */
   world?: WorldInput;
-  /** Language models of the service that give no answer, by id. Default none. */
-  unavailableModels?: string[];
   /** Whether a conversation fails for an override not permitted or a variable missing. Default: in the published dialect. */
   strictStart?: boolean;
   /** Batch calling in the published form. */
@@ -77,9 +69,6 @@ export interface SandboxOptions {
   webhooks?: WebhookInput[];
   /** Hosts beside this machine to which the sandbox may connect: `name` or `name:port`. Default none. */
   allowOutbound?: string[];
-  modelLimits?: Partial<ModelLimits>;
-  /** How long an agent's own model is heard to think: as long as it took, or drawn from the seed. Default measured. */
-  modelLatency?: 'measured' | 'drawn';
   sockets?: Partial<SocketSettings>;
   /** The LiveKit server for which conversation tokens are signed; with keys of its own when left out. */
   livekit?: LiveKitSettings;
@@ -133,10 +122,7 @@ export function resolveSettings(options: SandboxOptions) {
     hooks: options.hooks ?? {},
     webhooks: [...readWebhooks(options, outbound), ...fixture.webhooks],
     world: fixture.world ?? checkWorld(options.world ?? {}, 'the setting world'),
-    unavailableModels: options.unavailableModels ?? [],
     outbound,
-    modelLimits: { ...defaultModelLimits, ...options.modelLimits },
-    modelLatency: options.modelLatency ?? 'measured',
     sockets: { ...defaultSocketSettings, ...options.sockets },
     livekit: options.livekit ?? null,
     campaigns: { ...defaultCampaignSettings, ...options.campaigns },
@@ -207,7 +193,6 @@ function checkSettings(settings: SandboxSettings): void {
   }
   for (const name of settings.outbound.hosts)
     check('allowOutbound', name, /^[^\s/@]+$/.test(name), 'a host as it stands in an address: name or name:port');
-  for (const [limit, value] of Object.entries(settings.modelLimits)) check(`modelLimits.${limit}`, value, isWhole(value), atLeastOne);
   for (const [name, value] of Object.entries(settings.batchCalling)) checkOpen(`batchCalling.${name}`, value);
   for (const [name, value] of Object.entries(settings.campaigns)) checkOpen(`campaigns.${name}`, value);
   const { pacing, ...amounts } = settings.sockets;

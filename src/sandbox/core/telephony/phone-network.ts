@@ -2,7 +2,6 @@ import type { Clock } from '../clock/clock.ts';
 import { configOf, maxDurationMs, renderOpeningLine } from '../conversation/call-config.ts';
 import { endings } from '../conversation/converse.ts';
 import type { LiveTalks } from '../conversation/agent-mind.ts';
-import { staffCourse } from '../conversation/hosted-model.ts';
 import { talkOf } from '../conversation/talk-of.ts';
 import type { Talk } from '../state/talk.ts';
 import type { Scheduler } from '../clock/scheduler.ts';
@@ -28,7 +27,6 @@ export interface NetworkParts {
   state: ServiceState;
   live: LiveTalks;
   people: People;
-  unavailableModels: ReadonlySet<string>;
   pendingWork: Set<Promise<unknown>>;
   callListeners: ReadonlySet<CallListener>;
 }
@@ -206,10 +204,9 @@ export class PhoneNetwork {
       this.#schedule(call, 'answered', answeredAt, from);
       return;
     }
-    const { live, settings, unavailableModels } = this.#parts;
+    const { live, settings } = this.#parts;
     if (!live.wants(call)) {
-      call.course = staffCourse(call, course, unavailableModels);
-      call.course = closeCourse(call.course, talkOf(settings.seed, call));
+      call.course = closeCourse(course, talkOf(settings.seed, call));
       this.#follow(call, call.course, from);
       return;
     }

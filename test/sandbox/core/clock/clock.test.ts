@@ -162,7 +162,7 @@ test('calls come to their end while time is moved, in one go or in many small on
 
 test('a conversation whose words come from elsewhere is waited for', async () => {
   const model = await startModelServer((response) => stream(response, 'Thank you. Goodbye.'));
-  const sandbox = await startTestSandbox({ ...onHold, modelLatency: 'drawn' });
+  const sandbox = await startTestSandbox(onHold);
   const llm = { model_id: 'custom', custom_llm: { url: model.url } };
   await sandbox.batch(['+12125550100'], { agent_id: await sandbox.createAgent({ agent: { llm } }) });
   await sandbox.advance(3_600_000);

@@ -223,35 +223,6 @@ test('thinking is heard as latency, and tokens and cost are told per model', asy
   }
 });
 
-test('a model that is not available is stood in for as its agent says, or the conversation breaks down', async ({ sandbox }) => {
-  const available = (modelId: string, value: boolean) => sandbox.put(`/_sandbox/models/${modelId}/availability`, { available: value });
-  const withBackup = (backup: unknown) =>
-    sandbox.createAgent(
-      {},
-      {
-        conversation_config: { agent: { llm: { model_id: 'search_pro', ...(backup === null ? {} : { backup_llm_config: backup }) } } },
-      },
-    );
-  const byDefault = await withBackup(null);
-  const named = await withBackup({ preference: 'override', order: ['search_ultra', 'lab_two_swift'] });
-  const disabled = await withBackup({ preference: 'disabled' });
-  expect((await talk(sandbox, disabled)).record.status).toBe('done');
-
-  expect((await available('search_pro', false)).body).toEqual({ model_id: 'search_pro', available: false });
-  await available('search_ultra', false);
-  const models = async (agentId: string): Promise<Json> => (await talk(sandbox, agentId)).record.metadata.usage.models;
-  expect(await models(byDefault)).toMatchObject({ svc_open_small: { fallback: true } });
-  expect(await models(named)).toMatchObject({ lab_two_swift: { fallback: true } });
-  const { record } = await talk(sandbox, disabled);
-  expect(record).toMatchObject({ status: 'failed', transcript: [], has_audio: false });
-  expect(record.metadata.termination_reason).toContain('search_pro was not available');
-  expect(record.metadata.error.reason).toBe(record.metadata.termination_reason);
-
-  await available('search_pro', true);
-  expect((await talk(sandbox, disabled)).record.status).toBe('done');
-  expect((await available('no_such_model', false)).status).toBe(404);
-});
-
 const everybodyAnswers = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
 
 function quantile(values: readonly number[], share: number): number {
