@@ -87,7 +87,6 @@ const environment = z.object({
     .optional(),
   CARILLON_HOOK_NETWORKS: networks.optional(),
   CARILLON_SANDBOX_TOKEN: z.string().min(1).optional(),
-  LIVEKIT_URL: z.url({ protocol: /^(wss?|https?)$/ }).optional(),
   LIVEKIT_API_KEY: z.string().min(1).optional(),
   LIVEKIT_API_SECRET: z.string().min(1).optional(),
   CARILLON_TEMPORAL_BIN: z.string().min(1).optional(),

@@ -14,7 +14,7 @@ import { controlFixture } from './fixture.ts';
 import { controlGates } from './gates.ts';
 import { controlInfo } from './info.ts';
 import { controlNumbers } from './numbers.ts';
-import { controlTelephony, controlWorld } from './world.ts';
+import { controlWorld } from './world.ts';
 
 /** The sandbox's own interface, under /_sandbox: no API key, not in the journal, not part of the service. */
 export function installControl(app: FastifyInstance, service: Service): void {
@@ -27,7 +27,6 @@ export function installControl(app: FastifyInstance, service: Service): void {
   controlEvents(app, service);
   controlCalls(app, service);
   controlNumbers(app, service);
-  controlTelephony(app, service);
   controlConduct(app, service);
   controlJournal(app, service);
   controlWorld(app, service);

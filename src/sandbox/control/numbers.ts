@@ -5,12 +5,11 @@ import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 import { addNumber, defaultProvider } from '../core/state/service-state.ts';
 import { takesInbound, type PhoneNumber } from '../core/state/agent.ts';
-import { voiceWebhookPath } from '../core/telephony/webhook.ts';
 
 export function controlNumbers(app: FastifyInstance, service: Service): void {
   serveControl(app, 'GET /_sandbox/numbers', {
     says: 'Lists the numbers as the telephony provider has them.',
-    answer: () => ({ numbers: [...service.state.numbers.values()].map((number) => describe(service, number)) }),
+    answer: () => ({ numbers: [...service.state.numbers.values()].map(describe) }),
   });
 
   serveControl(app, 'POST /_sandbox/numbers', {
@@ -20,7 +19,7 @@ export function controlNumbers(app: FastifyInstance, service: Service): void {
       const { phone_number: phoneNumber, agent_id: agentId, ...facts } = body();
       if (agentId !== null) findAgent(service, agentId, 'agent_id');
       const outside = { provider: defaultProvider, accountSid: null };
-      return describe(service, addNumber(service, { ...facts, ...outside, phoneNumber, agentId }));
+      return describe(addNumber(service, { ...facts, ...outside, phoneNumber, agentId }));
     },
   });
 
@@ -39,7 +38,7 @@ export function controlNumbers(app: FastifyInstance, service: Service): void {
   }
 }
 
-function describe({ baseUrl }: Service, number: PhoneNumber): Record<string, unknown> {
+function describe(number: PhoneNumber): Record<string, unknown> {
   return {
     phone_number_id: number.phoneNumberId,
     phone_number: number.phoneNumber,
@@ -51,6 +50,5 @@ function describe({ baseUrl }: Service, number: PhoneNumber): Record<string, unk
     verified: number.verified,
     supports_inbound: takesInbound(number),
     supports_outbound: true,
-    webhook_url: takesInbound(number) ? baseUrl + voiceWebhookPath(number.phoneNumberId) : null,
   };
 }

@@ -3,18 +3,10 @@ import { z } from 'zod';
 import { findNumber } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
-import { refuseField, validate } from '../schemas/validate.ts';
-import { existing, InvalidRequest, ServiceError } from '../core/service-error.ts';
+import { refuseField } from '../schemas/validate.ts';
+import { existing, InvalidRequest } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import type { PhoneNumber } from '../core/state/agent.ts';
-import {
-  callIn,
-  isSignedByProvider,
-  telephonySignatureHeader,
-  voiceReport,
-  voiceWebhookPath,
-  writeInstruction,
-} from '../core/telephony/webhook.ts';
 import { doubledNumbers } from '../core/world/read-world.ts';
 import { worldSchema } from '../core/world/schema.ts';
 import { takeInboundCall } from '../core/telephony/inbound.ts';
@@ -50,11 +42,11 @@ export function controlWorld(app: FastifyInstance, service: Service): void {
   serveControl(app, 'POST /_sandbox/inbound', {
     says: 'Has somebody call a number.',
     body: inboundBody,
-    answer: async ({ body }) => {
+    answer: ({ body }) => {
       const { phone_number_id: id, number: called, from } = body();
-      const instruction = await callIn(service, calledNumber(service, id, called), from);
-      if ('reject' in instruction) return { answered: false, conversation_id: null, agent_id: null, reason: instruction.reject.reason };
-      const { conversationId, agentId } = instruction.connect;
+      const reception = takeInboundCall(service, calledNumber(service, id, called), from);
+      if ('reason' in reception) return { answered: false, conversation_id: null, agent_id: null, reason: reception.reason };
+      const { conversationId, agentId } = reception;
       return { answered: true, conversation_id: conversationId, agent_id: agentId, reason: null };
     },
   });
@@ -74,38 +66,4 @@ function calledNumber(service: Service, id: string | undefined, number: string |
   if (number === undefined) throw refuseField(['body', 'phone_number_id'], 'Give phone_number_id or number: who is called.', 'missing');
   const found = [...service.state.numbers.values()].find((candidate) => candidate.phoneNumber === number);
   return existing(found, 'phone number', number, 'number');
-}
-
-/** The webhook that import configures for a number: the provider reports a call, and is told to connect or to reject it. */
-export function controlTelephony(app: FastifyInstance, service: Service): void {
-  void app.register(async (scope) => {
-    scope.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
-      done(null, body);
-    });
-    serveControl(scope, 'POST /_sandbox/telephony/:phone_number_id/voice', {
-      says: 'Takes a report of the telephony provider that somebody calls, which is signed.',
-      body: voiceReport,
-      takes: 'application/x-www-form-urlencoded',
-      answers: ['text/xml'],
-      open: true,
-      answer: ({ id, request, reply }) => {
-        const form = typeof request.body === 'string' ? request.body : '';
-        const number = findNumber(service, id());
-        const address = service.baseUrl + voiceWebhookPath(number.phoneNumberId);
-        if (!isSignedByProvider(address, form, request.headers[telephonySignatureHeader])) throw notTheProvider();
-        const { To, From } = validate(voiceReport, 'body', Object.fromEntries(new URLSearchParams(form)));
-        if (To !== number.phoneNumber) {
-          const message = `Must be the number of this webhook, ${number.phoneNumber}.`;
-          throw refuseField(['body', 'To'], message, 'wrong_number', To);
-        }
-        const instruction = takeInboundCall(service, number, From);
-        return reply.type('text/xml; charset=utf-8').send(writeInstruction(instruction));
-      },
-    });
-  });
-}
-
-function notTheProvider(): ServiceError {
-  const message = `Only the telephony provider reports calls here, and signs them (${telephonySignatureHeader}). Use POST /_sandbox/inbound to have somebody call.`;
-  return new ServiceError(403, message, { code: 'invalid_telephony_signature' });
 }

@@ -1,7 +1,6 @@
 import type { Service } from '../core/service/service.ts';
 import { notFound, ServiceError } from '../core/service-error.ts';
 import type { CredentialKind } from '../core/state/credential-store.ts';
-import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Admission } from './socket-call.ts';
 
 export const conversationPath = '/v1/convai/conversation';
@@ -9,12 +8,19 @@ export const conversationPath = '/v1/convai/conversation';
 export const rtcPath = '/v1/convai/rtc';
 
 type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network'>;
-type TokenParts = { service: Parts; tokens: ConversationTokens };
 
 /** Uses up the credential of a connection that may begin a conversation. Throws `ServiceError`; then nothing has been used up. */
-export async function admit({ service, tokens }: TokenParts, url: URL, sequence: number): Promise<Admission> {
-  if (url.pathname === rtcPath) return admitToken({ service, tokens }, url.searchParams, sequence);
-  return admitSigned(service, url.searchParams, sequence);
+export function admit(service: Parts, { pathname, searchParams }: URL, sequence: number): Admission {
+  if (pathname === rtcPath) {
+    const token = readOnce(searchParams, 'token');
+    requireOpen(service, token, 'token', sequence);
+    return takeUp(service, token, 'webrtc');
+  }
+  const agentId = readOnce(searchParams, 'agent_id');
+  const signature = readOnce(searchParams, 'conversation_signature');
+  const named = requireOpen(service, signature, 'signed_url', sequence);
+  if (named !== agentId) throw unauthorized('wrong_agent', 'The signed URL is for another agent; use it as it was given.');
+  return takeUp(service, signature, 'websocket');
 }
 
 /** Throws `ServiceError` where no conversations are held. */
@@ -22,23 +28,6 @@ export function requireSocketPath({ pathname }: URL): void {
   if (pathname === conversationPath || pathname === rtcPath) return;
   const message = `No socket is served at ${pathname}; conversations are held at ${conversationPath}.`;
   throw new ServiceError(404, message, { code: 'route_not_found' });
-}
-
-function admitSigned(service: Parts, query: URLSearchParams, sequence: number): Admission {
-  const agentId = readOnce(query, 'agent_id');
-  const signature = readOnce(query, 'conversation_signature');
-  const named = requireOpen(service, signature, 'signed_url', sequence);
-  if (named !== agentId) throw unauthorized('wrong_agent', 'The signed URL is for another agent; use it as it was given.');
-  return takeUp(service, signature, 'websocket');
-}
-
-async function admitToken({ service, tokens }: TokenParts, query: URLSearchParams, sequence: number): Promise<Admission> {
-  const token = readOnce(query, 'token');
-  const { valid, reason } = await tokens.verify(token, service.clock.now());
-  if (!valid && reason !== 'expired')
-    throw unauthorized('invalid_token', `The token is not valid (${reason}). Get one for every conversation.`);
-  requireOpen(service, token, 'token', sequence);
-  return takeUp(service, token, 'webrtc');
 }
 
 /** The agent that an unused credential was issued for. */

@@ -1,17 +1,20 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
-import { conversationPath, rtcPath } from './admit.ts';
+import { conversationPath } from './admit.ts';
 import { deriveId } from '../core/random.ts';
-import type { ConversationTokens } from './conversation-tokens.ts';
 import type { Service } from '../core/service/service.ts';
 import { lifetimeMs } from '../core/state/credential-store.ts';
 import { furtherRoutes } from '../core/operations.ts';
 import { findAgent } from '../core/service/found.ts';
-import { serveControl } from '../http/serve-control.ts';
 import { serveOperation, readQuery } from '../http/serve-operation.ts';
 
-export function serveCredentials(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
+/** Signed URLs, and tokens: JWTs with the claims of a LiveKit server. The keys of tokens outlive a reset. */
+export function serveCredentials(app: FastifyInstance, service: Service): void {
   const { schemas, clock, settings } = service;
+  const { apiKey, apiSecret } = settings.livekit ?? {
+    apiKey: `API${randomBytes(8).toString('hex')}`,
+    apiSecret: randomBytes(32).toString('hex'),
+  };
 
   serveOperation(
     app,
@@ -39,48 +42,22 @@ export function serveCredentials(app: FastifyInstance, service: Service, tokens:
     const identity = deriveId('user', settings.seed, 'token', agentId, nth);
     const issuedAt = Math.floor(now / 1000);
     const expiresAt = Math.floor((now + lifetimeMs.token) / 1000);
-    const token = await tokens.sign({ room, identity, agentId, issuedAt, expiresAt });
+    // Many small files, read when the first token is wanted.
+    const { SignJWT } = await import('jose');
+    const token = await new SignJWT({
+      name: identity,
+      metadata: JSON.stringify({ agent_id: agentId, conversation_id: room }),
+      video: { roomJoin: true, room, canPublish: true, canSubscribe: true, canPublishData: true },
+    })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(apiKey)
+      .setSubject(identity)
+      .setJti(randomUUID())
+      .setIssuedAt(issuedAt)
+      .setNotBefore(issuedAt)
+      .setExpirationTime(expiresAt)
+      .sign(new TextEncoder().encode(apiSecret));
     state.credentials.keep(token, { kind: 'token', agentId, expiresAt: expiresAt * 1000, conversationId: room }, clock.now());
     return settings.dialect === 'spec' ? { token } : { token, conversation_id: room };
-  });
-}
-
-const verifyBody = z.strictObject({ token: z.string().min(1) });
-const verifyQuery = z.strictObject({ consume: z.stringbool().default(false) });
-
-export function controlTokens(app: FastifyInstance, service: Service, tokens: ConversationTokens): void {
-  serveControl(app, 'GET /_sandbox/rtc', {
-    says: 'Tells for which media server conversation tokens are signed.',
-    answer: () => ({
-      api_key: tokens.apiKey,
-      secret: tokens.isConfigured ? 'configured' : 'made up for the life of this process',
-      livekit_url: tokens.url,
-      join_url: `${service.baseUrl.replace(/^http/, 'ws')}${rtcPath}`,
-    }),
-  });
-
-  serveControl(app, 'POST /_sandbox/rtc/verify', {
-    says: 'Checks a conversation token as a media server would.',
-    query: verifyQuery,
-    body: verifyBody,
-    answer: async ({ query, body }) => {
-      const { token } = body();
-      const { consume } = query();
-      const verdict = await tokens.verify(token, service.clock.now());
-      const { credentials } = service.state;
-      const now = service.clock.now();
-      const { state, credential } = credentials.look(token, now);
-      const valid = verdict.valid && state !== 'used';
-      const consumed = consume && valid && credentials.redeem(token, now) !== null;
-      return {
-        valid,
-        reason: verdict.reason ?? (valid ? null : 'used'),
-        issued_here: credential !== null,
-        consumed,
-        agent_id: credential?.agentId ?? null,
-        conversation_id: credential?.conversationId ?? null,
-        claims: verdict.claims,
-      };
-    },
   });
 }

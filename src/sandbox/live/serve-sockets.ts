@@ -8,11 +8,10 @@ import { ownFailure, refusalOnWire } from '../http/error-replies.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import { ServiceError } from '../core/service-error.ts';
 import { admit, requireSocketPath } from './admit.ts';
-import { ConversationTokens } from './conversation-tokens.ts';
 import { serverEvent, closeReason, endingFor, errorOf } from './outbox.ts';
 import type { FastifyInstance } from 'fastify';
 import type { Service } from '../core/service/service.ts';
-import { controlTokens, serveCredentials } from './credentials.ts';
+import { serveCredentials } from './credentials.ts';
 import { createMessageReader, type ClientMessage, ClientMistake } from './client-messages.ts';
 import { Session } from './session.ts';
 import type { Admission } from './socket-call.ts';
@@ -21,16 +20,11 @@ const subprotocol = 'convai';
 /** Real milliseconds; by then a client that is asked to close has done so. */
 const closingGraceMs = 250;
 
-export interface SocketParts {
-  sockets: SocketSessions;
-  tokens: ConversationTokens;
-}
-
 /**
  * Serves conversations over WebSockets beside the HTTP operations. What is no handshake, or leads nowhere, is answered over HTTP. A
  * conversation that is refused is closed with 1008 after the handshake, for a browser tells its page nothing of an answer over HTTP.
  */
-export function serveSockets(app: FastifyInstance, service: Service, { sockets, tokens }: SocketParts): void {
+export function serveSockets(app: FastifyInstance, service: Service, sockets: SocketSessions): void {
   const { settings, scheduler } = service;
   const censorUrl = createUrlCensor(settings.apiKeys);
   const server = new WebSocketServer({
@@ -60,10 +54,14 @@ export function serveSockets(app: FastifyInstance, service: Service, { sockets, 
         closeEntry(entry, 101);
       });
     };
-    admit({ service, tokens }, url, entry.journal.sequence).then(
-      (admission) => upgrade((connection) => sockets.hold(connection, admission)),
-      (error: unknown) => upgrade((connection) => (entry.journal.socketRefusal = turnAway(connection, error))),
-    );
+    let admission: Admission;
+    try {
+      admission = admit(service, url, entry.journal.sequence);
+    } catch (error) {
+      upgrade((connection) => (entry.journal.socketRefusal = turnAway(connection, error)));
+      return;
+    }
+    upgrade((connection) => sockets.hold(connection, admission));
   });
   server.on('headers', (headers) => headers.push('x-sandbox: 1'));
 
@@ -142,14 +140,12 @@ function refuse(socket: Duplex, error: unknown): number {
 
 const reasons = { reset: 'The sandbox was reset.', replaced: 'Another state was put in place of this one.', closed: 'The sandbox stops.' };
 
-/** Conversations over sockets, and the credentials that open them. The keys of tokens outlive a reset. */
+/** Conversations over sockets, and the credentials that open them. */
 export function installLive(app: FastifyInstance, service: Service): void {
-  const tokens = new ConversationTokens(service.settings.livekit);
   const sockets = new SocketSessions(service);
   service.features.push({ leave: (why) => sockets.stop(reasons[why]), underWay: () => ({ sockets: sockets.size }) });
-  serveCredentials(app, service, tokens);
-  controlTokens(app, service, tokens);
-  serveSockets(app, service, { sockets, tokens });
+  serveCredentials(app, service);
+  serveSockets(app, service, sockets);
 }
 
 export class SocketSessions {

@@ -4,15 +4,11 @@ import { noon, startTestSandbox, test, type Json, type TestSandbox } from '../ha
 import { connect, pass, turnedAway } from './socket-client.ts';
 import { spawn } from 'node:child_process';
 
-const livekit = { apiKey: 'APIlocal', apiSecret: 'a-secret-of-32-characters-or-more', url: 'ws://127.0.0.1:7880' };
+const livekit = { apiKey: 'APIlocal', apiSecret: 'a-secret-of-32-characters-or-more' };
 const quick = { sockets: { pacing: 'fast' } } as const;
 
 async function issue(sandbox: TestSandbox, agentId = 'agent_reminders'): Promise<string> {
   return (await sandbox.read(`/v1/convai/conversation/token?agent_id=${agentId}`)).token;
-}
-
-async function verify(sandbox: TestSandbox, token: string, query = ''): Promise<Json> {
-  return (await sandbox.post(`/_sandbox/rtc/verify${query}`, { token })).body;
 }
 
 function joinUrl(sandbox: TestSandbox, token: string): string {
@@ -47,79 +43,36 @@ test('every request gives a token of its own for a room of its own, signed with 
   const [one, two] = [decodeJwt(token), decodeJwt(await issue(sandbox))];
   expect(one.jti).not.toBe(two.jti);
   expect((one.video as Json).room).not.toBe((two.video as Json).room);
-  expect(await verify(sandbox, token)).toMatchObject({ valid: true });
-  const foreign = await verify(await startTestSandbox(), token);
-  expect(foreign).toMatchObject({ valid: false, reason: 'wrong_signature', issued_here: false });
-});
-
-test('verifying a token does not use it up, unless it is asked to', async ({ sandbox }) => {
-  const token = await issue(sandbox);
-  const { room } = decodeJwt(token).video as Json;
-  const open = {
-    valid: true,
-    reason: null,
-    issued_here: true,
-    consumed: false,
-    agent_id: 'agent_reminders',
-    conversation_id: room,
-    claims: decodeJwt(token),
-  };
-  expect(await verify(sandbox, token)).toEqual(open);
-  expect(await verify(sandbox, token)).toEqual(open);
-  expect(await verify(sandbox, token, '?consume=true')).toEqual({ ...open, consumed: true });
-  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'used' });
-  expect(await verify(sandbox, token, '?consume=true')).toMatchObject({ valid: false, consumed: false });
+  expect(await turnedAway(joinUrl(await startTestSandbox(), token))).toMatchObject({ code: 1008, reason: 'invalid_token' });
 });
 
 test('a token holds for ten minutes of service time', async ({ sandbox }) => {
   const token = await issue(sandbox);
+  const other = await issue(sandbox);
   sandbox.clock.advance(599_999);
-  expect(await verify(sandbox, token)).toMatchObject({ valid: true });
+  await connect(joinUrl(sandbox, other));
   sandbox.clock.advance(1);
-  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'expired' });
   expect(await turnedAway(joinUrl(sandbox, token))).toMatchObject({ code: 1008, reason: 'token_expired' });
 });
 
-test.each<[string, (token: string) => string | Promise<string>, string]>([
-  ['nothing like a token', () => 'nonsense', 'malformed'],
-  ['another signature', (token) => `${token.slice(0, -4)}AAAA`, 'wrong_signature'],
-  [
-    'claims that were changed',
-    (token) => {
-      const [head, , signature] = token.split('.');
-      const claims = { ...decodeJwt(token), exp: 9_999_999_999 };
-      return [head, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
-    },
-    'wrong_signature',
-  ],
-  ['no signature at all', (token) => [Buffer.from('{"alg":"none"}').toString('base64url'), token.split('.')[1], ''].join('.'), 'malformed'],
-  ['another issuer', async () => sign('APIother', noon / 1000), 'wrong_issuer'],
-  ['a time to come', async () => sign('APIlocal', noon / 1000 + 60), 'not_yet_valid'],
-])('a token with %s is not valid and joins nothing', async (_, change, reason) => {
+test.each<[string, (token: string) => string | Promise<string>]>([
+  ['nothing like a token', () => 'nonsense'],
+  ['another signature', (token) => `${token.slice(0, -4)}AAAA`],
+  ['the secret, but issued elsewhere', async () => sign()],
+])('a token with %s joins nothing', async (_, change) => {
   const sandbox = await startTestSandbox({ livekit });
   const token = await change(await issue(sandbox));
-  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason });
   const refused = await turnedAway(joinUrl(sandbox, encodeURIComponent(token)));
   expect(refused).toMatchObject({ code: 1008, reason: 'invalid_token', error: { message: expect.any(String) } });
 });
 
-async function sign(issuer: string, notBefore: number): Promise<string> {
+async function sign(): Promise<string> {
   return new SignJWT({ video: { roomJoin: true, room: 'conv_elsewhere' } })
     .setProtectedHeader({ alg: 'HS256' })
-    .setIssuer(issuer)
-    .setSubject('somebody')
-    .setJti('one')
-    .setNotBefore(notBefore)
+    .setIssuer('APIlocal')
     .setExpirationTime(noon / 1000 + 600)
     .sign(new TextEncoder().encode(livekit.apiSecret));
 }
-
-test('a token that somebody else signed with our secret is valid, but begins no conversation here', async () => {
-  const sandbox = await startTestSandbox({ livekit });
-  const token = await sign('APIlocal', noon / 1000);
-  expect(await verify(sandbox, token)).toMatchObject({ valid: true, issued_here: false, agent_id: null });
-  expect((await turnedAway(joinUrl(sandbox, token))).code).toBe(1008);
-});
 
 test('a token joins its conversation once, and the reuse is noted', async () => {
   const sandbox = await startTestSandbox(quick);
@@ -129,7 +82,6 @@ test('a token joins its conversation once, and the reuse is noted', async () => 
   const { conversation_initiation_metadata_event: metadata } = await client.next('conversation_initiation_metadata');
   expect(metadata.conversation_id).toBe((decodeJwt(token).video as Json).room);
   expect(await turnedAway(joinUrl(sandbox, token))).toMatchObject({ code: 1008, reason: 'token_used' });
-  expect(await verify(sandbox, token)).toMatchObject({ valid: false, reason: 'used' });
   const { checks } = await sandbox.read('/_sandbox/conduct');
   expect(checks.find(({ name }: Json) => name === 'credential_reuse').violations).toHaveLength(1);
   client.socket.close(1000);
@@ -154,15 +106,8 @@ test('a token opens no signed address, nor a signature a room', async () => {
   await connect(joinUrl(sandbox, token));
 });
 
-test('what is told about the keys holds no secret', async () => {
+test('neither tokens nor their secret are shown', async () => {
   const sandbox = await startTestSandbox({ livekit });
-  const body = await sandbox.read('/_sandbox/rtc');
-  expect(body).toEqual({
-    api_key: 'APIlocal',
-    secret: 'configured',
-    livekit_url: 'ws://127.0.0.1:7880',
-    join_url: `${sandbox.url.replace('http', 'ws')}/v1/convai/rtc`,
-  });
   const token = await issue(sandbox);
   await connect(joinUrl(sandbox, token));
   const kept = await Promise.all(['/_sandbox/journal', '/_sandbox/export', '/_sandbox/info'].map((path) => sandbox.get(path)));

@@ -22,7 +22,6 @@ test('the document names every control that is installed, and the index tells ea
   const routes = await installed(app, controls);
   expect(routes.length).toBeGreaterThan(40);
   expect(routes).toContain('GET /_sandbox');
-  expect(routes).toContain('POST /_sandbox/telephony/:phone_number_id/voice');
   expect(routesIn(await documentIn(app))).toEqual(routes);
   const index = (await app.inject('/_sandbox')).json<{ controls: Record<string, string>[] }>().controls;
   expect(index.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes);
@@ -53,7 +52,7 @@ test('the document asks for the token where the sandbox does', async () => {
   const guarded = await documentOf({ controlToken });
   expect(guarded.security).toEqual([{ controlToken: [] }]);
   const free = operationsOf(guarded).filter(({ operation }) => operation['security'] !== undefined);
-  expect(free.map(({ path }) => path).sort()).toEqual(['/_sandbox/health', '/_sandbox/telephony/{phone_number_id}/voice']);
+  expect(free.map(({ path }) => path).sort()).toEqual(['/_sandbox/health']);
 });
 
 /** Bodies that the sandbox takes, and ones that it refuses. */

@@ -191,12 +191,10 @@ function readValue(text: string, kind: string | number | boolean | null): unknow
 
 /** Undefined where no LiveKit server is configured. */
 function readLiveKit(config: Config): LiveKitSettings | undefined {
-  const { LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret, LIVEKIT_URL: url } = config;
-  if (apiKey !== undefined && apiSecret !== undefined) return { apiKey, apiSecret, url };
-  if (apiKey === undefined && apiSecret === undefined && url === undefined) return undefined;
-  throw new UsageError(
-    'LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together, and LIVEKIT_URL needs both. Set them, or none of the three.',
-  );
+  const { LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret } = config;
+  if (apiKey !== undefined && apiSecret !== undefined) return { apiKey, apiSecret };
+  if (apiKey === undefined && apiSecret === undefined) return undefined;
+  throw new UsageError('LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together. Set both, or neither.');
 }
 
 /** `08:00-21:00`; the sandbox itself checks the times. */

@@ -25,6 +25,4 @@ export type SocketSettings = typeof defaultSocketSettings;
 export interface LiveKitSettings {
   apiKey: string;
   apiSecret: string;
-  /** Told to clients; the sandbox itself never connects to it. */
-  url?: string | undefined;
 }

@@ -3,20 +3,17 @@ import { takesInbound, type PhoneNumber } from '../state/agent.ts';
 import { newCall, type Call, type ForcedCourse } from '../state/call.ts';
 import { decideInbound } from './callee.ts';
 import { renderOpeningLine } from '../conversation/call-config.ts';
-import type { VoiceInstruction } from './webhook.ts';
 import type { Switchboard } from './phone-network.ts';
 import type { CallVariables } from '../../schemas/request-schemas.ts';
 
+type Reception = { conversationId: string; agentId: string } | { reason: 'no_agent' | 'outbound_only' | 'no_free_line' };
+
 /** A call comes in on an imported number: its agent answers at once, if it has one and a line is free. */
-export function takeInboundCall(
-  { settings, state, clock, network, people }: Switchboard,
-  number: PhoneNumber,
-  from: string,
-): VoiceInstruction {
+export function takeInboundCall({ settings, state, clock, network, people }: Switchboard, number: PhoneNumber, from: string): Reception {
   const agent = state.agents.get(number.agentId ?? '');
-  if (!takesInbound(number)) return { reject: { reason: 'outbound_only' } };
-  if (agent === undefined) return { reject: { reason: 'no_agent' } };
-  if (!network.hasFreeLine) return { reject: { reason: 'no_free_line' } };
+  if (!takesInbound(number)) return { reason: 'outbound_only' };
+  if (agent === undefined) return { reason: 'no_agent' };
+  if (!network.hasFreeLine) return { reason: 'no_free_line' };
   const now = clock.now();
   const nth = state.count(`calls from ${from} to ${number.phoneNumberId}`);
   const key = [settings.seed, 'inbound', number.phoneNumberId, from, nth] as const;
@@ -48,7 +45,7 @@ export function takeInboundCall(
   call.openingLine = renderOpeningLine(call);
   state.conversations.add(call, now);
   network.connect(call, now);
-  return { connect: { conversationId: call.conversationId, agentId: agent.agentId } };
+  return { conversationId, agentId: agent.agentId };
 }
 
 export interface ForeignOrder {

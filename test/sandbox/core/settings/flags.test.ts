@@ -79,8 +79,7 @@ test('the media server comes from the environment, whole or not at all', async (
   vi.stubEnv('LIVEKIT_API_KEY', 'APIlocal');
   await expect(readSandboxFlags(parse())).rejects.toThrow('LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together');
   vi.stubEnv('LIVEKIT_API_SECRET', 'not-shown');
-  vi.stubEnv('LIVEKIT_URL', 'ws://127.0.0.1:7880');
-  expect((await readSandboxFlags(parse())).livekit).toEqual({ apiKey: 'APIlocal', apiSecret: 'not-shown', url: 'ws://127.0.0.1:7880' });
+  expect((await readSandboxFlags(parse())).livekit).toEqual({ apiKey: 'APIlocal', apiSecret: 'not-shown' });
 });
 
 test.each([{ pacing: 'slow' as 'fast' }, { pingEveryMs: 0 }, { maxFrameBytes: 1.5 }])(

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { CallTruth } from '../../../../src/sandbox/core/telephony/call-truth.ts';
 import { noon, startTestSandbox, testWith, type Json, type TestSandbox } from '../../harness.ts';
-import { fetch } from 'undici';
 
 const hour = 3_600_000;
 const onHold = { clock: 'manual', epochMs: noon } as const;
@@ -139,26 +138,4 @@ test('calls in and out share the lines', async () => {
 test('an unknown number is said to be unknown', async ({ sandbox }) => {
   expect((await callIn(sandbox, { number: '+12125550111' })).status).toBe(404);
   expect((await callIn(sandbox, {})).status).toBe(422);
-});
-
-test('the webhook that import configures is there, and answers the provider alone', async ({ sandbox }) => {
-  const { numbers } = await sandbox.read('/_sandbox/numbers');
-  const address: string = numbers[0].webhook_url;
-  expect(address).toBe(`${sandbox.url}/_sandbox/telephony/pn_main/voice`);
-  const form = new URLSearchParams({
-    CallSid: 'CA1',
-    AccountSid: 'AC1',
-    From: caller,
-    To: '+12125550199',
-    Direction: 'inbound',
-    CallStatus: 'ringing',
-  });
-  for (const headers of [{}, { 'x-telephony-signature': 'forged' }]) {
-    const response = await fetch(address, { method: 'POST', body: form, headers });
-    expect(response.status).toBe(403);
-    expect(await response.json()).toMatchObject({ detail: { code: 'invalid_telephony_signature' } });
-  }
-  const json = await sandbox.post('/_sandbox/telephony/pn_main/voice', { From: caller });
-  expect(json.status).toBe(403);
-  expect((await sandbox.read('/v1/convai/conversations')).conversations).toEqual([]);
 });
