@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contentWords } from '../core/conversation/hearing.ts';
-import { escapePattern, readValue } from '../core/conversation/read-value.ts';
+import { readValue } from '../core/conversation/read-value.ts';
 import type { Clock } from '../core/clock/clock.ts';
 import type { Scheduler } from '../core/clock/scheduler.ts';
 import type { ConversationConfig } from '../schemas/agent-schemas.ts';
@@ -16,7 +16,6 @@ const parameter = z.looseObject({
 const clientTool = z.looseObject({
   type: z.literal('client'),
   name: z.string().min(1),
-  description: z.string().catch(''),
   parameters: z.looseObject({ properties: z.record(z.string(), z.unknown()).catch({}) }).catch({ properties: {} }),
   expects_response: z.boolean().optional().catch(undefined),
   response_timeout_secs: z.number().min(1).max(120).nullish().catch(null),
@@ -27,52 +26,28 @@ export function clientToolsOf(config: ConversationConfig): ClientTool[] {
   return (config.agent?.prompt?.tools ?? []).flatMap((tool) => clientTool.safeParse(tool).data ?? []);
 }
 
-/** Fewer words in common with a tool's description may be chance. */
-const leastShared = 2;
-
-/** The first tool that somebody asks for: every word of its name is said, or two words that carry the meaning of its description. */
+/** The first tool of whose name somebody says every word. */
 export function toolNamedIn(heard: string, tools: readonly ClientTool[]): ClientTool | null {
   const said = new Set(contentWords(heard));
-  const isSaid = (word: string): boolean => said.has(word);
-  const found = tools.find(({ name, description }) => {
-    const own = contentWords(spread(name));
-    if (own.length > 0 && own.every(isSaid)) return true;
-    return new Set(contentWords(description).filter(isSaid)).size >= leastShared;
-  });
-  return found ?? null;
+  const isNamed = ({ name }: ClientTool): boolean => {
+    const words = contentWords(name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').replaceAll(/[_-]+/g, ' '));
+    return words.length > 0 && words.every((word) => said.has(word));
+  };
+  return tools.find(isNamed) ?? null;
 }
 
-/** What the words give for the parameters of a tool; those that they say nothing about are left out. */
+/** What the words give for the parameters of a tool, texts in quotation marks; those that they say nothing about are left out. */
 export function parametersFrom(heard: string, { parameters: { properties } }: ClientTool): Record<string, unknown> {
   const values = Object.entries(properties).map(([name, property]) => {
     const { type, enum: choices } = parameter.safeParse(property).data ?? {};
     if (type === undefined) return [name, null];
-    return [name, type === 'string' && choices === undefined ? saidFor(name, heard) : readValue({ type, enum: choices }, heard)];
+    const isText = type === 'string' && choices === undefined;
+    return [name, isText ? (quoted.exec(heard)?.groups?.['value'] ?? null) : readValue({ type, enum: choices }, heard)];
   });
   return Object.fromEntries(values.filter(([, value]) => value !== null));
 }
 
-const longestReading = 2_000;
 const quoted = /["“«„](?<value>[^"“”«»„]+)["”»“]/u;
-const linking = String.raw`(?:(?:is|are|to|for|of|called|named|number|the|a|an)\s+)*`;
-const politeness = /(?:[\s,]+(?:please|thanks|thank you|for me|now|will you|would you|could you))+$/i;
-
-/** For a parameter that is a text: what stands in quotation marks, else what follows its name, else what follows a preposition. */
-function saidFor(name: string, words: string): string | null {
-  const heard = words.slice(0, longestReading);
-  const after = (before: string): string | undefined =>
-    new RegExp(String.raw`(?<!\p{L})(?:${before})(?!\p{L})[\s:=]+${linking}(?<value>[^.!?;,]+)`, 'iu').exec(heard)?.groups?.['value'];
-  const value = quoted.exec(heard)?.groups?.['value'] ?? after(escapePattern(spread(name).trim())) ?? after('in|for|about|on|to');
-  const tidy = value?.replace(politeness, '').trim() ?? '';
-  return tidy === '' || politeness.test(` ${tidy}`) ? null : tidy;
-}
-
-function spread(name: string): string {
-  return name
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .replaceAll(/[_-]+/g, ' ')
-    .toLowerCase();
-}
 
 export interface ToolResult {
   text: string;

@@ -40,10 +40,7 @@ test("who names a client's tool has it used: the client is asked, and its result
 const text = { type: 'string' };
 
 test.for<[string, string, Json, Json]>([
-  ['What is the weather in Berlin?', 'weather', { city: text }, { city: 'Berlin' }],
-  ['Please show product Aurora lamp for me.', 'show_product', { product: text }, { product: 'Aurora lamp' }],
   ['Show the page about “Terms of use” now.', 'show_page', { page: text }, { page: 'Terms of use' }],
-  ['Save my name, the name is Robin Sample.', 'save_name', { name: text }, { name: 'Robin Sample' }],
   ['Open the page, please.', 'open_page', { page: text }, {}],
 ])('a tool of the client gets the value that was said, not the sentence: "%s"', async ([said, name, properties, values], { sandbox }) => {
   const tool = { type: 'client', name, description: '', parameters: { type: 'object', properties } };

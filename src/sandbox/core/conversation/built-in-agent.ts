@@ -6,7 +6,7 @@ import { meantIn, type Turn } from '../state/talk.ts';
 import { asksToStop, asksWhoCalls, isNoAnswer, languageAsked, nameAskedFor, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { countUsage } from './hosted-model.ts';
 import { languageNames } from '../world/person.ts';
-import { questionsOf, type Question, toYou } from './questions.ts';
+import { questionsOf, type Question } from './questions.ts';
 import { readValue } from './read-value.ts';
 
 /** How often a question is asked when nothing that answers it is said. */
@@ -21,10 +21,7 @@ export function builtInMindOf(call: Call): BuiltInMind {
   const own = languageOfAgent(configOf(call));
   const prompt = promptOf(call);
   const name = nameOfCallee(call);
-
-  const items = questionsOf(call.agent?.platform.data_collection);
-  const questions = items.length > 0 ? items : askedByPrompt(prompt);
-
+  const questions = questionsOf(call.agent?.platform.data_collection);
   const usage = countUsage(call, prompt);
   return {
     reply(turns) {
@@ -40,7 +37,7 @@ export function builtInMindOf(call: Call): BuiltInMind {
     const theirs = languageAsked(heard);
     if (theirs !== null && theirs !== own) return ends(agentLines.otherLanguage(languageNames[theirs]));
     if (hasSaidGoodbye(turns)) return ends(agentLines.goodbyeAgain);
-    const identity = asksWhoCalls(heard) ? introduce(call, prompt) : '';
+    const identity = asksWhoCalls(heard) ? introduce(call) : '';
     if (name !== null && !turns.some((turn) => turn.speaker === 'agent' && meantIn(turn).includes(name)))
       return says(join(identity, agentLines.isThis(name)));
     const next = nextQuestion(turns, questions);
@@ -78,23 +75,6 @@ function isSettledBy({ item }: Question, answer: Turn | undefined): boolean {
   return refusesToAnswer(answer.text) || readValue(item, answer.text) !== null;
 }
 
-const promptQuestions = new Map<string, readonly Question[]>();
-
-function askedByPrompt(prompt: string): readonly Question[] {
-  const known = promptQuestions.get(prompt);
-  if (known !== undefined) return known;
-  const made = goalsOf(prompt).map((text, index) => ({
-    id: `goal_${index + 1}`,
-    item: { type: 'string' as const },
-    text,
-    core: text,
-    words: new Set<string>(),
-  }));
-  if (promptQuestions.size > 1_000) promptQuestions.clear();
-  promptQuestions.set(prompt, made);
-  return made;
-}
-
 const nameVariables = ['name', 'full_name', 'customer_name', 'user_name', 'contact_name', 'first_name', 'firstname'];
 
 function nameOfCallee(call: Call): string | null {
@@ -113,9 +93,7 @@ function hasSaidGoodbye(turns: readonly Turn[]): boolean {
   return turns.some((turn) => turn.speaker === 'agent' && meantIn(turn) === agentLines.thanks);
 }
 
-function introduce(call: Call, prompt: string): string {
-  const name = nameInPrompt(prompt);
-  if (name !== null) return agentLines.calling(name);
+function introduce(call: Call): string {
   const purpose = (call.openingLine ?? '').replace(/^(?:hello|hi|hey|good \w+|hola|hallo|bonjour)\b[\s,.!]*/i, '');
   return /^i\b/i.test(purpose) ? `This is an automated call. ${purpose}` : agentLines.automated(call.agent?.name ?? 'a message for you');
 }
@@ -124,54 +102,4 @@ function acknowledge(turns: readonly Turn[], heard: string): string {
   const first = turns.filter(({ speaker }) => speaker === 'user').length <= 1;
   if (first || isNoAnswer(heard)) return '';
   return agentLines.acknowledgements[turns.length % agentLines.acknowledgements.length] ?? '';
-}
-
-/** Most questions that a prompt is taken to ask for. */
-const mostGoals = 20;
-/** What a prompt is about stands at its beginning. */
-const longestReading = 20_000;
-const longestClause = 400;
-const beginning = 'whether|if|for|about|how|what|when|why|which|where';
-const asking = new RegExp(
-  String.raw`\b(?:ask|asks|find out|enquire|inquire|collect|get)\b(?: (?:them|the \w+|people|each \w+))? (?<what>(?:${beginning})\b[^.;\n?]+)`,
-  'gi',
-);
-const question = /(?<=^|[.!?:\n"“]\s{0,4})(?<text>[A-ZÁÉÍÓÚÄÖÜ¿][^.!?\n"“”]{4,160}\?)/gmu;
-/** "- ", "2. ", "b) ", "(3) ", at the beginning of a line or within it: what begins a point of a list. */
-const points = /(?:^|(?<=[.?!:;][ \t]))[ \t]*(?:[-*+•–—]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+(?<first>\S)/gim;
-const emphasis = /\*\*|__/g;
-
-/** What an agent that collects nothing by name still asks for: the questions and "ask …" clauses of its prompt, in their order. */
-export function goalsOf(prompt: string): string[] {
-  const plain = prompt.slice(0, longestReading).replaceAll(emphasis, '');
-  const text = plain.replaceAll(points, (_, first: string) => first.toUpperCase());
-  const found = [
-    ...[...text.matchAll(question)].map(({ index, groups }) => ({ index, goals: [groups?.['text'] ?? ''] })),
-    ...[...text.matchAll(asking)].map(({ index, groups }) => ({ index, goals: toQuestions(groups?.['what'] ?? '') })),
-  ];
-  return [...new Set(found.sort((a, b) => a.index - b.index).flatMap(({ goals }) => goals))].slice(0, mostGoals);
-}
-
-function toQuestions(what: string): string[] {
-  return what
-    .slice(0, longestClause)
-    .split(new RegExp(String.raw`\s*(?:,\s*(?:and\s+)?|\s+and\s+)(?=(?:${beginning})\b)`, 'i'))
-    .map((part) =>
-      toYou(
-        part
-          .trim()
-          .replace(/[,\s]+$/, '')
-          .replaceAll(/\bthem\b/gi, 'you'),
-      ),
-    ) // prettier-ignore
-    .map((part) => `May I ask ${part.replace(/^if\b/i, 'whether')}?`);
-}
-
-/** Who the prompt says the agent is: "You are Ada of the clinic, …"; null for a mere description. */
-export function nameInPrompt(prompt: string): string | null {
-  const text = prompt.slice(0, longestReading).replaceAll(/\bYou are\b/g, 'you are');
-  return (
-    /\byou are (?:called |named )?(?<name>\p{Lu}[^.,;:\n]{0,80}?)(?=[.,;:\n]| and | who | that |$)/u.exec(text)?.groups?.['name']?.trim() ??
-    null
-  );
 }

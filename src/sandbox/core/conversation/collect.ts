@@ -1,13 +1,12 @@
 import type { CollectionItem } from '../../schemas/agent-schemas.ts';
-import { contentWords, asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
+import { asksToStop, isNoAnswer, refusesToAnswer } from './hearing.ts';
 import { meantIn, type Turn, type CollectedValue, type CollectedItem } from '../state/talk.ts';
 import { kindOf, questionIn, questionsOf, type Question } from './questions.ts';
 import { choiceIn, readValue } from './read-value.ts';
 
 /**
- * The value of every item, by rules on what was said. A question counts in the agent's own words or in others that share
- * enough of the item's; what is said next is its answer, and of several answers the last that says something. A choice
- * counts wherever the person named it.
+ * The value of every item, by rules on what was said. A question counts in the agent's own words or where it names the item; what is said
+ * next is its answer, and of several answers the last that says something. A choice counts wherever the person named it.
  */
 export function collect(items: Record<string, CollectionItem>, turns: readonly Turn[]): Record<string, CollectedItem> {
   const answers = answersByItem(items, turns);
@@ -20,7 +19,7 @@ function collectItem(id: string, item: CollectionItem, turns: readonly Turn[], a
     const sentence = saidBy(turns).find(asksToStop);
     return told(sentence !== undefined, sentence, 'Nobody asked not to be called again.');
   }
-  if (kind === 'observed') return observe(item, turns);
+  if (kind === 'observed') return { value: false, rationale: 'Nothing of the kind was said.' };
   const values = answers.map((answer) => ({ answer, value: readValue(item, answer) }));
   const last = values.findLast(({ value }) => value !== null);
   if (last !== undefined) return told(last.value, last.answer, '');
@@ -60,17 +59,6 @@ function namedAnywhere(choices: readonly string[], turns: readonly Turn[]): { va
   const found = saidBy(turns).map((sentence) => ({ sentence, value: choiceIn(telling, sentence) }));
   const last = found.findLast(({ value }) => value !== null);
   return last === undefined || last.value === null ? null : { value: last.value, sentence: last.sentence };
-}
-
-/** Something about the person that nobody asks them: it is so when they said words of the description. */
-function observe({ description = '' }: CollectionItem, turns: readonly Turn[]): CollectedItem {
-  const wanted = contentWords(description.replace(/^whether (?:the |this )?\w+ \w+/i, ''));
-  const sentence = saidBy(turns).find((text) => {
-    const said = new Set(contentWords(text));
-    const shared = wanted.filter((word) => said.has(word)).length;
-    return shared > 0 && shared >= Math.min(2, wanted.length);
-  });
-  return told(sentence !== undefined, sentence, 'Nothing of the kind was said.');
 }
 
 export function saidBy(turns: readonly Turn[]): string[] {

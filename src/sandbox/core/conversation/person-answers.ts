@@ -1,7 +1,6 @@
 import type { Random } from '../random.ts';
 import { personLines } from '../world/lines.ts';
 import type { AnswerValue, Person } from '../world/person.ts';
-import { contentWords } from './hearing.ts';
 import { asksForNumber, isYesNoQuestion, type Question } from './questions.ts';
 import { numberIn } from './read-value.ts';
 
@@ -13,8 +12,8 @@ export interface Asked {
 export function answerOf(person: Person, { heard, question }: Asked, cooperative: boolean, random: Random): string {
   const known = knownAnswer(person, heard, question);
   if (known !== null) return sayValue(known, person);
-  const choices = question?.item.enum ?? choicesIn(heard);
-  if (choices !== null) return sayChoice(choices, cooperative, random, person);
+  const choices = question?.item.enum;
+  if (choices !== undefined) return sayChoice(choices, cooperative, random, person);
   const type = question?.item.type;
   if (type === 'integer' || type === 'number' || (type === undefined && asksForNumber(heard)))
     return sayNumber(drawNumber(heard, cooperative, random), person);
@@ -27,12 +26,8 @@ function knownAnswer(person: Person, heard: string, question: Question | null): 
   if (question !== null && Object.hasOwn(answers, question.id)) return answers[question.id] ?? null;
   const keys = Object.keys(answers);
   if (keys.length === 0) return null;
-  const said = new Set(contentWords(heard));
   const text = heard.toLowerCase();
-  const fitting = keys.filter((key) => {
-    const words = contentWords(key.replaceAll('_', ' '));
-    return text.includes(key.toLowerCase()) || (words.length > 0 && words.every((word) => said.has(word)));
-  });
+  const fitting = keys.filter((key) => text.includes(key.replaceAll('_', ' ').toLowerCase()));
   const best = fitting.sort((a, b) => b.length - a.length)[0];
   return best === undefined ? null : (answers[best] ?? null);
 }
@@ -54,12 +49,6 @@ function sayChoice([first = '', ...others]: readonly string[], cooperative: bool
 
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function choicesIn(heard: string): string[] | null {
-  const list = /\byou can (?:say|answer|choose) (?<list>[^.?]+)[.?]/i.exec(heard)?.groups?.list;
-  const choices = list?.split(/,\s*(?:or\s+)?|\s+or\s+/).filter((choice) => choice !== '');
-  return choices === undefined || choices.length === 0 ? null : choices;
 }
 
 const range = /(?:from|between)?\s*(?<low>\d+|[a-z]+)\s*(?:to|and|-|–)\s*(?<high>\d+|[a-z]+)/gi;

@@ -1,14 +1,13 @@
 import type { CollectionItem } from '../../schemas/agent-schemas.ts';
 import { agentLines } from '../world/lines.ts';
-import { contentWords } from './hearing.ts';
 
 export interface Question {
   id: string;
   item: CollectionItem;
   text: string;
   core: string;
-  /** What any wording of it shares some of. */
-  words: ReadonlySet<string>;
+  /** Its name in words; whoever says it asks for the item. */
+  noun: string;
 }
 
 /** How an item gets its value. */
@@ -40,8 +39,7 @@ function makeQuestions(items: Record<string, CollectionItem>): Question[] {
       const noun = id.replaceAll(/[_-]+/g, ' ').trim();
       const core = coreOf(noun, item);
       const hint = hintOf(core, item);
-      const words = new Set(contentWords(`${noun} ${item.description ?? ''}`));
-      return { id, item, core, text: hint === '' ? core : `${core} ${hint}`, words };
+      return { id, item, core, noun: noun.toLowerCase(), text: hint === '' ? core : `${core} ${hint}` };
     });
 }
 
@@ -49,22 +47,7 @@ function coreOf(noun: string, { description = '' }: CollectionItem): string {
   const described = description.trim().replace(/\.$/, '');
   if (described.endsWith('?')) return described;
   if (described === '') return agentLines.couldYouTell(`your ${noun}`);
-  return agentLines.couldYouTell(toYou(described.charAt(0).toLowerCase() + described.slice(1)));
-}
-
-const they = '(?:they|he or she|the (?:person|customer|caller|callee|user|client|patient|guest|contact|lead))';
-
-export function toYou(text: string): string {
-  return text
-    .replaceAll(new RegExp(`\\b${they}['’]s\\b|\\btheir\\b`, 'gi'), 'your')
-    .replaceAll(
-      new RegExp(`\\b${they} (has|is|was|wants|needs|agrees|likes|prefers|owns|plans|will|would|can)\\b`, 'gi'),
-      (_, verb: string) => {
-        const plain = { has: 'have', is: 'are', was: 'were' }[verb.toLowerCase()] ?? verb.replace(/(?<!s)s$/, '');
-        return `you ${plain}`;
-      },
-    )
-    .replaceAll(new RegExp(`\\b${they}\\b`, 'gi'), 'you');
+  return agentLines.couldYouTell(described.charAt(0).toLowerCase() + described.slice(1));
 }
 
 function hintOf(core: string, item: CollectionItem): string {
@@ -85,26 +68,8 @@ export function asksForNumber(text: string): boolean {
   return /\b(?:scale|mark|rating|how (?:many|much|old|long|often)|number|from (?:\d+|one|zero) to|age|amount|count)\b/i.test(text);
 }
 
-/** The item that something said asks for: in the agent's own words, else in words like them. Null for none. */
+/** The item that something said asks for: in the agent's own words, else by the name of the item. Null for none. */
 export function questionIn(text: string, questions: readonly Question[]): Question | null {
-  const verbatim = questions.find(({ core }) => text.includes(core));
-  if (verbatim !== undefined) return verbatim;
-  const said = new Set(contentWords(text));
-  let best: Question | null = null;
-  let bestShare = 0;
-  for (const question of questions) {
-    const share = overlapOf(question, said);
-    if (share > bestShare) [best, bestShare] = [question, share];
-  }
-  return bestShare >= leastOverlap ? best : null;
-}
-
-/** From this share of a question's words on, other words ask the same. */
-const leastOverlap = 0.34;
-
-function overlapOf({ words }: Question, said: ReadonlySet<string>): number {
-  if (words.size === 0) return 0;
-  let shared = 0;
-  for (const word of words) if (said.has(word)) shared += 1;
-  return shared / words.size;
+  const said = text.toLowerCase();
+  return questions.find(({ core }) => text.includes(core)) ?? questions.find(({ noun }) => said.includes(noun)) ?? null;
 }

@@ -97,6 +97,6 @@ function isMereGoodbye(text: string): boolean {
   return saysGoodbye(text) && text.length < 40;
 }
 
-export function escapePattern(text: string): string {
+function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

@@ -10,7 +10,6 @@ export const agentLines = {
   again: 'Sorry, I did not get that.',
   otherLanguage: (language: string) => `I am sorry, I do not speak ${language}. Somebody else will have to call you. Goodbye.`,
   isThis: (name: string) => `Am I speaking with ${name}?`,
-  calling: (who: string) => `This is ${who}.`,
   automated: (about: string) => `This is an automated call: ${about}.`,
   couldYouTell: (what: string) => `Could you tell me ${what}?`,
   yesOrNo: 'Yes or no?',

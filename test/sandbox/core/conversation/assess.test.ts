@@ -61,7 +61,7 @@ test.each([
   expect(valueOf({ type, description: 'How is it?' }, 'How is it?', answer)).toBe(value);
 });
 
-test('a question in other words is recognised by the words of its item, and the last answer counts', () => {
+test('a question in other words is recognised by the name of its item, and the last answer counts', () => {
   const items: PlatformSettings['data_collection'] = {
     delivery_date: { type: 'string', description: 'Preferred date of the delivery' },
     parcels: { type: 'integer', description: 'Number of parcels' },
@@ -69,7 +69,7 @@ test('a question in other words is recognised by the words of its item, and the 
   const talk = talkOf(
     'Hi, this is about your order.',
     'Hello?',
-    'Great! Which date would you prefer for the delivery?',
+    'Great! Which delivery date would you prefer?',
     'Monday.',
     'And how many parcels shall we bring?',
     'Two. No, make it Tuesday.',

@@ -32,9 +32,9 @@ test('each item is asked in words for a person, with its choices or kind of answ
   );
   const { record, agent } = await talk(sandbox, agentId);
   const asked = agent.join(' ');
-  expect(asked).toContain('Could you tell me whether you want a callback?');
+  expect(asked).toContain('Could you tell me whether the customer wants a callback?');
   expect(asked).toContain('Could you tell me your shoe size? Please give me a number.');
-  expect(asked).toContain('Could you tell me your favourite colour? You can say red, blue.');
+  expect(asked).toContain("Could you tell me the customer's favourite colour? You can say red, blue.");
   expect(asked).toContain('Which city do you live in?');
   expect(asked).not.toContain('angry');
   // A number is drawn from the scale that the question names.
@@ -104,48 +104,23 @@ test('the agent makes sure whom it speaks with when it knows a name that it has 
   expect(greeted.agent.join(' ')).not.toContain('Am I speaking with');
 });
 
-test('“who is this?” is answered from the prompt, with its variables, else from the opening line', async () => {
+test('“who is this?” is answered from the opening line, else with the name of the agent', async () => {
   const suspicious = { persona: 'suspicious', mood: 'friendly', greeting: 'Hello?' } as const;
   const sandbox = await startTestSandbox({ world: { people: [{ number: '+12125550141', ...suspicious }] } });
-  const call = { to_phone_number: '+12125550141', variables: { clinic: 'Example Clinic' } };
+  const call = { to_phone_number: '+12125550141' };
   const named = await sandbox.createAgent(
     {},
     {
-      conversation_config: { agent: { prompt: { prompt: 'You are Robin of {{clinic}}, a helpful assistant.' } } },
+      name: 'Example Clinic',
+      conversation_config: { agent: { first_message: 'Hello.' } },
       platform_settings: { data_collection: { city: { type: 'string', description: 'Which city?' } } },
     },
   );
   const { agent, user } = await talk(sandbox, named, call);
   expect(user).toContain('Hold on. Who is this, and why are you calling?');
-  expect(agent).toContain('This is Robin of Example Clinic. Which city?');
+  expect(agent).toContain('This is an automated call: Example Clinic. Which city?');
   const fromLine = await talk(sandbox, 'agent_reminders', call);
   expect(fromLine.agent.join(' ')).toContain('This is an automated call. I am calling about your appointment.');
-});
-
-test('an agent that collects nothing asks what its prompt tells it to ask', async ({ sandbox }) => {
-  const agentId = await sandbox.createAgent(
-    {},
-    {
-      conversation_config: { agent: { prompt: { prompt: 'You call members. Ask whether they will renew, and why. Then say goodbye.' } } },
-      platform_settings: { evaluation: { criteria: [{ id: 'polite' }] } },
-    },
-  );
-  const { agent, record } = await talk(sandbox, agentId);
-  expect(agent.slice(1).join(' ')).toContain('May I ask whether you will renew?');
-  expect(agent.join(' ')).toContain('May I ask why?');
-  expect(record.evaluation_results.polite.result).toBe('success');
-});
-
-test.for([
-  ['a list with bullets', 'You call members.\n- Will you renew?\n* when would it suit you?\n• **Who told you of us?**'],
-  ['a numbered list', 'You call members. Ask:\n1. Will you renew?\n2) when would it suit you?\n(c) Who told you of us?'],
-  ['a row in one line', 'You call members: Will you renew? When would it suit you? Who told you of us?'],
-  ['a numbered row', 'You call members. 1) Will you renew? 2) When would it suit you? 3) Who told you of us?'],
-])('each question of a prompt is asked, in order, where they stand as %s', async ([, prompt], { sandbox }) => {
-  const agentId = await sandbox.createAgent({}, { conversation_config: { agent: { prompt: { prompt } } } });
-  const { agent } = await talk(sandbox, agentId);
-  const wanted = ['Will you renew?', 'When would it suit you?', 'Who told you of us?'];
-  expect(agent.slice(1, -1).map((text) => wanted.find((question) => text.endsWith(question)))).toEqual(wanted);
 });
 
 test('opening line and prompt know variables of the call, defaults of the agent and the service’s own names', async ({ sandbox }) => {
