@@ -10,24 +10,17 @@ import { empty, link } from '../../presentation/html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, withViewerTimes, type PageAsset } from '../../presentation/html/page-shell.ts';
 import { beginSession, endSession, findSession } from '../../ledger/console/sessions.ts';
 import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
-import { findToken, type Token } from '../../ledger/console/tokens.ts';
-import type { ConsoleAction, Given } from './core/action.ts';
+import { findToken, type Token, type TokenRole } from '../../ledger/console/tokens.ts';
+import { operations } from '../../operations/list.ts';
+import type { ConsoleAction } from './core/action.ts';
+import type { Given } from './core/press.ts';
 import { actions } from './actions/all.ts';
 import { askFile, callApi, errorsOf, refusalOf, readRefusal, withSentForm } from './core/call-api.ts';
 import { Changes } from './core/changes.ts';
+import { pressView } from './core/press.ts';
 import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
-import {
-  forgetSession,
-  isFromOwnPage,
-  keepSession,
-  keepTheme,
-  leaveNotice,
-  sessionOf,
-  SignInLimit,
-  takeNotice,
-  themeOf,
-  zoneOf,
-} from './core/session.ts';
+import { forgetSession, isFromOwnPage, keepSession, keepTheme, leaveNotice, sessionOf, SignInLimit, takeNotice, themeOf, zoneOf } from './core/session.ts'; // prettier-ignore
+import { plural } from '../../shared/input/figures.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
 import { may, type View, type ViewRequest } from './core/view.ts';
 import { files, searches, views } from './views/all.ts';
@@ -166,31 +159,44 @@ export function installConsole(app: Api, context: ApiContext): void {
     inside: Api,
     { action, asked }: { action: ConsoleAction; asked: (request: FastifyRequest) => Promise<ViewRequest> },
   ): void {
-    const show = async (exchange: Exchange, given: Given, status = 200): Promise<FastifyReply> => {
-      const viewed = await asked(exchange.request);
-      if (!may(viewed, action.role)) return send(exchange, viewed, roleView(viewed.holder, action));
-      return send(exchange, viewed, { status, ...(await action.form(viewed, given)) });
-    };
-    inside.get(action.path, hidden, async (request, reply) => show({ request, reply }, { fields: null, refused: null, answer: null }));
-    inside.post(action.path, hidden, async (request, reply) => {
-      const viewed = await asked(request);
-      if (!may(viewed, action.role)) return send({ request, reply }, viewed, roleView(viewed.holder, action));
-      return withSentForm(request, action.files ?? [], async ({ fields, files: chosen }) => {
-        const sent = { params: viewed.params, fields, files: chosen };
-        const called = await callApi(app, request, {
-          ...(await action.call(sent, viewed)),
-          key: fields.get('key') ?? '',
-        });
-        if (called.status >= 400) {
-          const given = { fields, refused: refusalOf(called), errors: errorsOf(called), answer: null };
-          return show({ request, reply }, given, called.status);
-        }
-        const done = action.done(sent, called);
-        if (done === null) return show({ request, reply }, { fields, refused: null, answer: called.body });
-        leaveNotice(request, reply, called.replayed ? `${done.said} (It had been done already.)` : done.said);
-        return reply.headers(pageHeaders).redirect(done.to, 303);
-      });
-    });
+    const { path, op, files: names = [] } = action;
+    const { role } = operations[op];
+    const show = async (exchange: Exchange, viewed: ViewRequest, given: Given, status = 200): Promise<FastifyReply> =>
+      send(exchange, viewed, { status, ...pressView(given, await action.form(viewed, given), names.length > 0) });
+    const nothing = { fields: null, refused: null, answer: null };
+    const allowed =
+      (answer: (exchange: Exchange, viewed: ViewRequest) => Promise<FastifyReply>) =>
+      async (request: FastifyRequest, reply: FastifyReply) => {
+        const viewed = await asked(request);
+        return may(viewed, role) ? answer({ request, reply }, viewed) : send({ request, reply }, viewed, roleView(viewed.holder, role));
+      };
+    inside.get(
+      path,
+      hidden,
+      allowed((exchange, viewed) => show(exchange, viewed, nothing)),
+    );
+    inside.post(
+      path,
+      hidden,
+      allowed(({ request, reply }, viewed) =>
+        withSentForm(request, names, async ({ fields, files: chosen }) => {
+          const { params } = viewed;
+          const sent = { campaignId: params['campaign'] ?? '', row: Number(params['row']), fields, files: chosen };
+          const call = { op, ...(await action.call?.(sent, viewed)), params, key: fields.get('key') ?? '' };
+          const called = await callApi(app, request, call);
+          if (called.status >= 400) {
+            const given = { fields, refused: refusalOf(called), errors: errorsOf(called), answer: null };
+            return show({ request, reply }, viewed, given, called.status);
+          }
+          const { notice } = called.body;
+          const done = action.done(sent, called.body);
+          if (done === null) return show({ request, reply }, viewed, { fields, refused: null, answer: called.body });
+          const said = [done.said, typeof notice === 'string' ? notice : '', called.replayed ? '(It had been done already.)' : ''];
+          leaveNotice(request, reply, said.filter((text) => text !== '').join(' '));
+          return reply.headers(pageHeaders).redirect(done.to, 303);
+        }),
+      ),
+    );
   }
 }
 
@@ -206,26 +212,23 @@ interface Exchange {
 function signing(page: Api, context: ApiContext): void {
   const { store } = context;
   const limit = new SignInLimit();
+  const show = ({ request, reply }: Exchange, shown: Omit<Parameters<typeof renderSignIn>[0], 'theme'>) =>
+    sendHtml(reply, renderSignIn({ ...shown, theme: themeOf(request) }).text);
   page.get('/sign-in', hidden, async (request, reply) => {
     const hasEnded = queryOf(request, 'ended') === 'yes';
-    return sendHtml(reply, renderSignIn({ to: ownPath(queryOf(request, 'to')), refused: null, hasEnded, theme: themeOf(request) }).text);
+    return show({ request, reply }, { to: ownPath(queryOf(request, 'to')), refused: null, hasEnded });
   });
   page.post('/sign-in', hidden, async (request, reply) => {
     const fields = request.body as URLSearchParams;
     const given = (fields.get('token') ?? '').trim();
-    const text = context.redeem?.(given) ?? given;
     const to = ownPath(fields.get('to') ?? '');
-    const waitMs = limit.begin(request.ip, context.now());
-    if (waitMs > 0) {
-      const seconds = Math.ceil(waitMs / 1000);
-      const refused = `Too many tokens were refused. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
-      return sendHtml(reply.code(429).header('retry-after', seconds), renderSignIn({ to, refused, theme: themeOf(request) }).text);
+    const seconds = Math.ceil(limit.begin(request.ip, context.now()) / 1000);
+    if (seconds > 0) {
+      const refused = `Too many tokens were refused. Try again in ${plural(seconds, 'second')}.`;
+      return show({ request, reply: reply.code(429).header('retry-after', seconds) }, { to, refused });
     }
-    const token = await findToken(store, text, context.now());
-    if (token === null) {
-      const refused = 'This token is unknown, revoked or has expired.';
-      return sendHtml(reply.code(401), renderSignIn({ to, refused, theme: themeOf(request) }).text);
-    }
+    const token = await findToken(store, context.redeem?.(given) ?? given, context.now());
+    if (token === null) return show({ request, reply: reply.code(401) }, { to, refused: 'This token is unknown, revoked or has expired.' });
     limit.succeeded(request.ip);
     keepSession(request, reply, await beginSession(store, { tokenId: token.tokenId, nowReal: context.now() }));
     return reply.headers(pageHeaders).redirect(to, 303);
@@ -272,7 +275,7 @@ function problemView(status: number, detail: string): View {
   };
 }
 
-function roleView({ name, role }: Token, { role: wanted }: ConsoleAction): View {
+function roleView({ name, role }: Token, wanted: TokenRole): View {
   return problemView(403, `This takes the role ${wanted}; the token of ${name} has ${role}.`);
 }
 

@@ -1,4 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
+import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
+import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { Aside, works } from './aside/works.ts';
 
 /** A reading is given out again for so many times as long as it took: all open pages together take a twentieth of a processor for it. */
 const restFactor = 20;
@@ -118,4 +121,31 @@ export class ReadCache {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > mostKept && oldest !== undefined) this.#kept.delete(oldest);
   }
+}
+
+/** What is known of a campaign in parts, and how long a face waits for each where the campaign has few rows. */
+const withinMs = { forecast: 60, waiting: 60, hours: 60, course: 60, talk: 60, lastChange: 100, report: 200 } as const;
+
+type Part = keyof typeof withinMs;
+type Found<Name extends Part> = Awaited<ReturnType<(typeof works)[Name]>>;
+
+/**
+ * A part of what is known of a campaign, read beside all else and once for all who ask at the same time. Undefined: it is being read, and
+ * there for a later look. `status`: of the campaign, for the forecast.
+ */
+export async function readPart<Name extends Part>(
+  { aside, cache }: { aside: Aside; cache: ReadCache },
+  name: Name,
+  {
+    campaign,
+    now,
+    status,
+  }: { campaign: Campaign; now: number } & (Name extends 'forecast' ? { status: CampaignStatus } : { status?: never }),
+): Promise<Found<Name> | undefined> {
+  const read = aside.read as (name: Part, ...told: unknown[]) => Promise<Found<Name>>;
+  const key = `${name} ${campaign.campaignId}`;
+  const kept = await cache.readWithin(waitFor(campaign.rowsTotal, withinMs[name]), key, async () => ({
+    found: await read(name, campaign, now, status),
+  }));
+  return kept?.found;
 }

@@ -276,10 +276,11 @@ export function empty(title: string, next: HtmlValue): Html {
   </div>`;
 }
 
-export function panel(title: string | Html, body: HtmlValue, aside: HtmlValue = null): Html {
-  return html`<section class="panel">
+/** `id`: of its heading, which names it and what is in it. */
+export function panel(title: string | Html, body: HtmlValue, aside: HtmlValue = null, id?: string): Html {
+  return html`<section class="panel" ${id === undefined ? null : html`aria-labelledby="${id}"`}>
     <header>
-      <h2>${title}</h2>
+      <h2 ${id === undefined ? null : html`id="${id}"`}>${title}</h2>
       ${aside}
     </header>
     ${body}

@@ -29,11 +29,7 @@ async function openPage(console: ConsoleWorld, { to = '/', role = 'operate', exp
   return { ...window, origin };
 }
 
-interface Opening {
-  to?: string;
-  role?: TokenRole;
-  expects?: RegExp;
-}
+type Opening = { to?: string; role?: TokenRole; expects?: RegExp };
 
 async function lookAtCampaign() {
   const store = await openCleanStore('sqlite');
@@ -158,7 +154,13 @@ browserTest('a list is dropped, the example follows what is written, and what is
   for (let pressed = 0; pressed < 12 && (await country.inputValue()) !== 'US'; pressed += 1) await page.keyboard.press('u');
   await page.getByLabel('Opening line').focus();
   await page.keyboard.type('Hello {{ First_name }}, until {{ Day }}.');
-  await page.locator('#example').getByText('Hello Ben, until Tuesday.', { exact: true }).waitFor();
+  const example = page.locator('#example').getByText('Hello Ben, until Tuesday.', { exact: true });
+  await example.waitFor();
+  // What is saved elsewhere meanwhile answers with the line that is stored.
+  const change = "it.value = '5'; it.dispatchEvent(new Event('change', { bubbles: true }))";
+  await page.locator('[id="retry.max_attempts"]').evaluate(`(it) => { ${change}; }`);
+  await page.getByText('Weekdays 9:00 to 17:00, up to 5 calls each').waitFor();
+  expect(await example.isVisible()).toBe(true);
   await page.keyboard.type(' {{ nobody }}');
   await page.locator('#example').getByText('No example yet.').waitFor();
   await page.keyboard.press('Tab');
@@ -289,9 +291,9 @@ browserTest('keys alone go through the people, open one beside the others, and c
   await isLive();
   expect(page.url()).toBe(`${origin}/campaigns/spring/rows?person=1`);
   await page.keyboard.press('/');
-  await page.locator('#search:focus').waitFor();
+  await page.locator('#rows-sought:focus').waitFor();
   await page.keyboard.type('jk/');
-  expect(await page.locator('#search').inputValue()).toBe('jk/');
+  expect(await page.locator('#rows-sought').inputValue()).toBe('jk/');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');
   await page.waitForURL(`${origin}/campaigns/spring/rows`);

@@ -168,8 +168,6 @@ function alertOf(text: string): string {
   return (/<p class="refused" role="alert">([\s\S]*?)<\/p>/.exec(text)?.[1] ?? '').replaceAll(/<[^>]*>/g, '');
 }
 
-const limitsPath = 'limits';
-
 async function openLimits() {
   const store = await openCleanStore('sqlite');
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2, startsPerMinute: 40 } } });
@@ -183,21 +181,21 @@ const typed = { maxConcurrentCalls: '50', startsPerMinute: '40', batchSize: '2',
 test('the form says what may be on the line; hours and retries are looked at first; what somebody else has changed since stays', async () => {
   const { console, scenario, limits } = await openLimits();
   await scenario.dial(1);
-  holds(await console.text(limitsPath), ['2 calls may be on the line now, and 50 are allowed.', 'A limit below 2 ends none of them']);
-  const old = hiddenFields(await console.text(limitsPath));
-  await console.submit(limitsPath, { ...typed, batchSize: '9' }, 'admin');
+  holds(await console.text('limits'), ['2 calls may be on the line now, and 50 are allowed.', 'A limit below 2 ends none of them']);
+  const old = hiddenFields(await console.text('limits'));
+  await console.submit('limits', { ...typed, batchSize: '9' }, 'admin');
   const changes = { ...old, ...typed, maxConcurrentCalls: '7', startsPerMinute: '' };
-  expect(locationOf(await console.post(limitsPath, changes))).toBe('/campaigns/spring');
+  expect(locationOf(await console.post('limits', changes))).toBe('/campaigns/spring');
   expect(await limits()).toMatchObject({ maxConcurrentCalls: 7, startsPerMinute: null, batchSize: 9 });
-  expect(await console.text(limitsPath)).toMatch(/id="limit-maxConcurrentCalls"[\s\S]*?>7<[\s\S]*?>50</);
-  await console.submit(limitsPath, { ...typed, reset: 'yes' });
+  expect(await console.text('limits')).toMatch(/id="limit-maxConcurrentCalls"[\s\S]*?>7<[\s\S]*?>50</);
+  await console.submit('limits', { ...typed, reset: 'yes' });
   expect(await limits()).toMatchObject({ maxConcurrentCalls: 50, startsPerMinute: 40 });
   const wish = { ...typed, maxAttempts: '1', hours: '03:00-03:30' };
-  const looked = await console.submit(limitsPath, { ...wish, look: 'yes' });
+  const looked = await console.submit('limits', { ...wish, look: 'yes' });
   expect(looked.status).toBe(200);
   holds(looked.text, [/0 of \d+ people who wait may be called at this hour, instead of \d+\./, 'value="03:00-03:30"']);
   expect(await limits()).toMatchObject({ hours: null, maxAttempts: 3 });
-  expect(await console.submit(limitsPath, wish)).toMatchObject({ status: 303 });
+  expect(await console.submit('limits', wish)).toMatchObject({ status: 303 });
   expect(await limits()).toMatchObject({ hours: { mon: [{ from: 180, to: 210 }] }, maxAttempts: 1 });
 });
 
@@ -205,7 +203,7 @@ test('what is no limit is refused in the words of the API, and stays in its fiel
   const { console, limits } = await openLimits();
   const before = await limits();
   for (const startsPerMinute of ['many', '-1', '1.5', '0']) {
-    const refused = await console.submit(limitsPath, { ...typed, startsPerMinute });
+    const refused = await console.submit('limits', { ...typed, startsPerMinute });
     expect(refused.status).toBe(400);
     holds(
       refused.text,
@@ -213,19 +211,19 @@ test('what is no limit is refused in the words of the API, and stays in its fiel
       [/role="alert">|startsPerMinute:/],
     );
   }
-  expect((await console.submit(limitsPath, typed)).text).toMatch(/role="alert">[^<]*names nothing to change/);
+  expect((await console.submit('limits', typed)).text).toMatch(/role="alert">[^<]*names nothing to change/);
   expect(await limits()).toEqual(before);
 });
 
 test('the limits of a campaign that has ended are told, with who acted last, and not offered', async () => {
   const { console, store, limits } = await openLimits();
-  const old = hiddenFields(await console.text(limitsPath));
-  await console.submit(limitsPath, { ...typed, priority: '20' }, 'admin');
+  const old = hiddenFields(await console.text('limits'));
+  await console.submit('limits', { ...typed, priority: '20' }, 'admin');
   await store.db.updateTable('campaigns').set({ state: 'completed' }).where('campaign_id', '=', 'spring').execute();
-  const shown = await console.get(limitsPath);
+  const shown = await console.get('limits');
   expect(shown.status).toBe(409);
   holds(shown.text, [/nothing to change now\. Last changed by admin console: adjust/], ['<form class="act"']);
-  const refused = await console.post(limitsPath, { ...old, ...typed, priority: '30' });
+  const refused = await console.post('limits', { ...old, ...typed, priority: '30' });
   expect(refused.status).toBe(409);
   expect(refused.text).toMatch(/role="alert">[^<]*no pace to change[^<]*Last changed by admin console: adjust/);
   expect(await limits()).toMatchObject({ priority: 20 });

@@ -16,39 +16,37 @@ import { makePicturedCampaigns, picturedAt } from './pictured-campaigns.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images');
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } };
-type Picture = {
-  name: string;
-  path: string;
-  size?: keyof typeof sizes;
-  colorScheme?: 'light' | 'dark';
-  open?: (page: Page) => Promise<void>;
-};
+type Picture = readonly [
+  name: string,
+  path: string,
+  more?: { size?: keyof typeof sizes; colorScheme?: 'light' | 'dark'; open?: (page: Page) => Promise<void> },
+];
 
 /** Every page of the console, but for the schedules: these stand in Temporal, which is not there. */
 const pictures: readonly Picture[] = [
-  { name: 'campaigns', path: '/' },
-  { name: 'campaign', path: '/campaigns/reminders' },
-  { name: 'campaign', path: '/campaigns/reminders', size: 'narrow', colorScheme: 'dark' },
-  { name: 'campaign-paused', path: '/campaigns/renewals' },
-  { name: 'campaign-done', path: '/campaigns/survey', colorScheme: 'dark' },
-  { name: 'pause', path: '/campaigns/reminders/pause' },
-  { name: 'change-limits', path: '/campaigns/reminders/limits' },
-  { name: 'people', path: '/campaigns/reminders/rows?person=14' },
-  { name: 'people', path: '/campaigns/reminders/rows', size: 'narrow' },
-  { name: 'person', path: '/campaigns/reminders/rows/14', colorScheme: 'dark' },
-  { name: 'correct', path: '/campaigns/survey/fix' },
-  { name: 'activity', path: '/campaigns/reminders/events' },
-  { name: 'figures', path: '/campaigns/reminders/figures' },
-  { name: 'results', path: '/campaigns/survey/results' },
-  { name: 'needs', path: '/campaigns/reminders/unresolved' },
-  { name: 'decisions', path: '/decisions' },
-  { name: 'search', path: '/search' },
-  { name: 'do-not-call', path: '/do-not-call' },
-  { name: 'webhooks', path: '/webhooks' },
-  { name: 'limits', path: '/limits' },
-  { name: 'access', path: '/access' },
-  { name: 'new', path: '/new', open: upload },
-  { name: 'sign-in', path: '/sign-in', colorScheme: 'dark' },
+  ['campaigns', '/'],
+  ['campaign', '/campaigns/reminders'],
+  ['campaign', '/campaigns/reminders', { size: 'narrow', colorScheme: 'dark' }],
+  ['campaign-paused', '/campaigns/renewals'],
+  ['campaign-done', '/campaigns/survey', { colorScheme: 'dark' }],
+  ['pause', '/campaigns/reminders/pause'],
+  ['change-limits', '/campaigns/reminders/limits'],
+  ['people', '/campaigns/reminders/rows?person=14'],
+  ['people', '/campaigns/reminders/rows', { size: 'narrow' }],
+  ['person', '/campaigns/reminders/rows/14', { colorScheme: 'dark' }],
+  ['correct', '/campaigns/survey/fix'],
+  ['activity', '/campaigns/reminders/events'],
+  ['figures', '/campaigns/reminders/figures'],
+  ['results', '/campaigns/survey/results'],
+  ['needs', '/campaigns/reminders/unresolved'],
+  ['decisions', '/decisions'],
+  ['search', '/search'],
+  ['do-not-call', '/do-not-call'],
+  ['webhooks', '/webhooks'],
+  ['limits', '/limits'],
+  ['access', '/access'],
+  ['new', '/new', { open: upload }],
+  ['sign-in', '/sign-in', { colorScheme: 'dark' }],
 ];
 
 /** A list with a row that cannot be called, and what a person writes first. */
@@ -69,7 +67,7 @@ const now = () => picturedAt;
 const { text } = await createToken(store, { name: 'front desk', role: 'admin', lastsMs: null, nowReal: now() });
 
 await mkdir(folder, { recursive: true });
-for (const { name, path, size = 'wide', colorScheme = 'light', open } of pictures) {
+for (const [name, path, { size = 'wide', colorScheme = 'light', open } = {}] of pictures) {
   const control = createControl({
     config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: service }),
     store,

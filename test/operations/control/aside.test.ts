@@ -43,11 +43,11 @@ test('what is read aside is what is read in place', async () => {
   const now = noon + 900_000;
   const here = asideInPlace(store);
   const status = { dispositions: { answered: 1 } };
-  expect(await aside.read('forecast', campaign, status, now)).toEqual(await here.read('forecast', campaign, status, now));
+  expect(await aside.read('forecast', campaign, now, status)).toEqual(await here.read('forecast', campaign, now, status));
   expect(await aside.read('waiting', campaign, now)).toEqual(await here.read('waiting', campaign, now));
   expect(await aside.read('hours', campaign, now)).toEqual(await here.read('hours', campaign, now));
   expect(await aside.read('course', campaign, now)).toEqual(await here.read('course', campaign, now));
-  expect(await aside.read('talk', campaign.campaignId)).toEqual(await here.read('talk', campaign.campaignId));
+  expect(await aside.read('talk', campaign)).toEqual(await here.read('talk', campaign));
   expect(await aside.work('report', campaign, now)).toEqual(await here.work('report', campaign, now));
 }, 120_000);
 

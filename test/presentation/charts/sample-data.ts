@@ -53,9 +53,9 @@ export const sample: SampleData = {
     ],
   },
   week: [
-    { weekday: 1, hour: 9, ...figuresOf(callLine('', 60, 30)) },
-    { weekday: 2, hour: 11, ...figuresOf(callLine('', 40, 10, 5)) },
-    { weekday: 2, hour: 12, ...figuresOf(callLine('', 3, 0, 3)) },
+    { weekday: 1, hour: 9, ...callLine('', 60, 30) },
+    { weekday: 2, hour: 11, ...callLine('', 40, 10, 5) },
+    { weekday: 2, hour: 12, ...callLine('', 3, 0, 3) },
   ],
   attempts: [callLine(1, 70, 30), callLine(2, 30, 10, 5)],
   days,
@@ -69,10 +69,6 @@ export const sample: SampleData = {
     { value: 'no', count: 15, share: 0.25 },
   ],
 };
-
-function figuresOf({ calls, open, answered, answerRate, talkSeconds }: CallLine): Omit<CallLine, 'value'> {
-  return { calls, open, answered, answerRate, talkSeconds };
-}
 
 /** Every chart there is, by its name here. */
 export function allCharts(data: SampleData): Record<string, Chart> {

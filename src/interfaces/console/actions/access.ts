@@ -1,15 +1,12 @@
-import { operations } from '../../../operations/list.ts';
 import { listTokens, tokenRoles, type TokenRole } from '../../../ledger/console/tokens.ts';
 import { instant, note } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
+import type { ConsoleAction } from '../core/action.ts';
 import { roleWords } from '../core/document.ts';
 import { lineField, selectField, written } from '../core/fields.ts';
-import { pressView } from '../core/press.ts';
 
-const back = '/access';
-const crumbs = [[back, 'Access']] as const;
+const place = { section: 'access', crumbs: [['/access', 'Access']], back: ['/access', 'access'] } as const;
 
 const allows: Readonly<Record<TokenRole, string>> = {
   read: 'Looks at campaigns, reports and events; numbers are masked',
@@ -17,65 +14,41 @@ const allows: Readonly<Record<TokenRole, string>> = {
   admin: 'Also allows calls again, sets webhooks and schedules, and says who has access',
 };
 
+const lasts = [['7d', 'for 7 days'], ['90d', 'for 90 days'], ['365d', 'for a year']] as const; // prettier-ignore
+
 /** A token for one more person or program. Its text is shown once. */
-export const createAccess: ConsoleAction = {
+const createAccess: ConsoleAction = {
   path: '/access/create',
-  role: operations.createToken.role,
-  form: async (_request, given) => ({
-    title: given.answer === null ? 'New token' : `The token of ${String(given.answer['name'])}`,
-    section: 'access',
-    crumbs,
-    body:
-      given.answer === null
-        ? html`<section class="panel pad-all stack narrow">
-            ${actionForm(given, {
-              button: 'Make the token',
-              back,
-              keep: 'Back, make none',
-              body: html`${lineField(given.fields, { name: 'name', label: 'Who will use it', most: 100, required: true })}
-              ${roleField(given)}
-              ${selectField(
-                {
-                  name: 'expires',
-                  label: 'It holds',
-                  none: 'until it is revoked',
-                  chosen: given.fields?.get('expires') ?? '',
-                  isBlock: true,
-                },
-                [
-                  ['7d', 'for 7 days'],
-                  ['90d', 'for 90 days'],
-                  ['365d', 'for a year'],
-                ],
-              )}`,
-            })}
-          </section>`
-        : shownOnce(given.answer),
+  op: 'createToken',
+  form: (_request, { fields, answer }) => ({
+    ...place,
+    title: answer === null ? 'New token' : `The token of ${String(answer['name'])}`,
+    ...(answer === null ? {} : { instead: shownOnce(answer) }),
+    button: 'Make the token',
+    keep: 'Back, make none',
+    body: html`${lineField(fields, { name: 'name', label: 'Who will use it', most: 100, required: true })}
+      <fieldset class="pick">
+        <legend>What it allows</legend>
+        ${tokenRoles.map(
+          (role) =>
+            html`<label>
+              <input type="radio" name="role" value="${role}" ${role === (fields?.get('role') ?? 'read') ? html`checked` : null} />
+              <b>${roleWords[role]}</b><small>${allows[role]}</small>
+            </label>`,
+        )}
+      </fieldset>
+      ${selectField({ name: 'expires', label: 'It holds', none: 'until it is revoked', chosen: fields?.get('expires') ?? '', isBlock: true }, lasts)}`,
   }),
-  call: ({ fields }) => ({ ...apiCall('createToken'), body: written(fields, 'name', 'role', 'expires') }),
+  call: ({ fields }) => ({ body: written(fields, 'name', 'role', 'expires') }),
   done: () => null,
 };
-
-function roleField({ fields }: Given): Html {
-  const chosen = fields?.get('role') ?? 'read';
-  return html`<fieldset class="pick">
-    <legend>What it allows</legend>
-    ${tokenRoles.map(
-      (role) =>
-        html`<label>
-          <input type="radio" name="role" value="${role}" ${role === chosen ? html`checked` : null} />
-          <b>${roleWords[role]}</b><small>${allows[role]}</small>
-        </label>`,
-    )}
-  </fieldset>`;
-}
 
 function shownOnce({ token, tokenId }: Record<string, unknown>): Html {
   if (typeof token !== 'string')
     return note('wait', {
       title: 'The token was shown already',
       body: html`<p>It is kept nowhere. If nobody has it, revoke it and make another one.</p>`,
-      action: html`<a class="btn sm" href="${back}">Access</a>`,
+      action: html`<a class="btn sm" href="/access">Access</a>`,
     });
   return html`<section class="panel pad-all stack narrow">
     <p><b>Copy it now: it is shown this once.</b> The database keeps only a hash of it.</p>
@@ -84,24 +57,21 @@ function shownOnce({ token, tokenId }: Record<string, unknown>): Html {
       <input id="made-token" class="mono" value="${token}" readonly autocomplete="off" spellcheck="false" />
       <p class="hint">Its ID is ${String(tokenId)}. It signs in to this page, and opens the API.</p>
     </div>
-    <p class="actions"><a class="btn" href="${back}">I have copied it</a></p>
+    <p class="actions"><a class="btn" href="/access">I have copied it</a></p>
   </section>`;
 }
 
-export const revokeAccess: ConsoleAction = {
+const revokeAccess: ConsoleAction = {
   path: '/access/:token/revoke',
-  role: operations.revokeToken.role,
-  form: async ({ context, params, holder }, given) => {
+  op: 'revokeToken',
+  form: async ({ context, params, holder }) => {
     const token = (await listTokens(context.store)).find(({ tokenId }) => tokenId === params['token']);
-    const { name = '', revokedReal = null, usedReal = null, tokenId = '' } = token ?? {};
-    const why = token === undefined ? 'There is no such token.' : 'It is revoked already.';
-    return pressView(given, {
+    const { name = '', role = 'read', revokedReal = null, usedReal = null, tokenId = '' } = token ?? {};
+    const isRevoked = { why: 'It is revoked already.', status: 409 };
+    return {
+      ...place,
       title: 'Revoke this token?',
-      section: 'access',
-      crumbs,
-      back: [back, 'access'],
-      obstacle: token === undefined || revokedReal !== null ? { why, status: token === undefined ? 404 : 409 } : null,
-      says: null,
+      obstacle: token === undefined ? { why: 'There is no such token.', status: 404 } : revokedReal === null ? null : isRevoked,
       effects: [
         [
           'x',
@@ -116,13 +86,14 @@ export const revokeAccess: ConsoleAction = {
           ? []
           : [
               ['Name', printable(name)],
-              ['Role', roleWords[token.role]],
+              ['Role', roleWords[role]],
               ['Last used', usedReal === null ? 'never' : instant(usedReal, 'full')],
             ],
       button: 'Revoke the token',
       danger: true,
-    });
+    };
   },
-  call: ({ params }) => apiCall('revokeToken', params),
-  done: (_sent, { body }) => ({ to: back, said: `The token of ${String(body['name'])} is revoked.` }),
+  done: (_sent, { name }) => ({ to: '/access', said: `The token of ${String(name)} is revoked.` }),
 };
+
+export const accessActions = [createAccess, revokeAccess];

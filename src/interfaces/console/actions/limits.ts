@@ -1,79 +1,66 @@
 import { adjustableTermNames, adjustableTerms, termTexts } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
-import { readAccountUse, readCampaignLimits, type CampaignLimits, readHouseView } from '../../../operations/control/adjust.ts';
+import { readAccountUse, readCampaignLimits, readHouseView } from '../../../operations/control/adjust.ts';
 import { adjustableLimits, type PacingLimits } from '../../../rules/campaign-rules.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { count, facts, figure, link, note, table } from '../../../presentation/html/elements.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
+import { figure, note, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { readLineLimits, type LineLimits } from '../../../ledger/limits/line-limits.ts';
 import type { AdjustEffect } from '../../../ledger/read/adjust-effect.ts';
 import { effectLines } from '../../../presentation/words/adjust-effect.ts';
 import { pacingLines } from '../../../presentation/words/campaign.ts';
-import { actionForm, apiCall, type ConsoleAction, type Given } from '../core/action.ts';
+import type { ConsoleAction } from '../core/action.ts';
+import type { Given } from '../core/press.ts';
 import { lineField, refusedField } from '../core/fields.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
-import { refusedText, standingFacts } from '../core/press.ts';
-import { operations } from '../../../operations/list.ts';
+import { standingFacts } from '../core/press.ts';
+
+const look = html`<p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`;
+const isLook = (fields: URLSearchParams) => fields.get('look') === 'yes';
 
 /** Limits, hours and retries that hold now and those of the file, with what a change means for calls on the line and people who wait. */
-export const changeLimits: ConsoleAction = {
+const changeLimits: ConsoleAction = {
   path: '/campaigns/:campaign/limits',
-  role: operations.adjustCampaign.role,
-  form: async (request, given) => {
-    const { context, now } = request;
-    const { campaign, campaignId, db } = await openCampaign(request);
-    const back = campaignPath(campaignId);
+  op: 'adjustCampaign',
+  form: async ({ context, now, ...request }, given) => {
+    const { campaign, campaignId, db } = await openCampaign({ context, ...request });
     const acts = await readLastActs(db, campaignId);
-    const isOver = hasEnded(campaign);
-    const reason = isOver ? (given.refused ?? 'There is nothing to change now.') : null;
+    const lines = hasEnded(campaign) ? null : await readLineLimits(db, campaign, { now });
     const effect = (given.answer?.['effect'] ?? null) as AdjustEffect | null;
-    const lines = isOver ? null : await readLineLimits(db, campaign, { now });
+    const asReal = { atReal: (at: number) => at };
     return {
-      ...(isOver && given.refused === null ? { status: 409 } : {}),
       title: 'Change limits, hours and retries',
       ...inCampaign(campaign),
-      body: html`<section class="panel">
-        ${reason === null ? null : refusedText(reason, acts)}
-        ${facts([...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, { atReal: (at) => at }, now))])}
-        ${lines === null ? null : html`<p>${meaning(lines)}</p>`} ${effect === null ? null : effectNote(effect)}
-        ${
-          lines === null
-            ? html`<p>${link(back, `Back to ${campaignId}`)}</p>`
-            : actionForm(given, {
-                button: 'Change',
-                back,
-                keep: 'Keep as it is',
-                body: fields(await readCampaignLimits(context, campaignId), given),
-                tells: [...adjustableLimits, ...adjustableTermNames],
-              })
-        }
-      </section>`,
+      back: [campaignPath(campaignId), campaignId],
+      acts,
+      isWide: true,
+      obstacle: lines === null ? { why: 'There is nothing to change now.', status: 409 } : null,
+      standing: [...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, asReal, now))],
+      found: [lines === null ? null : html`<p>${meaning(lines)}</p>`, effect === null ? null : effectNote(effect)],
+      button: 'Change',
+      keep: 'Keep as it is',
+      body: lines === null ? null : await limitFields(context, campaignId, given),
+      tells: [...adjustableLimits, ...adjustableTermNames],
     };
   },
-  call: ({ params, fields: sent }) => ({
-    ...apiCall('adjustCampaign', params),
-    body: {
-      ...(sent.get('reset') === 'yes' ? { reset: true } : changedOnly(sent)),
-      ...(sent.get('look') === 'yes' ? { dryRun: true } : {}),
-    },
+  call: ({ fields }) => ({
+    body: { ...(fields.get('reset') === 'yes' ? { reset: true } : changedOnly(fields)), ...(isLook(fields) ? { dryRun: true } : {}) },
   }),
-  done: ({ params }, { body }) => {
-    const { limits: after, notice, effect } = body as { limits: PacingLimits; notice: string | null; effect: AdjustEffect | null };
+  done: ({ campaignId }, answer) => {
+    const { limits, effect } = answer as { limits: PacingLimits; effect: AdjustEffect | null };
     if (effect !== null) return null;
-    const said = adjustableLimits.map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(after[name])}`).join(', ');
-    return {
-      to: campaignPath(params['campaign'] ?? ''),
-      said: `From the next batch on: ${said}.${notice === null ? '' : ` ${notice}`}`,
-    };
+    const said = adjustableLimits.map((name) => `${adjustable[name].label.toLowerCase()}: ${shown(limits[name])}`).join(', ');
+    return { to: campaignPath(campaignId), said: `From the next batch on: ${said}.` };
   },
 };
 
 /** What a lower limit does to the calls that there are. */
 function meaning({ open, allowed }: LineLimits): string {
-  const below = open === 0 ? '' : ` A limit below ${open.toLocaleString('en')} ends none of them: no call begins until fewer are on the line.`; // prettier-ignore
-  return `A change holds from the next batch on. ${count(open, 'call')} may be on the line now, and ${allowed.toLocaleString('en')} are allowed.${below}`;
+  const below = open === 0 ? '' : ` A limit below ${count(open)} ends none of them: no call begins until fewer are on the line.`;
+  return `A change holds from the next batch on. ${plural(open, 'call')} may be on the line now, and ${count(allowed)} are allowed.${below}`;
 }
 
 function effectNote(effect: AdjustEffect): Html {
@@ -84,160 +71,136 @@ function effectNote(effect: AdjustEffect): Html {
   });
 }
 
-/** What a field has now, for whoever looks later what was changed in it, with the field. */
-function wanted(name: string, label: string, before: string, given: Given): Html {
-  const { marks, line } = refusedField(given, name);
-  return html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? before}" /><input
-      name="${name}"
-      autocomplete="off"
-      aria-label="${label}"
-      value="${given.fields?.get(name) ?? before}"
-      ${marks}
-    />${line}`;
+interface Wanted {
+  name: string;
+  label: string;
+  help: string;
+  now: HtmlValue;
+  file: HtmlValue;
+  /** What stands in the field before it is written in. */
+  usual: string;
 }
 
-function termRows({ now, file }: CampaignLimits, given: Given): HtmlValue {
-  const [texts, before] = [termTexts(now), termTexts(file)];
-  const rows = adjustableTermNames.map((name) => {
-    const { label, help } = adjustableTerms[name];
-    const cells = {
-      Setting: html`${label} <span class="soft">${help}</span>`,
-      Now: texts[name],
-      'In the file': before[name],
-      Wanted: wanted(name, label, texts[name], given),
-    };
-    return { key: `term-${name}`, cells };
-  });
-  return table('Hours and retries', rows);
-}
-
-function fields(limits: CampaignLimits, given: Given): Html {
-  const { now, file } = limits;
-  const rows = adjustableLimits.map((name) => {
-    const { label, isLiftable } = adjustable[name];
-    const means = `${meaningOf(adjustable[name])}${isLiftable ? '; empty: no limit' : ''}`;
-    const before = now[name] === null ? '' : String(now[name]);
-    const cells = {
-      Limit: html`${label} <span class="soft">${means}</span>`,
-      Now: figure(shown(now[name])),
-      'In the file': figure(shown(file[name])),
-      Wanted: wanted(name, label, before, given),
-    };
+/** What each setting is, with a field; what it has now goes along, for whoever looks later what was changed in it. */
+function wantedTable(caption: string, head: string, rows: readonly Wanted[], given: Given): HtmlValue {
+  const lines = rows.map(({ name, label, help, now, file, usual }) => {
+    const { marks, line } = refusedField(given, name);
+    const field = html`<input type="hidden" name="was-${name}" value="${given.fields?.get(`was-${name}`) ?? usual}" /><input
+        name="${name}"
+        autocomplete="off"
+        aria-label="${label}"
+        value="${given.fields?.get(name) ?? usual}"
+        ${marks}
+      />${line}`;
+    const cells = { [head]: html`${label} <span class="soft">${help}</span>`, Now: now, 'In the file': file, Wanted: field };
     return { key: `limit-${name}`, cells };
   });
-  return html`${table('Limits', rows)} ${termRows(limits, given)}
+  return table(caption, lines);
+}
+
+async function limitFields(context: Parameters<typeof readCampaignLimits>[0], campaignId: string, given: Given): Promise<Html> {
+  const { now, file } = await readCampaignLimits(context, campaignId);
+  const limits = adjustableLimits.map((name): Wanted => {
+    const { label, isLiftable } = adjustable[name];
+    const help = `${meaningOf(adjustable[name])}${isLiftable ? '; empty: no limit' : ''}`;
+    return {
+      name,
+      label,
+      help,
+      now: figure(shown(now[name])),
+      file: figure(shown(file[name])),
+      usual: now[name] === null ? '' : String(now[name]),
+    };
+  });
+  const [texts, before] = [termTexts(now), termTexts(file)];
+  const terms = adjustableTermNames.map((name): Wanted => {
+    const { label, help } = adjustableTerms[name];
+    return { name, label, help, now: texts[name], file: before[name], usual: texts[name] };
+  });
+  return html`${wantedTable('Limits', 'Limit', limits, given)} ${wantedTable('Hours and retries', 'Setting', terms, given)}
     <label
       ><input type="checkbox" name="reset" value="yes" ${given.fields?.get('reset') === 'yes' ? html`checked` : null} /> Restore what the
       campaign file says, whatever stands above</label
     >
-    <p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`;
+    ${look}`;
 }
 
 function shown(limit: number | null): string {
-  return limit === null ? 'no limit' : limit.toLocaleString('en');
+  return limit === null ? 'no limit' : count(limit);
 }
 
-/** Only what was changed in this form: whoever changes another limit meanwhile keeps their change. The API refuses what is no number. */
+/** Only what was changed in this form: whoever changes another limit meanwhile keeps their change. What is no number is refused. */
 function changedOnly(sent: URLSearchParams): Record<string, unknown> {
   const wish: Record<string, unknown> = {};
-  for (const name of adjustableLimits) {
+  for (const name of [...adjustableLimits, ...adjustableTermNames]) {
     const value = sent.get(name)?.trim();
     if (value === undefined || value === sent.get(`was-${name}`)) continue;
-    if (value === '' && adjustable[name].isLiftable) wish[name] = null;
-    else wish[name] = /^\d{1,9}$/.test(value) ? Number(value) : value;
-  }
-  for (const name of adjustableTermNames) {
-    const value = sent.get(name)?.trim();
-    if (value !== undefined && value !== sent.get(`was-${name}`)) wish[name] = value;
+    const limit = Object.hasOwn(adjustable, name) ? adjustable[name as keyof typeof adjustable] : null;
+    if (limit !== null && value === '' && limit.isLiftable) wish[name] = null;
+    else wish[name] = limit !== null && /^\d{1,9}$/.test(value) ? Number(value) : value;
   }
   return wish;
 }
 
-export const changeAccountLimits: ConsoleAction = {
+const place = { section: 'limits', crumbs: [['/limits', 'Limits']], back: ['/limits', 'the limits'] } as const;
+
+const changeAccountLimits: ConsoleAction = {
   path: '/limits/change',
-  role: operations.adjustAccountLimits.role,
+  op: 'adjustAccountLimits',
   form: async ({ context }, given) => {
-    const use = await readAccountUse(context);
-    const { maxConcurrentCalls: most, keepFree } = use;
+    const { maxConcurrentCalls: most, keepFree, open, campaigns } = await readAccountUse(context);
     const written = given.fields ?? new URLSearchParams({ maxConcurrentCalls: String(most ?? ''), keepFree: String(keepFree / 10) });
+    const field = (name: string, label: string, longest: number) => lineField(written, { name, label, most: longest }, given);
     return {
+      ...place,
       title: 'Change what all campaigns share',
-      section: 'limits',
-      crumbs: [['/limits', 'Limits']],
-      body: html`<section class="panel pad-all stack narrow">
-        <p>
-          ${count(use.open, 'call')} of ${count(use.campaigns.length, 'campaign')} ${use.open === 1 ? 'is' : 'are'} on the line. A change
-          holds from the next batch on; a lower limit ends no call.
-        </p>
-        ${actionForm(given, {
-          button: 'Change',
-          back: '/limits',
-          keep: 'Keep as it is',
-          body: [
-            lineField(
-              written,
-              { name: 'maxConcurrentCalls', label: 'Calls at once, all campaigns together; empty: no limit', most: 7 },
-              given,
-            ),
-            lineField(written, { name: 'keepFree', label: 'Kept free for calls of others, in percent', most: 4 }, given),
-          ],
-          tells: ['maxConcurrentCalls', 'keepFree'],
-        })}
-      </section>`,
+      says: `${plural(open, 'call')} of ${plural(campaigns.length, 'campaign')} ${open === 1 ? 'is' : 'are'} on the line. A change holds from the next batch on; a lower limit ends no call.`,
+      button: 'Change',
+      keep: 'Keep as it is',
+      body: [
+        field('maxConcurrentCalls', 'Calls at once, all campaigns together; empty: no limit', 7),
+        field('keepFree', 'Kept free for calls of others, in percent', 4),
+      ],
+      tells: ['maxConcurrentCalls', 'keepFree'],
     };
   },
   call: ({ fields }) => {
     const [lines, free] = ['maxConcurrentCalls', 'keepFree'].map((name) => fields.get(name)?.trim() ?? '') as [string, string];
-    // With no limit there is nothing to keep free a part of. What is no number is left to the API to refuse.
+    const whole = /^\d+$/.test(lines) ? Number(lines) : lines;
+    // With no limit there is nothing to keep free a part of. What is no number is left to the operation to refuse.
     const keepFree = lines === '' ? {} : { keepFree: /^[\d.]+$/.test(free) ? Number(free) / 100 : free };
-    return { ...apiCall('adjustAccountLimits'), body: { maxConcurrentCalls: lines === '' ? null : whole(lines), ...keepFree } };
+    return { body: { maxConcurrentCalls: lines === '' ? null : whole, ...keepFree } };
   },
-  done: (_sent, { body }) => {
-    const notice = body['notice'] as string | null;
-    return { to: '/limits', said: `The limits of all campaigns hold from the next batch on.${notice === null ? '' : ` ${notice}`}` };
-  },
+  done: () => ({ to: '/limits', said: 'The limits of all campaigns hold from the next batch on.' }),
 };
 
-export const changeHouseRules: ConsoleAction = {
+const changeHouseRules: ConsoleAction = {
   path: '/limits/house',
-  role: operations.setHouseRules.role,
-  form: async ({ context }, given) => {
+  op: 'setHouseRules',
+  form: async ({ context }, { fields, refused, answer }) => {
     const { now } = await readHouseView(context);
-    const text = given.fields?.get('rules') ?? now?.text ?? houseExample;
-    const trial = given.refused === null ? (given.answer as Trial | null) : null;
     return {
+      ...place,
       title: 'Change the house rules',
-      section: 'limits',
-      crumbs: [['/limits', 'Limits']],
-      body: html`<section class="panel pad-all stack narrow">
-        <p>They hold for every campaign besides its own file, for calls that are planned, too. The stricter of the two binds.</p>
-        ${trial == null ? null : trialNote(trial)}
-        ${actionForm(given, {
-          button: 'Set the house rules',
-          back: '/limits',
-          keep: 'Keep them as they are',
-          body: html`<label class="field"
-              >House rules, as YAML; <code>{}</code> lifts them
-              <textarea name="rules" rows="12" required spellcheck="false" autocomplete="off">${text}</textarea>
-            </label>
-            <p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`,
-        })}
-      </section>`,
+      says: 'They hold for every campaign besides its own file, for calls that are planned, too. The stricter of the two binds.',
+      found: refused === null && answer !== null ? trialNote(answer as unknown as Trial) : null,
+      button: 'Set the house rules',
+      keep: 'Keep them as they are',
+      body: html`<label class="field"
+          >House rules, as YAML; <code>{}</code> lifts them
+          <textarea name="rules" rows="12" required spellcheck="false" autocomplete="off">
+${fields?.get('rules') ?? now?.text ?? houseExample}</textarea>
+        </label>
+        ${look}`,
     };
   },
-  call: ({ fields }) => ({
-    ...apiCall('setHouseRules'),
-    body: { rules: fields.get('rules') ?? '', ...(fields.get('look') === 'yes' ? { dryRun: true } : {}) },
-  }),
-  done: ({ fields }, { body }) => {
-    if (fields.get('look') === 'yes') return null;
-    const { changed, version, lacking, notice } = body as { changed: boolean; version: number; lacking: object[]; notice: string | null };
-    const pauses =
-      lacking.length === 0
-        ? ''
-        : ` ${count(lacking.length, 'campaign')} without what is required ${lacking.length === 1 ? 'pauses' : 'pause'}.`;
-    const said = changed ? `Version ${version} of the house rules holds from now on.${pauses}` : 'The house rules say so already.';
-    return { to: '/limits', said: `${said}${notice === null ? '' : ` ${notice}`}` };
+  call: ({ fields }) => ({ body: { rules: fields.get('rules') ?? '', ...(isLook(fields) ? { dryRun: true } : {}) } }),
+  done: ({ fields }, answer) => {
+    if (isLook(fields)) return null;
+    const { changed, version, lacking } = answer as unknown as Trial & { version: number };
+    const pauses = ` ${plural(lacking.length, 'campaign')} without what is required ${lacking.length === 1 ? 'pauses' : 'pause'}.`;
+    const said = `Version ${version} of the house rules holds from now on.${lacking.length === 0 ? '' : pauses}`;
+    return { to: '/limits', said: changed ? said : 'The house rules say so already.' };
   },
 };
 
@@ -256,6 +219,4 @@ function trialNote({ changed, lacking }: Trial): Html {
   });
 }
 
-function whole(text: string): number | string {
-  return /^\d+$/.test(text) ? Number(text) : text;
-}
+export const limitActions = [changeLimits, changeAccountLimits, changeHouseRules];

@@ -27,19 +27,14 @@ function takeDrops(/** @type {HTMLElement} */ place) {
     input.toggleAttribute('aria-invalid', isTooLarge);
     if (!isTooLarge && input.files?.length === 1) input.form?.requestSubmit();
   };
-  const over = (/** @type {boolean} */ is) => place.classList.toggle('over', is);
-  place.addEventListener('dragover', (event) => {
-    event.preventDefault();
-    over(true);
-  });
-  place.addEventListener('dragleave', () => over(false));
-  place.addEventListener('drop', (event) => {
-    event.preventDefault();
-    over(false);
-    if (!event.dataTransfer?.files.length) return;
-    input.files = event.dataTransfer.files;
-    send();
-  });
+  for (const type of /** @type {const} */ (['dragover', 'dragleave', 'drop']))
+    place.addEventListener(type, (event) => {
+      event.preventDefault();
+      place.classList.toggle('over', type === 'dragover');
+      if (type !== 'drop' || !event.dataTransfer?.files.length) return;
+      input.files = event.dataTransfer.files;
+      send();
+    });
   input.addEventListener('change', send);
   input.form?.addEventListener('submit', () => {
     const button = input.form?.querySelector('button');
@@ -56,11 +51,6 @@ function followDraft(/** @type {string} */ path) {
   let timer;
   let shownAt = -Infinity;
 
-  const ask = async (/** @type {string} */ url, /** @type {URLSearchParams | null} */ body) => {
-    const answer = await askPart(url, body === null ? {} : { method: 'POST', body, keepalive: true });
-    return { ok: answer.ok, status: answer.status, text: await answer.text() };
-  };
-
   const take = (/** @type {string} */ markup) => {
     clearTimeout(timer);
     const wait = Math.max(0, leastMs - (performance.now() - shownAt));
@@ -76,9 +66,10 @@ function followDraft(/** @type {string} */ path) {
   };
   const look = async () => {
     const before = saves;
-    const { ok, text } = await ask(path, null).catch(() => ({ ok: false, text: '' }));
+    const answer = await askPart(path).catch(() => null);
+    const text = (await answer?.text()) ?? '';
     // What was asked for before a save shows what was stored before it, in an older version.
-    if (ok && saving === 0 && saves === before) take(text);
+    if (answer?.ok && saving === 0 && saves === before) take(text);
   };
   const save = (/** @type {HTMLFormElement} */ form) => {
     const sent = fieldsOf(form);
@@ -87,26 +78,26 @@ function followDraft(/** @type {string} */ path) {
     saving += 1;
     saves += 1;
     last = last
-      .then(() => {
-        const version = versionIn(form);
-        if (version !== null) sent.set('version', version.value);
-        return ask(form.dataset.save ?? '', sent);
-      })
-      .then(({ ok, status, text }) => {
-        if (status === 401) return;
-        if (takeVersion(form, text) && status === 409) {
-          show(text);
-          notify('Not saved: this part was changed in another window.', true);
-        } else if (ok) {
-          notify('');
-          settle(form, sent);
-          if (saving === 1) take(text);
-        } else throw new Error('not saved');
-      })
+      .then(() => send(form, sent))
       .catch(() => notify('Not saved: the server did not take it. Change it again, or reload the page.', true))
       .finally(() => {
         saving -= 1;
       });
+  };
+  const send = async (/** @type {HTMLFormElement} */ form, /** @type {URLSearchParams} */ body) => {
+    const version = versionIn(form);
+    if (version !== null) body.set('version', version.value);
+    const answer = await askPart(form.dataset.save ?? '', { method: 'POST', body, keepalive: true });
+    if (answer.status === 401) return;
+    const text = await answer.text();
+    if (takeVersion(form, text) && answer.status === 409) {
+      show(text);
+      notify('Not saved: this part was changed in another window.', true);
+    } else if (answer.ok) {
+      notify('');
+      settle(form, body);
+      if (saving === 1) take(text);
+    } else throw new Error('not saved');
   };
 
   document.addEventListener('change', ({ target }) => {

@@ -1,9 +1,14 @@
 /* A recording beside what was said in it: a line leads to its place, and the line that is heard is marked. */
 
-/** Where the page has a recording. `p` plays it, and lets it rest. */
-export function startListening() {
+function recordingHere() {
   const recording = document.getElementById('recording');
-  if (!(recording instanceof HTMLAudioElement)) return;
+  return recording instanceof HTMLAudioElement ? recording : null;
+}
+
+/** Where the page has a recording. */
+export function startListening() {
+  const recording = recordingHere();
+  if (recording === null) return;
   const lines = [...document.querySelectorAll('.talk [data-seconds]')];
   const secondsOf = (/** @type {Element} */ line) => Number(line.getAttribute('data-seconds') || NaN);
   document.addEventListener('click', (event) => {
@@ -15,13 +20,14 @@ export function startListening() {
   });
   recording.addEventListener('timeupdate', () => {
     const heard = lines.findLast((line) => secondsOf(line) <= recording.currentTime);
-    for (const line of lines) line.toggleAttribute('aria-current', line === heard);
+    for (const line of lines) line.removeAttribute('aria-current');
     heard?.setAttribute('aria-current', 'true');
   });
-  document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, altKey }) => {
-    if (key !== 'p' || ctrlKey || metaKey || altKey) return;
-    if (target instanceof Element && target.closest('input, textarea, select') !== null) return;
-    if (recording.paused) void recording.play().catch(() => {});
-    else recording.pause();
-  });
+}
+
+/** Plays the recording of the page, or lets it rest. */
+export function playOrRest() {
+  const recording = recordingHere();
+  if (recording?.paused) void recording.play().catch(() => {});
+  else recording?.pause();
 }

@@ -2,7 +2,7 @@ import { startDraft } from './draft.js';
 import { byId, notify } from './dom.js';
 import { createFollower } from './follow.js';
 import { askPart, startKeeping } from './keep.js';
-import { startListening } from './listen.js';
+import { playOrRest, startListening } from './listen.js';
 import { leaveZone, setClock, tick, writeTimes } from './times.js';
 
 writeTimes(document);
@@ -41,24 +41,24 @@ document.addEventListener('change', ({ target }) => {
   void fetch(target.form.action, { method: 'POST', body: new URLSearchParams({ theme: target.value }) });
 });
 
-// Keys for whoever works without a mouse; off while somebody types. Before menus: what Escape has closed is not there any more.
+// Keys for whoever works without a mouse; off while somebody types. Escape closes a menu, then the drawer.
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey } = event;
+  if (key === 'Escape' && document.querySelector('details.menu[open]') !== null) {
+    const open = document.activeElement?.closest('details.menu[open]');
+    closeMenus(null);
+    return open?.querySelector('summary')?.focus();
+  }
   if (ctrlKey || metaKey || altKey) return;
   if (target instanceof Element && target.closest('input, textarea, select, audio, [contenteditable]') !== null) return;
   if (key === '/') find(event);
   else if (key === 'j' || key === 'k') step(key === 'j' ? 1 : -1);
-  else if (key === 'Escape' && document.querySelector('details.menu[open]') === null) document.getElementById('close-drawer')?.click();
+  else if (key === 'p') playOrRest();
+  else if (key === 'Escape') document.getElementById('close-drawer')?.click();
 });
 
 // A menu closes as others do: when another opens, by a click beside it, by Escape.
 document.addEventListener('click', ({ target }) => closeMenus(target instanceof Node ? target : null));
-document.addEventListener('keydown', ({ key }) => {
-  if (key !== 'Escape') return;
-  const open = document.activeElement?.closest('details.menu[open]');
-  closeMenus(null);
-  open?.querySelector('summary')?.focus();
-});
 
 function closeMenus(/** @type {Node | null} */ but) {
   for (const menu of document.querySelectorAll('details.menu[open]')) if (!menu.contains(but)) menu.removeAttribute('open');

@@ -3,7 +3,7 @@ import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { instant, link, withInstants, type Tone } from '../../../presentation/html/elements.ts';
 import { tellAdjustment, tellEvent } from '../../../presentation/words/events.ts';
 import { eventText } from '../../../presentation/words/history.ts';
-import { capital, plural } from '../../../shared/input/figures.ts';
+import { capital, count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { pausedByPerson } from '../../../rules/lifecycle.ts';
 import type { EventData, EventType } from '../../../rules/events.ts';
@@ -25,7 +25,8 @@ interface Told {
 /** What goes on with one act of a person and what came of it stands this near together. */
 const nearMs = 60_000;
 
-const acts: Readonly<Record<string, readonly [words: string, drawing: IconName]>> = {
+/** What somebody did to a campaign, behind their name. */
+export const acts: Readonly<Record<string, readonly [words: string, drawing: IconName]>> = {
   start: ['started it', 'play'],
   pause: ['paused it', 'pause'],
   resume: ['resumed it', 'play'],
@@ -33,6 +34,7 @@ const acts: Readonly<Record<string, readonly [words: string, drawing: IconName]>
   cancel: ['cancelled it', 'x'],
   recover: ['recovered it from the database', 'retry'],
   retry: ['put people into the next round', 'retry'],
+  adjust: ['changed its limits', 'gauge'],
   update: ['changed the list', 'people'],
   add: ['added people', 'people'],
   withdraw: ['removed people from the campaign', 'people'],
@@ -121,7 +123,7 @@ type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Typ
 /** What has words of its own here; null: it is told with another event; undefined: in the words that all faces have. */
 const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'campaign.imported': ({ data: { rows, rejected } }, { line }) => {
-    const cannot = rejected === 0 ? '' : `; ${rejected.toLocaleString('en')} of them cannot be called`;
+    const cannot = rejected === 0 ? '' : `; ${count(rejected)} of them cannot be called`;
     return line('quiet', 'file', `The list has ${plural(rows, 'person', 'people')}${cannot}`);
   },
   'campaign.state': ({ data: { to, reason } }, { line, actor }) =>

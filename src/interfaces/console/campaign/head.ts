@@ -1,7 +1,7 @@
 import { instant, menu, menuLink } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
-import { count as figureText, plural } from '../../../shared/input/figures.ts';
+import { count, count as figureText, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
@@ -10,6 +10,7 @@ import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { proveCampaigns, type Proof } from '../../../presentation/report/report-data.ts';
 import { apiText } from '../../../presentation/words/campaign.ts';
 import { campaignPath } from '../core/links.ts';
+import { acts as actWords } from './activity.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
 /** A longer log is judged where somebody asks for it: for a report, or by `carillon verify`. */
@@ -70,28 +71,18 @@ export function headMeta(campaign: Campaign, acts: LastActs, proof: Proof | null
   const { campaignId, round } = campaign;
   const api = apiText(campaign);
   return html`<span class="mono">${campaignId}</span> ${actedText(campaign, acts)}
-    ${round > 1 ? html`<span>${icon('retry')} Round ${round.toLocaleString('en')}</span>` : null}
+    ${round > 1 ? html`<span>${icon('retry')} Round ${count(round)}</span>` : null}
     ${api === null ? null : html`<span>${icon('plug')} ${api}</span>`} ${proof === null ? null : promise(campaignId, proof)}`;
 }
 
-const verbs: Readonly<Record<string, string>> = {
-  start: 'started it',
-  pause: 'paused it',
-  resume: 'resumed it',
-  drain: 'lets it finish',
-  cancel: 'cancelled it',
-  recover: 'recovered it',
-  retry: 'started the next round',
-  adjust: 'changed its limits',
-  update: 'changed its list',
-  add: 'added people',
-};
+/** What is no change of the campaign. */
+const looks = /_(?:shown|exported)$/;
 
 /** Since when it stands as it does, and who did it where somebody did. The command line leaves no name. */
 function actedText({ state, createdAt, stateReason }: Campaign, { acted, changed }: LastActs): Html {
   const at = changed?.at ?? createdAt;
   const isOwn = state === 'paused' && acted?.action !== 'pause' && stateReason !== 'paused by a person';
-  const verb = acted === null ? undefined : verbs[acted.action];
+  const verb = acted === null || looks.test(acted.action) ? undefined : actWords[acted.action]?.[0];
   if (acted !== null && verb !== undefined && !isOwn && !hasEnded({ state }))
     return html`<span class="skip-narrow"
       >${icon('person')}<span>${printable(acted.name)} ${verb} ${instant(acted.at, 'minute')}</span></span

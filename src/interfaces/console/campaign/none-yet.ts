@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { linkButton } from '../../../presentation/html/elements.ts';
+import { linkButton, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { examplePath } from '../core/links.ts';
@@ -33,12 +33,12 @@ export function noCampaigns(request: ViewRequest): Html {
         </p>`,
       )}
     </div>
-    <section class="panel" aria-labelledby="way">
-      <header><h2 id="way">From list to outcome</h2></header>
-      <ol class="path">
+    ${panel(
+      'From list to outcome',
+      html`<ol class="path">
         ${steps.map(([name, text]) => html`<li><b>${name}</b>${text}</li>`)}
-      </ol>
-    </section>`;
+      </ol>`,
+    )}`;
 }
 
 function way(drawing: IconName, title: string, body: HtmlValue): Html {

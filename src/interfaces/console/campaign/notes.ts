@@ -1,3 +1,4 @@
+import { count } from '../../../shared/input/figures.ts';
 import { note, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
@@ -76,7 +77,7 @@ function reasonOfNeed(need: Need, campaignId: string): Reason {
       short: decisionTitle(need.rows),
       body: html`<p>
         Nobody knows what became of
-        ${need.rows === 1 ? 'the call' : 'their calls'}${need.apart === 0 ? '' : ` (${need.apart.toLocaleString('en')} with records that may be theirs)`}:
+        ${need.rows === 1 ? 'the call' : 'their calls'}${need.apart === 0 ? '' : ` (${count(need.apart)} with records that may be theirs)`}:
         nobody calls them again before you decide.
       </p>`,
       at: [campaignPath(campaignId, '/unresolved'), 'Decide'],

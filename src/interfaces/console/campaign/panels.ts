@@ -1,7 +1,7 @@
-import { count, instant, panel, scrolled, since, type OutcomeTone } from '../../../presentation/html/elements.ts';
+import { instant, panel, scrolled, since, type OutcomeTone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
-import { capital } from '../../../shared/input/figures.ts';
+import { capital, count, plural } from '../../../shared/input/figures.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { ClockStrip, ClockZone } from '../../../ledger/read/clock-strip.ts';
 import { readLiveCalls, type LiveCall } from '../../../ledger/read/live-calls.ts';
@@ -36,40 +36,39 @@ export async function liveCallsPanel(request: ViewRequest, { campaign, status, l
   if (calls.length === 0) return null;
   const isOffered = may(request, 'operate');
   const all = rowsPath(campaignId, { state: 'open' });
-  return html`<section class="panel" aria-labelledby="live">
-    <header>
-      <h2 id="live">Calls right now</h2>
-      <p>${limits === null ? count(total, 'call') : `${linesText(limits)} in use`}</p>
-    </header>
-    ${scrolled('Calls without a result, the longest first', {
-      kind: 'live-calls',
-      by: 'live',
-      heads: [
-        'Person',
-        'Number',
-        html`<th scope="col" class="skip-narrow">Attempt</th>`,
-        'Status',
-        html`<th scope="col" class="r">Lasts</th>`,
-      ],
-      lines: calls.map(({ row, externalId, attempt, e164, state, since: at }) => {
-        const [tone, drawing, words] = states[state];
-        const nth = `${attempt} of ${rules.retry.maxAttempts}`;
-        return html`<tr id="live-${row}" class="go">
-          <th scope="row"><a href="${rowPath(campaignId, row)}">${personName(row, externalId)}</a></th>
-          <td class="nowrap">${shownNumber(request, campaignId, e164)}</td>
-          <td class="skip-narrow nowrap">${isOffered ? html`<a href="${callPath(campaignId, row, attempt)}">${nth}</a>` : nth}</td>
-          <td>
-            <span class="state plain ${tone}">${icon(drawing, state === 'accepted' ? 'pulse' : '')} ${words}</span>
-          </td>
-          <td class="r">${since(at, now)}</td>
-        </tr>`;
-      }),
-    })}
-    <footer>
-      <span>${total > calls.length ? count(total - calls.length, 'more call') : held(limits)}</span>
-      <a href="${all}">Show all ${total.toLocaleString('en')}</a>
-    </footer>
-  </section>`;
+  return panel(
+    'Calls right now',
+    html`${scrolled('Calls without a result, the longest first', {
+        kind: 'live-calls',
+        by: 'live',
+        heads: [
+          'Person',
+          'Number',
+          html`<th scope="col" class="skip-narrow">Attempt</th>`,
+          'Status',
+          html`<th scope="col" class="r">Lasts</th>`,
+        ],
+        lines: calls.map(({ row, externalId, attempt, e164, state, since: at }) => {
+          const [tone, drawing, words] = states[state];
+          const nth = `${attempt} of ${rules.retry.maxAttempts}`;
+          return html`<tr id="live-${row}" class="go">
+            <th scope="row"><a href="${rowPath(campaignId, row)}">${personName(row, externalId)}</a></th>
+            <td class="nowrap">${shownNumber(request, campaignId, e164)}</td>
+            <td class="skip-narrow nowrap">${isOffered ? html`<a href="${callPath(campaignId, row, attempt)}">${nth}</a>` : nth}</td>
+            <td>
+              <span class="state plain ${tone}">${icon(drawing, state === 'accepted' ? 'pulse' : '')} ${words}</span>
+            </td>
+            <td class="r">${since(at, now)}</td>
+          </tr>`;
+        }),
+      })}
+      <footer>
+        <span>${total > calls.length ? plural(total - calls.length, 'more call') : held(limits)}</span>
+        <a href="${all}">Show all ${count(total)}</a>
+      </footer>`,
+    html`<p>${limits === null ? plural(total, 'call') : `${linesText(limits)} in use`}</p>`,
+    'live',
+  );
 }
 
 /** What keeps it from having as many lines as its own limit allows. */
@@ -78,7 +77,7 @@ function held(limits: LineLimits | null): string | null {
   const { own, allowed, warm, account } = limits;
   const why =
     warm < own ? 'it is warming up' : account !== null && account.share < own ? 'other campaigns of the account call, too' : 'the service asked for fewer'; // prettier-ignore
-  return `${allowed.toLocaleString('en')} of ${own.toLocaleString('en')} lines allowed now: ${why}`;
+  return `${count(allowed)} of ${count(own)} lines allowed now: ${why}`;
 }
 
 const mostZones = 6;
@@ -93,26 +92,25 @@ export function hoursPanel(strip: ClockStrip, now: number): Html | null {
   const [first, rest] = [rows.slice(0, mostZones), rows.slice(mostZones)];
   const ticks = [0, 4, 8, 12, 16, 20, 24].map((hours) => instant(ahead.from + hours * hourMs, 'clock'));
   const axis = html`<li class="axis" aria-hidden="true"><div>${ticks.map((tick) => html`<span>${tick}</span>`)}</div></li>`;
-  return html`<section class="panel" aria-labelledby="hours">
-    <header>
-      <h2 id="hours">Calling hours</h2>
-      <p>By your clock (<span class="viewer-zone">UTC</span>). Line: now, ${instant(now, 'clock')}</p>
-    </header>
-    <ul class="zones">
-      ${first}${axis}
-    </ul>
-    ${
-      rest.length === 0
-        ? null
-        : html`<details id="more-zones">
-            <summary>${count(rest.length + strip.more, 'more time zone')}</summary>
-            <ul class="zones">
-              ${rest}
-            </ul>
-          </details>`
-    }
-    <footer><span>Solid: open now. Pale: opens later. Grey: the law allows it, this campaign does not.</span></footer>
-  </section>`;
+  return panel(
+    'Calling hours',
+    html`<ul class="zones">
+        ${first}${axis}
+      </ul>
+      ${
+        rest.length === 0
+          ? null
+          : html`<details id="more-zones">
+              <summary>${plural(rest.length + strip.more, 'more time zone')}</summary>
+              <ul class="zones">
+                ${rest}
+              </ul>
+            </details>`
+      }
+      <footer><span>Solid: open now. Pale: opens later. Grey: the law allows it, this campaign does not.</span></footer>`,
+    html`<p>By your clock (<span class="viewer-zone">UTC</span>). Line: now, ${instant(now, 'clock')}</p>`,
+    'hours',
+  );
 }
 
 function zoneRow(zone: ClockZone, { x, now }: { x: (at: number) => number; now: number }): Html {
@@ -139,7 +137,7 @@ function zoneRow(zone: ClockZone, { x, now }: { x: (at: number) => number; now: 
     ><svg class="plot track" viewBox="0 0 24 10" preserveAspectRatio="none" role="img" aria-label="${name}: ${says}">
       ${lawful.map(({ from, to }) => rect('law', from, to))} ${open.map(({ from, to }) => rect('open', from, to))}
       <rect class="line" x="${x(now).toFixed(2)}" width="0.1" height="10"></rect></svg
-    ><span><b class="num">${zone.rows.toLocaleString('en')}</b> <small>${until}</small></span>
+    ><span><b class="num">${count(zone.rows)}</b> <small>${until}</small></span>
   </li>`;
 }
 
@@ -155,7 +153,7 @@ function breakdown(entries: readonly Share[]): Html {
   return html`<ul class="breakdown">
     ${entries.map(({ tone, words, people, whole, path }) => {
       const part = whole === 0 ? 0 : Math.round((100 * people) / whole);
-      const inside = html`<i class="dot ${tone}"></i><span>${words}</span><b class="num">${people.toLocaleString('en')}</b
+      const inside = html`<i class="dot ${tone}"></i><span>${words}</span><b class="num">${count(people)}</b
         ><span class="part">${part}%</span
         ><svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
           <rect class="${tone}" width="${part}" height="10"></rect>
@@ -185,7 +183,7 @@ export function outcomesPanel(
         return reasons.map(([reason, people]) => ({ ...line, words: `${outcomeOf[outcome].word}: ${unreachedText(reason)}`, people }));
       }),
     ),
-    html`<p>of ${count(whole, 'person', 'people')}</p>`,
+    html`<p>of ${plural(whole, 'person', 'people')}</p>`,
   );
 }
 
@@ -205,7 +203,7 @@ export function endedCallsPanel({ dispositions: counts }: CampaignStatus): Html 
         whole: all,
       })),
     ),
-    html`<p>${count(all, 'call')}</p>`,
+    html`<p>${plural(all, 'call')}</p>`,
   );
 }
 
@@ -243,12 +241,12 @@ export function waitingPanel({ campaignId }: Campaign, groups: readonly WaitingG
           html`<li id="waiting-${group.rule}">
             <a href="${rowsPath(campaignId, { waiting: group.rule })}"
               >${icon(waitDrawings[group.rule] ?? 'clock')}<span>${waitWords[group.rule] ?? capital(waitingText(group.rule))}</span
-              ><b class="num">${group.rows.toLocaleString('en')}</b><small>${small(group)}</small></a
+              ><b class="num">${count(group.rows)}</b><small>${small(group)}</small></a
             >
           </li>`,
       )}
     </ul>`,
-    html`<p>${count(all, 'person', 'people')}</p>`,
+    html`<p>${plural(all, 'person', 'people')}</p>`,
   );
 }
 
@@ -263,21 +261,20 @@ export function cannotPanel({ campaignId, state }: Campaign, { outcomes: counts 
   };
   const all = found.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
   const canChange = mayUpdate && ['scheduled', 'running', 'paused'].includes(state);
-  return html`<section class="panel" aria-labelledby="cannot">
-    <header>
-      <h2 id="cannot">Cannot be called</h2>
-      <p>${count(all, 'person', 'people')}, not counted as progress</p>
-    </header>
-    <ul class="breakdown flat">
-      ${found.map(
-        (outcome) =>
-          html`<li>
-            <a href="${rowsPath(campaignId, { outcome })}"
-              ><i class="dot cannot"></i><span>${words[outcome]}</span><b class="num">${(counts[outcome] ?? 0).toLocaleString('en')}</b></a
-            >
-          </li>`,
-      )}
-    </ul>
-    ${canChange ? html`<footer><a href="/campaigns/${encodeURIComponent(campaignId)}/update">Send a corrected list</a></footer>` : null}
-  </section>`;
+  return panel(
+    'Cannot be called',
+    html`<ul class="breakdown flat">
+        ${found.map(
+          (outcome) =>
+            html`<li>
+              <a href="${rowsPath(campaignId, { outcome })}"
+                ><i class="dot cannot"></i><span>${words[outcome]}</span><b class="num">${count(counts[outcome] ?? 0)}</b></a
+              >
+            </li>`,
+        )}
+      </ul>
+      ${canChange ? html`<footer><a href="/campaigns/${encodeURIComponent(campaignId)}/update">Send a corrected list</a></footer>` : null}`,
+    html`<p>${plural(all, 'person', 'people')}, not counted as progress</p>`,
+    'cannot',
+  );
 }

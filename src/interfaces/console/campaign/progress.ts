@@ -2,7 +2,7 @@ import { bar, bone, instant, type OutcomeTone } from '../../../presentation/html
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { outcomeOf, type Outcome } from '../../../rules/outcome.ts';
-import { span } from '../../../shared/input/figures.ts';
+import { count, span } from '../../../shared/input/figures.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -42,7 +42,7 @@ export function peopleOf({ outcomes, open, planned, waiting, total }: CampaignSt
 /** The bar of the people of a campaign, with the same in a sentence. */
 export function peopleBar(people: People, big = false): Html {
   const of = (tone: OutcomeTone): string => (people.parts.find(([each]) => each === tone)?.[1] ?? 0).toLocaleString('en');
-  const says = `${people.done.toLocaleString('en')} of ${people.whole.toLocaleString('en')} people done, ${of('calling')} being called, ${of('waiting')} waiting, ${of('cannot')} cannot be called`;
+  const says = `${count(people.done)} of ${count(people.whole)} people done, ${of('calling')} being called, ${of('waiting')} waiting, ${of('cannot')} cannot be called`;
   return bar(people.parts, { says, big });
 }
 
@@ -67,7 +67,7 @@ export function hero(seen: Seen): Html {
       <div class="hero-top">
         <p class="hero-figure">
           <b>${people.percent === null ? '–' : `${people.percent}%`}</b>
-          <span class="soft">${people.done.toLocaleString('en')} of ${people.whole.toLocaleString('en')} people done</span>
+          <span class="soft">${count(people.done)} of ${count(people.whole)} people done</span>
         </p>
         ${endText(seen)}
       </div>
@@ -87,7 +87,7 @@ interface Split {
 
 function splitLink({ tone, words, people, small, path }: Split): Html {
   return html`<a href="${path}"
-    ><span><i class="dot ${tone}"></i>${words}</span><b>${people.toLocaleString('en')} <small>${small}</small></b></a
+    ><span><i class="dot ${tone}"></i>${words}</span><b>${count(people)} <small>${small}</small></b></a
   >`;
 }
 
@@ -101,7 +101,7 @@ function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
     tone: 'cannot',
     words: 'Cannot be called',
     people: people.cannot,
-    small: `of ${people.total.toLocaleString('en')}`,
+    small: `of ${count(people.total)}`,
     path: rowsPath(campaignId, { outcome: cannots[0] ?? 'rejected' }),
   };
   if (hasClosed(campaign)) {
@@ -125,7 +125,7 @@ function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
       tone: 'reached',
       words: 'Done',
       people: people.done,
-      small: `${of('completed').toLocaleString('en')} reached`,
+      small: `${count(of('completed'))} reached`,
       path: rowsPath(campaignId, { state: 'done' }),
     },
     {
@@ -143,7 +143,7 @@ function splitOf({ campaign, status, people, waiting, limits }: Seen): Split[] {
         status.waiting === 0
           ? ''
           : next > 0 || status.nextDueAt === null
-            ? `${next.toLocaleString('en')} next in line`
+            ? `${count(next)} next in line`
             : html`first ${instant(status.nextDueAt, 'brief')}`,
       path: rowsPath(campaignId, { state: 'waiting' }),
     },
@@ -179,7 +179,7 @@ function endText({ campaign, forecast, endedAt, status }: Seen): Html {
   const between = html`between ${at(earliest, 'minute')} and ${at(slowest, 'minute')}`;
   if (state === 'paused') return said('End not known', html`${at(likely, 'about')} if resumed now`, hint);
   if (likely.neverCalled > 0 && isCut(likely))
-    return said(html`Ends ${at(likely, 'minute')}`, `too early for a call to ${likely.neverCalled.toLocaleString('en')} people`, hint);
+    return said(html`Ends ${at(likely, 'minute')}`, `too early for a call to ${count(likely.neverCalled)} people`, hint);
   return said(html`Ends ${at(likely, 'about')}`, between, hint);
 }
 

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { holderOf, type Api } from '../../api/core/app.ts';
 import { ticketScheme } from '../../api/core/authentication.ts';
-import type { ApiCall, FieldError, Sent } from './action.ts';
+import { operations, type OperationId } from '../../../operations/list.ts';
+import { filledPath } from '../../../operations/operation.ts';
+import type { Call, Sent } from './action.ts';
+import type { FieldError } from './press.ts';
 import type { Readable } from 'node:stream';
 import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -13,23 +16,26 @@ import { keepFile, readParts } from '../../api/core/uploads.ts';
 
 export interface CalledApi {
   status: number;
+  /** The same request was carried out before: a button was pressed twice. */
   replayed: boolean;
   body: Record<string, unknown>;
 }
 
 /**
  * Has the API of this server carry out what somebody has sent from the page, in the name of their token: schema, role, key, log and refusal
- * are those of any other client. `key`: of the form.
+ * are those of any other client. `params`: what the path of the page names. `key`: of the form.
  */
 export async function callApi(
   app: Api,
   request: FastifyRequest,
-  { key, method, url, body }: ApiCall & { key: string },
+  { op, params, query = {}, body, key }: Call & { op: OperationId; params: Readonly<Record<string, string>>; key: string },
 ): Promise<CalledApi> {
+  const { route } = operations[op];
+  const asked = new URLSearchParams(query).toString();
   const answer = await withTicket(app, request, async (headers) =>
     app.inject({
-      method,
-      url,
+      method: route.startsWith('DELETE') ? 'DELETE' : 'POST',
+      url: `${filledPath(route, params)}${asked === '' ? '' : `?${asked}`}`,
       headers: { ...headers, 'idempotency-key': key },
       ...(body === undefined ? {} : { payload: body }),
     }),

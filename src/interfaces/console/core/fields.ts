@@ -3,7 +3,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { icon } from '../../../presentation/html/icons.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { Given } from './action.ts';
+import type { Given } from './press.ts';
 
 /** What is wrong with a field of a form that was refused, as attributes of its control and as a line below it; nothing where nothing is. */
 export function refusedField({ errors = [] }: Pick<Given, 'errors'>, name: string): { marks: HtmlValue; line: HtmlValue } {

@@ -1,68 +1,110 @@
+import { randomUUID } from 'node:crypto';
 import { facts, link, instant, figure } from '../../../presentation/html/elements.ts';
 import { html, type HtmlValue, type Html } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { LastActs } from '../../../ledger/read/last-acts.ts';
-import { actionForm, type Given } from './action.ts';
 import type { View } from './view.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { stateBadge } from './rows.ts';
 import type { CallsTo } from '../../../ledger/read/calls-to.ts';
 
-/** What is done with one press, to something that is named. */
-interface Press extends Required<Pick<View, 'title' | 'section' | 'crumbs'>> {
-  /** Why it cannot be done now, and with which status that is answered; null: it can. */
-  obstacle: { why: string; status: number } | null;
+export type Answer = Record<string, unknown>;
+
+/** What a form is shown with. */
+export interface Given {
+  /** What was sent and refused; null where nothing was sent yet. */
+  fields: URLSearchParams | null;
+  /** Why, in the operation's own words. */
+  refused: string | null;
+  /** The fields of the request that were refused; `refused` names them, too. */
+  errors?: readonly FieldError[];
+  /** What was answered where `done` says to show it. */
+  answer: Answer | null;
+}
+
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** What is done with one press, and the form that does it. */
+export interface Press extends Pick<View, 'title' | 'section' | 'crumbs' | 'actions'> {
+  /** Why it cannot be done now, and with which status that is answered if it is not 200; null: it can. */
+  obstacle?: { why: string; status?: number } | string | null;
   /** What it does. */
-  says: HtmlValue;
-  standing: Parameters<typeof facts>[0];
+  says?: HtmlValue;
+  /** What goes on, what stops and what moves, in numbers; in place of what it does in words. */
+  effects?: readonly Effect[];
+  standing?: Parameters<typeof facts>[0];
   /** Who acted on it last, to stand behind a refusal. */
   acts?: LastActs;
+  /** What was found out about what was sent. */
+  found?: HtmlValue;
+  /** What stands in place of all else, such as what is shown once. */
+  instead?: HtmlValue;
   button: string;
   /** It cannot be undone. */
   danger?: boolean | undefined;
   back: readonly [path: string, name: string];
-  /** What goes on, what stops and what moves, in numbers; in place of what it does in words. */
-  effects?: readonly (readonly [drawing: IconName, tone: string, text: HtmlValue])[];
   /** What whoever goes back does. */
   keep?: string;
   /** Fields that go along. */
   body?: HtmlValue;
+  /** Fields of the request whose errors `body` shows where they are written. */
+  tells?: readonly string[];
+  /** The form has a table. */
+  isWide?: boolean;
 }
 
-/** Says in numbers what a press does, with the button; or why there is nothing to press, in the words of a refusal where there was one. */
-export function pressView(given: Given, press: Press): View {
-  const { obstacle, says, standing, acts = { changed: null, acted: null }, button, danger = false, back, body, effects, keep } = press;
-  const { title, section, crumbs } = press;
-  const reason = given.refused ?? obstacle?.why ?? null;
+export type Effect = readonly [drawing: IconName, tone: string, text: HtmlValue];
+
+/**
+ * Says in numbers what a press does, with a form that sends itself to the address at which it stands, with a key of its own, so that
+ * pressing twice acts once; or why there is nothing to press, in the words of a refusal where there was one.
+ */
+export function pressView({ refused, errors = [] }: Given, press: Press, takesFiles: boolean): View {
+  const {
+    obstacle = null,
+    says,
+    standing = [],
+    acts = { changed: null, acted: null },
+    button,
+    danger = false,
+    back,
+    body,
+    effects,
+  } = press;
+  const { title, section, crumbs, actions, found, instead, keep = 'Back, change nothing', tells = [], isWide = false } = press;
+  const { why, status = 200 } = typeof obstacle === 'object' && obstacle !== null ? obstacle : { why: obstacle };
+  const isToldBelow = errors.length > 0 && errors.every(({ path }) => tells.includes(path));
+  const reason = isToldBelow ? null : (refused ?? why);
+  const form = html`<form class="act" method="post" ${takesFiles ? html`enctype="multipart/form-data"` : null}>
+    <input type="hidden" name="key" value="${randomUUID()}" />
+    ${body}
+    <p class="actions">
+      <button class="btn primary${danger ? ' danger' : ''}">${button}</button>
+      <a class="btn bare" href="${back[0]}">${keep}</a>
+    </p>
+  </form>`;
   return {
-    ...(obstacle === null || given.refused !== null ? {} : { status: obstacle.status }),
+    ...(why === null || refused !== null ? {} : { status }),
     title,
-    section,
-    crumbs,
-    body: html`<section class="panel pad-all stack narrow">
-      ${reason === null ? null : refusedText(printable(reason), acts)}
-      ${obstacle === null ? (effectsOf(effects) ?? html`<p>${says}</p>`) : null} ${standing.length === 0 ? null : facts(standing)}
-      ${
-        obstacle === null
-          ? actionForm(
-              { ...given, refused: null },
-              {
-                button,
-                back: back[0],
-                ...(keep === undefined ? {} : { keep }),
-                ...(danger ? { tone: 'danger' } : {}),
-                ...(body === undefined ? {} : { body }),
-              },
-            )
-          : html`<p>${link(back[0], `Back to ${back[1]}`)}</p>`
-      }
-    </section>`,
+    ...(section === undefined ? {} : { section }),
+    ...(crumbs === undefined ? {} : { crumbs }),
+    actions,
+    body:
+      instead ??
+      html`<section class="panel pad-all stack${isWide ? '' : ' narrow'}">
+        ${reason === null ? null : refusedText(printable(reason), acts)}
+        ${why !== null ? null : effects === undefined ? (says == null ? null : html`<p>${says}</p>`) : effectsOf(effects)}
+        ${standing.length === 0 ? null : facts(standing)} ${found}
+        ${why === null ? form : html`<p>${link(back[0], `Back to ${back[1]}`)}</p>`}
+      </section>`,
   };
 }
 
-function effectsOf(effects: Press['effects']): Html | null {
-  if (effects === undefined) return null;
+function effectsOf(effects: readonly Effect[]): Html {
   return html`<ul class="ready">
     ${effects.map(([drawing, tone, text]) => html`<li class="${tone}">${icon(drawing)}<span>${text}</span><span></span></li>`)}
   </ul>`;
@@ -83,8 +125,8 @@ export function standingFacts({ state, stateReason, createdAt }: Campaign, { cha
   ];
 }
 
-/** Why a form does not do what it is for: what the API said, or that the campaign has moved on since the button was seen. */
-export function refusedText(reason: string, { acted }: LastActs): Html {
+/** Why a form does not do what it is for: what the operation said, or that the campaign has moved on since the button was seen. */
+function refusedText(reason: string, { acted }: LastActs): Html {
   const last = acted === null ? null : html` Last changed by ${actedText(acted)}.`;
   return html`<p class="refused" role="alert">${reason}${last}</p>`;
 }

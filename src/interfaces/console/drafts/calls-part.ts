@@ -1,6 +1,6 @@
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { field, input, marks, partForm, problemOf, select, sentence, textField, type FormState } from './form-fields.ts';
-import { asked, fieldOf, labelOf, timesZone } from './parts.ts';
+import { input, marks, partForm, problemOf, select, selectField, sentence, textField, type FormState } from './form-fields.ts';
+import { asked, labelOf, timesZone } from './parts.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
 import { bases } from '../../../rules/consent.ts';
 
@@ -38,58 +38,50 @@ export function callsPart(open: OpenDraft, form: FormState): HtmlValue {
   const days = under('hours');
   const extra = [...days, 'holidays', 'law', 'basis', 'starts_at', 'ends_at', timesZone];
   const isOpen = form.fields['hours'] === 'week' || extra.some((name) => problemOf(form, name) !== null);
-  return [
-    partForm(open, 'calls', form, [
-      marks(form, 'hours', { type: 'radio', options: hours }),
-      html`<details id="more-times" ${isOpen ? html`open` : null}>
-        <summary>Days one by one, holidays, law, start and end</summary>
-        <div class="stack pad-all">
-          <div class="fields days">${days.map((name) => textField(form, name))}</div>
-          <p class="hint">The days count with “Other hours”: such as 09:00-12:00, 13:00-17:00; empty is closed.</p>
-          <div class="fields">
-            ${textField(form, 'holidays')} ${textField(form, 'law')} ${textField(form, 'starts_at')} ${textField(form, 'ends_at')}
-            ${textField(form, timesZone, { list: 'zones', hint: 'Empty: UTC.' })} ${basisField(form)}
-          </div>
+  return partForm(open, 'calls', form, [
+    marks(form, 'hours', { type: 'radio', options: hours }),
+    html`<details id="more-times" ${isOpen ? html`open` : null}>
+      <summary>Days one by one, holidays, law, start and end</summary>
+      <div class="stack pad-all">
+        <div class="fields days">${days.map((name) => textField(form, name))}</div>
+        <p class="hint">The days count with “Other hours”: such as 09:00-12:00, 13:00-17:00; empty is closed.</p>
+        <div class="fields">
+          ${['holidays', 'law', 'starts_at', 'ends_at'].map((name) => textField(form, name))}
+          ${textField(form, timesZone, { list: 'zones', hint: 'Empty: UTC.' })}
+          ${selectField(form, 'basis', [['', 'Not stated'], ...bases.map((basis) => [basis, basis.replaceAll('_', ' ')] as const)], { unknown: 'no basis that is known' })}
         </div>
-      </details>`,
-      sentence(
-        form,
-        under('pacing'),
-        html`<label for="pacing.max_concurrent_calls">Call at most</label> ${input(form, 'pacing.max_concurrent_calls')} people at once.
-          <span class="hint">You can change this while it runs.</span>`,
-      ),
-      sentence(
-        form,
-        under('retry'),
-        html`<label for="retry.max_attempts">Try each person up to</label> ${input(form, 'retry.max_attempts')} times:
-          ${wait(form, 'retry.busy')} after a busy line, ${wait(form, 'retry.no_answer')} after no answer, ${wait(form, 'retry.voicemail')}
-          after voicemail.`,
-      ),
-      sentence(
-        form,
-        under('caps'),
-        html`<label for="caps.calls">Never call a number more than</label> ${input(form, 'caps.calls')} times in
-          <label class="hidden" for="caps.within">${labelOf('caps.within')}</label> ${select(form, 'caps.within', spans)}
-          <span class="hint">counted over all campaigns</span>`,
-      ),
-      sentence(
-        form,
-        under('price'),
-        html`<label for="price.per_minute">A minute on the line costs</label> ${input(form, 'price.per_minute')}
-          <label class="hidden" for="price.currency">${labelOf('price.currency')}</label> ${input(form, 'price.currency')}
-          <span class="hint">for figures of money; may be empty</span>`,
-      ),
-    ]),
-  ];
+      </div>
+    </details>`,
+    sentence(
+      form,
+      under('pacing'),
+      html`<label for="pacing.max_concurrent_calls">Call at most</label> ${input(form, 'pacing.max_concurrent_calls')} people at once.
+        <span class="hint">You can change this while it runs.</span>`,
+    ),
+    sentence(
+      form,
+      under('retry'),
+      html`<label for="retry.max_attempts">Try each person up to</label> ${input(form, 'retry.max_attempts')} times:
+        ${wait(form, 'retry.busy')} after a busy line, ${wait(form, 'retry.no_answer')} after no answer, ${wait(form, 'retry.voicemail')}
+        after voicemail.`,
+    ),
+    sentence(
+      form,
+      under('caps'),
+      html`<label for="caps.calls">Never call a number more than</label> ${input(form, 'caps.calls')} times in
+        <label class="hidden" for="caps.within">${labelOf('caps.within')}</label> ${select(form, 'caps.within', spans)}
+        <span class="hint">counted over all campaigns</span>`,
+    ),
+    sentence(
+      form,
+      under('price'),
+      html`<label for="price.per_minute">A minute on the line costs</label> ${input(form, 'price.per_minute')}
+        <label class="hidden" for="price.currency">${labelOf('price.currency')}</label> ${input(form, 'price.currency')}
+        <span class="hint">for figures of money; may be empty</span>`,
+    ),
+  ]);
 }
 
 function wait(form: FormState, name: string): Html {
   return html`<label class="hidden" for="${name}">${labelOf(name)}</label> ${select(form, name, waits)}`;
-}
-
-function basisField(form: FormState): Html {
-  const { hint } = fieldOf('basis');
-  const options = [['', 'Not stated'], ...bases.map((basis) => [basis, basis.replaceAll('_', ' ')] as const)] as const;
-  const control = select(form, 'basis', options, { hint: true, unknown: 'no basis that is known' });
-  return field(form, 'basis', control, hint === undefined ? {} : { hint });
 }

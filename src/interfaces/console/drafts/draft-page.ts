@@ -1,3 +1,4 @@
+import { count } from '../../../shared/input/figures.ts';
 import { randomUUID } from 'node:crypto';
 import { draftName, draftPath } from '../core/drafts.ts';
 import { badge, instant, menu, menuLink, note } from '../../../presentation/html/elements.ts';
@@ -6,7 +7,7 @@ import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { callsPart, hoursText } from './calls-part.ts';
-import { field, input, partForm, type FormState } from './form-fields.ts';
+import { partForm, textField, type FormState } from './form-fields.ts';
 import { listPart } from './list-part.ts';
 import { lookAhead, type Outlooked } from './outlook.ts';
 import { fieldOf, formParts, labelOf, type FormPart } from './parts.ts';
@@ -73,7 +74,7 @@ export async function draftView(request: ViewRequest, open: OpenDraft, shown: Sh
           ${section('words', 'What people hear first', await wordsPart(request, judged, form))}
           ${section('calls', html`${hoursText(fields)}, up to ${fields['retry.max_attempts'] ?? '1'} calls each`, callsPart(open, form))}
           ${section('name', 'Last step', [
-            partForm(open, 'name', form, html`<div class="fields">${nameFields(form)}</div>`),
+            partForm(open, 'name', form, html`<div class="fields">${['name', 'id'].map((name) => textField(form, name))}</div>`),
             readyList(open, { outlooked, problems: all, rehearsal }),
             startActions(open, { outlooked, isRehearsable: rehearsals.isOffered, key: randomUUID() }),
           ])}
@@ -119,7 +120,7 @@ function refusedFields(problems: readonly FieldProblem[], status: number): HtmlV
 function calledOf(outlooked: Outlooked): HtmlValue {
   if (outlooked.kind !== 'found') return null;
   const { dialable, rows } = outlooked.found.report;
-  return `${dialable.toLocaleString('en')} of ${rows.toLocaleString('en')} rows can be called`;
+  return `${count(dialable)} of ${count(rows)} rows can be called`;
 }
 
 function partSection(part: FormPart, { lacking, outlooked }: { lacking: ReadonlySet<FormPart>; outlooked: Outlooked }, aside: HtmlValue, body: HtmlValue): Html {
@@ -145,13 +146,6 @@ function copiedNote({ draft, copied }: OpenDraft): Html | null {
     drawing: 'copy',
     body: html`<p>Beside what this page asks, its file has ${list}. What you write here goes before it.</p>`,
     action: html`<form method="post" action="${draftPath(draft.draftId, '/plain')}"><button class="btn sm">Leave these out</button></form>`,
-  });
-}
-
-function nameFields(form: FormState): Html[] {
-  return ['name', 'id'].map((name) => {
-    const { hint } = fieldOf(name);
-    return field(form, name, input(form, name, { hint: true }), hint === undefined ? {} : { hint });
   });
 }
 

@@ -56,11 +56,22 @@ function changedNote({ part, fields }: NonNullable<FormState['changed']>): Html 
   });
 }
 
+interface Look {
+  /** Default: that of the setting. */
+  label?: string;
+  /** Below the control. Default of a control with a label: that of the setting. */
+  hint?: HtmlValue;
+  /** Id of what a line may hold. */
+  list?: string;
+  /** What is said of a choice that is none of the options. */
+  unknown?: string;
+}
+
 /** A line to write in, alone. */
-export function input(form: FormState, name: string, { hint = false, list }: { hint?: boolean; list?: string } = {}): Html {
+export function input(form: FormState, name: string, { hint = null, list }: Look = {}): Html {
   const { type = 'text', placeholder } = fieldOf(name);
   return html`<input
-    ${named(form, name, hint)}
+    ${named(form, name, hint !== null)}
     type="${type}"
     value="${form.fields[name] ?? ''}"
     ${type === 'number' ? html`min="1" inputmode="numeric"` : null}
@@ -71,43 +82,44 @@ export function input(form: FormState, name: string, { hint = false, list }: { h
 }
 
 /** One of several things, alone; what stands in the field and is no option of its own is kept as one. */
-export function select(form: FormState, name: string, options: Options, { hint = false, unknown = '' } = {}): Html {
+export function select(form: FormState, name: string, options: Options, { hint = null, unknown }: Look = {}): Html {
   const written = form.fields[name] ?? '';
-  const own = options.some(([value]) => value === written)
-    ? []
-    : [[written, `${written}${unknown === '' ? '' : ` (${unknown})`}`] as const];
-  return html`<select ${named(form, name, hint)}>
-    ${[...options, ...own].map(
+  const isKnown = options.some(([value]) => value === written);
+  const own = [written, `${written}${unknown === undefined ? '' : ` (${unknown})`}`] as const;
+  return html`<select ${named(form, name, hint !== null)}>
+    ${[...options, ...(isKnown ? [] : [own])].map(
       ([value, text]) => html`<option value="${value}" ${value === written ? html`selected` : null}>${text}</option>`,
     )}
   </select>`;
 }
 
-/** A control with its label above it; `hint`: below it. */
-export function field(form: FormState, name: string, control: HtmlValue, { label = labelOf(name), hint }: FieldText = {}): Html {
+type Control = (look: Look) => Html;
+
+/** A control with its label above it, and its hint and what is wrong with it below. */
+function field(form: FormState, name: string, look: Look, control: Control): Html {
+  const { label = labelOf(name), hint = fieldOf(name).hint ?? null } = look;
   return html`<div class="field">
     <label for="${name}">${label}</label>
-    ${control} ${hint === undefined ? null : html`<p class="hint" id="${name}-hint">${hint}</p>`} ${problemsOf(form, name)}
+    ${control({ ...look, hint })} ${hint === null ? null : html`<p class="hint" id="${name}-hint">${hint}</p>`} ${problemsOf(form, name)}
   </div>`;
 }
 
-interface FieldText {
-  label?: string;
-  hint?: HtmlValue;
+export function textField(form: FormState, name: string, look: Look = {}): Html {
+  return field(form, name, look, (shown) => input(form, name, shown));
 }
 
-/** A line to write in, with the label and the hint of its setting. */
-export function textField(form: FormState, name: string, { list, ...text }: FieldText & { list?: string } = {}): Html {
-  const { hint = fieldOf(name).hint } = text;
-  const more = list === undefined ? {} : { list };
-  return field(form, name, input(form, name, { hint: hint !== undefined, ...more }), hint === undefined ? text : { ...text, hint });
+export function selectField(form: FormState, name: string, options: Options, look: Look = {}): Html {
+  return field(form, name, look, (shown) => select(form, name, options, shown));
 }
 
 export function textArea(form: FormState, name: string, rows: number): Html {
-  const { hint } = fieldOf(name);
   // A line break right behind the tag is not the text's own.
-  const control = html`<textarea rows="${rows}" ${named(form, name, hint !== undefined)}>${form.fields[name] ?? ''}</textarea>`;
-  return field(form, name, control, hint === undefined ? {} : { hint });
+  return field(
+    form,
+    name,
+    {},
+    ({ hint = null }) => html`<textarea rows="${rows}" ${named(form, name, hint !== null)}>${form.fields[name] ?? ''}</textarea>`,
+  );
 }
 
 /** One of a few things, each with what it means, or some of many. */
@@ -117,12 +129,16 @@ export function marks(
   {
     type,
     options,
-    hint,
-  }: { type: 'checkbox' | 'radio'; options: readonly (readonly [value: string, text: string, small?: string])[]; hint?: string },
+    hint = null,
+  }: { type: 'checkbox' | 'radio'; options: readonly (readonly [value: string, text: string, small?: string])[]; hint?: HtmlValue },
 ): Html {
   const written = (form.fields[name] ?? '').split('\n');
   const problem = problemOf(form, name);
-  return html`<fieldset class="field" id="${name}" ${problem === null ? null : html`aria-invalid="true" aria-describedby="${name}-problem"`}>
+  return html`<fieldset
+    class="field"
+    id="${name}"
+    ${problem === null ? null : html`aria-invalid="true" aria-describedby="${name}-problem"`}
+  >
     <legend class="${type === 'radio' ? 'hidden' : ''}">${labelOf(name)}</legend>
     <div class="pick">
       ${options.map(
@@ -138,8 +154,8 @@ export function marks(
           >`,
       )}
     </div>
-    ${hint === undefined ? null : html`<p class="hint">${hint}</p>`} ${problemsOf(form, name)}
-  </fieldset>`; // prettier-ignore
+    ${hint === null ? null : html`<p class="hint">${hint}</p>`} ${problemsOf(form, name)}
+  </fieldset>`;
 }
 
 /** Controls in a sentence, with what is wrong with any of them below it. */

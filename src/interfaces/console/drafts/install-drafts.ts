@@ -1,3 +1,4 @@
+import { count } from '../../../shared/input/figures.ts';
 import { Readable } from 'node:stream';
 import { draftName, draftPath } from '../core/drafts.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -9,7 +10,6 @@ import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { apiCall } from '../core/action.ts';
 import { callApi, refusalOf } from '../core/call-api.ts';
 import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
@@ -174,7 +174,9 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     if ((await judgeDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
     const called = await withDraftFiles(store, open, async ({ asForm }) =>
       callApi(app, request, {
-        ...apiCall('createCampaign', {}, { allow_partial: String(sent.get('allow_partial') === 'yes') }),
+        op: 'createCampaign',
+        params: {},
+        query: { allow_partial: String(sent.get('allow_partial') === 'yes') },
         body: await asForm(),
         key: sent.get('key') ?? '',
       }),
@@ -183,7 +185,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     const { campaignId, rowsTotal } = called.body as { campaignId: string; rowsTotal: number };
     await keepRehearsal(store, open.draft.draftId, campaignId);
     await deleteDraft(store, open.draft.draftId);
-    leaveNotice(request, reply, `${campaignId} is started with ${rowsTotal.toLocaleString('en')} rows.`);
+    leaveNotice(request, reply, `${campaignId} is started with ${count(rowsTotal)} rows.`);
     return campaignPath(campaignId);
   });
   inside.get('/new/:draft/campaign.yaml', hidden, async (request, reply) => {

@@ -2,7 +2,7 @@ import { getCountries } from 'libphonenumber-js/max';
 import { draftPath } from '../core/drafts.ts';
 import { fixTable, type FixLine } from '../core/fixes.ts';
 import { rowFieldList } from '../../../list/row-fields.ts';
-import { count, scrolled } from '../../../presentation/html/elements.ts';
+import { scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -31,7 +31,7 @@ export function listPart(
       ${icon('file')}
       <span
         ><b>${printable(draft.list.name)}</b>
-        <span class="soft">${count(sample.columns.length, 'column')}, ${sizeText(draft.list.bytes)}${notes}</span></span
+        <span class="soft">${plural(sample.columns.length, 'column')}, ${sizeText(draft.list.bytes)}${notes}</span></span
       >
       <details id="look">
         <summary class="btn sm">${icon('eye')} Look</summary>
@@ -136,7 +136,7 @@ function columnsTable(open: OpenDraft, form: FormState, unclear: readonly string
       </tr>`;
     }),
   });
-  return html`${table} ${more > 0 ? html`<p class="hint">${count(more, 'more column')} can be used in the words.</p>` : null}`;
+  return html`${table} ${more > 0 ? html`<p class="hint">${plural(more, 'more column')} can be used in the words.</p>` : null}`;
 }
 
 function hintOf(value: string): string {

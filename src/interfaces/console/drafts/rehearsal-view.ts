@@ -4,7 +4,7 @@ import { callsAmong } from '../../../rules/disposition.ts';
 import { facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
-import { plural } from '../../../shared/input/figures.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import { inCampaign } from '../core/rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -36,46 +36,51 @@ const report = z.object({
 export function rehearsalView(open: OpenDraft, rehearsal: Rehearsal | null): View {
   const { draft, fields } = open;
   const back = draftPath(draft.draftId);
-  const view = (body: HtmlValue): View => ({
+  const none = html`<p>Nothing has been rehearsed. ${link(back, 'Back to the campaign')}</p>`;
+  const ways = html`<div class="actions">${rehearseForm(open)} ${link(`${back}#part-name`, 'Back to check and start')}</div>`;
+  const isOver = rehearsal !== null && rehearsal.ended !== null;
+  return {
     title: 'Rehearsal',
     section: 'campaigns',
     crumbs: [['/', 'Campaigns'], ['/new', 'New campaign'], [back, printable(draftName(fields, draft.list.name))]],
-    body,
-  }); // prettier-ignore
-  if (rehearsal === null) return view(panel('Rehearsal', html`<p>Nothing has been rehearsed. ${link(back, 'Back to the campaign')}</p>`));
-  const { ended } = rehearsal;
-  if (ended === null) return { ...view(panel('Rehearsal', [underWay(rehearsal), stopForm(open)])), againMs: 2_000 };
-  return view([
-    isOld(open, rehearsal) ? html`<p class="notice">The draft has been changed since. This was rehearsed before.</p>` : null,
-    endedPanels(ended),
-    html`<div class="actions">${rehearseForm(open)} ${link(`${back}#part-name`, 'Back to check and start')}</div>`,
-  ]);
+    ...onTheWay(rehearsal),
+    body: [
+      isOver && isOld(open, rehearsal) ? html`<p class="notice">The draft has been changed since. This was rehearsed before.</p>` : null,
+      bodyOf(rehearsal, none, stopForm(open)),
+      isOver ? ways : null,
+    ],
+  }; // prettier-ignore
+}
+
+export function campaignRehearsalView(campaign: Pick<Campaign, 'campaignId' | 'name'>, rehearsal: Rehearsal | null): View {
+  return {
+    title: `Rehearsal of ${campaign.campaignId}`,
+    ...inCampaign(campaign),
+    ...onTheWay(rehearsal),
+    body: bodyOf(rehearsal, html`<p>It was not rehearsed on the page before it was started.</p>`),
+  };
+}
+
+function onTheWay(rehearsal: Rehearsal | null): Pick<View, 'againMs'> {
+  return rehearsal !== null && rehearsal.ended === null ? { againMs: 2_000 } : {};
+}
+
+function bodyOf(rehearsal: Rehearsal | null, none: Html, stop: Html | null = null): HtmlValue {
+  if (rehearsal === null) return panel('Rehearsal', none);
+  const { ended, line } = rehearsal;
+  if (ended === null)
+    return panel('Rehearsal', [
+      html`<p class="why">It is being rehearsed. Nobody is called.</p>`,
+      html`<p class="soft" id="rehearsal-line">${line === null ? 'Temporal, sandbox, database and worker begin …' : printable(line)}</p>`,
+      stop,
+    ]);
+  const found = report.safeParse(ended);
+  if (found.success) return reportPanels(found.data);
+  return panel('No rehearsal', html`<p class="lines">${printableLines(typeof ended === 'string' ? ended : '')}</p>`);
 }
 
 function isOld(open: OpenDraft, rehearsal: Rehearsal): boolean {
   return rehearsal.of !== editionOf(open);
-}
-
-function endedPanels(ended: object | string): HtmlValue {
-  const found = report.safeParse(ended);
-  return found.success
-    ? reportPanels(found.data)
-    : panel('No rehearsal', html`<p class="lines">${printableLines(typeof ended === 'string' ? ended : '')}</p>`);
-}
-
-export function campaignRehearsalView(campaign: Pick<Campaign, 'campaignId' | 'name'>, rehearsal: Rehearsal | null): View {
-  const isUnderWay = rehearsal !== null && rehearsal.ended === null;
-  return {
-    title: `Rehearsal of ${campaign.campaignId}`,
-    ...inCampaign(campaign),
-    body:
-      rehearsal === null
-        ? panel('Rehearsal', html`<p>It was not rehearsed on the page before it was started.</p>`)
-        : rehearsal.ended === null
-          ? panel('Rehearsal', underWay(rehearsal))
-          : endedPanels(rehearsal.ended),
-    ...(isUnderWay ? { againMs: 2_000 } : {}),
-  }; // prettier-ignore
 }
 
 /** What came of the last one, in a line with the way to it; null: there was none. */
@@ -105,13 +110,6 @@ function rehearseForm({ draft }: OpenDraft): Html {
   </form>`;
 }
 
-function underWay({ line }: Rehearsal): HtmlValue {
-  return [
-    html`<p class="why">It is being rehearsed. Nobody is called.</p>`,
-    html`<p class="soft" id="rehearsal-line">${line === null ? 'Temporal, sandbox, database and worker begin …' : printable(line)}</p>`,
-  ];
-}
-
 function stopForm({ draft }: OpenDraft): Html {
   return html`<form class="act" method="post" action="${draftPath(draft.draftId, '/rehearsal')}">
     <input type="hidden" name="stop" value="yes" />
@@ -126,7 +124,7 @@ function reportPanels({ ok, faults, rows, notes, outcomes, dispositions, ...foun
     panel('Rehearsal', [
       html`<p class="why">${ok ? 'The campaign went as it should.' : `Not as it should be: ${faults.map(printable).join('; ')}.`}</p>`,
       facts([
-        ['Rows', `${rows.rehearsed.toLocaleString('en')} of ${rows.inList.toLocaleString('en')}`],
+        ['Rows', `${count(rows.rehearsed)} of ${count(rows.inList)}`],
         ['First call', instant(timeline.firstCallAt, 'minute')],
         ['Last call', instant(timeline.lastCallAt, 'minute')],
         ['Ended', instant(timeline.endedAt, 'minute')],

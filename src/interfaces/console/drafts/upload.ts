@@ -6,7 +6,7 @@ import { listTokens } from '../../../ledger/console/tokens.ts';
 import { draftPath, readDrafts } from '../core/drafts.ts';
 import { campaignPath, exampleLine } from '../core/links.ts';
 import type { View, ViewRequest } from '../core/view.ts';
-import { field, input, select, type FormState } from './form-fields.ts';
+import { selectField, textField, type FormState } from './form-fields.ts';
 import { readingOf, sampleRows } from './settings.ts';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -21,6 +21,8 @@ import { readListSample } from '../../../list/sample.ts';
 import type { DraftFields, ReceivedList } from './draft-types.ts';
 
 const readingFields = ['list.delimiter', 'list.sheet', 'list.encoding'];
+
+const delimiters = [['', 'Found by itself'], [',', 'Comma'], [';', 'Semicolon'], ['\t', 'Tab'], ['|', 'Vertical bar']] as const; // prettier-ignore
 
 const noForm: FormState = { fields: {}, problems: [] };
 
@@ -73,23 +75,9 @@ export function uploadForm(path: string, form: FormState, button: string): Html 
     <details ${readingFields.some((name) => form.fields[name]) ? html`open` : null}>
       <summary>If it is not read as it should be</summary>
       <div class="fields">
-        ${field(
-          form,
-          'list.delimiter',
-          select(form, 'list.delimiter', [
-            ['', 'Found by itself'],
-            [',', 'Comma'],
-            [';', 'Semicolon'],
-            ['\t', 'Tab'],
-            ['|', 'Vertical bar'],
-          ]),
-          { label: 'What separates the columns (CSV)' },
-        )}
-        ${field(form, 'list.sheet', input(form, 'list.sheet', { hint: true }), {
-          label: 'Sheet (Excel)',
-          hint: 'The name on its tab; the first sheet if this is empty.',
-        })}
-        ${field(form, 'list.encoding', input(form, 'list.encoding', { hint: true }), {
+        ${selectField(form, 'list.delimiter', delimiters, { label: 'What separates the columns (CSV)', hint: null })}
+        ${textField(form, 'list.sheet', { label: 'Sheet (Excel)', hint: 'The name on its tab; the first sheet if this is empty.' })}
+        ${textField(form, 'list.encoding', {
           label: 'Encoding (CSV)',
           hint: 'Such as windows-1252 or cp850. If it is not certain, you choose by the letters.',
         })}

@@ -8,7 +8,7 @@ import { count, plural } from '../../../shared/input/figures.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { mostVariables, variablesOf } from './content.ts';
-import { field, marks, maskedRows, partForm, problemOf, problemsOf, select, textArea, textField, type FormState } from './form-fields.ts';
+import { marks, maskedRows, partForm, problemOf, problemsOf, selectField, textArea, textField, type FormState } from './form-fields.ts';
 import { fieldOf } from './parts.ts';
 import { readDraft, type JudgedDraft } from './reading.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
@@ -52,24 +52,16 @@ function chosenFrom(form: FormState, { agents, numbers }: ServiceOffers): Html {
   const known = new Set(numbers.map(({ id }) => id));
   const written = (form.fields['from_phone_number_id'] ?? '').split(/[\n,]+/).map((id) => id.trim());
   const gone = written.filter((id) => id !== '' && !known.has(id));
-  const { hint } = fieldOf('from_phone_number_id');
-  return html`<div class="fields">
-      ${field(
-        form,
-        'agent_id',
-        select(form, 'agent_id', [['', 'Choose the agent'], ...agents.map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const)], {
-          unknown: 'not listed by the service',
-        }),
-      )}
-    </div>
+  const options = [['', 'Choose the agent'], ...agents.map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const)] as const;
+  return html`<div class="fields">${selectField(form, 'agent_id', options, { hint: null, unknown: 'not listed by the service' })}</div>
     ${marks(form, 'from_phone_number_id', {
       type: 'checkbox',
       options: [
         ...numbers.map(({ id, name }) => [id, name, id] as const),
         ...gone.map((id) => [id, printable(id), 'not listed by the service'] as const),
       ],
-      ...(hint === undefined || numbers.length < 2 ? {} : { hint }),
-    })}`; // prettier-ignore
+      hint: numbers.length < 2 ? null : fieldOf('from_phone_number_id').hint,
+    })}`;
 }
 
 function writtenByHand(form: FormState, reason: string): Html {

@@ -1,6 +1,7 @@
+import { count, plural } from '../../../shared/input/figures.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { isNeverCalledAgain } from '../../../rules/outcome.ts';
-import { count } from '../../../presentation/html/elements.ts';
+
 import { html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -50,7 +51,7 @@ export async function readPerson(request: ViewRequest): Promise<Person> {
 export function localTime(zones: readonly string[], now: number): string {
   const [zone = 'UTC'] = zones;
   const clock = localMinute(new Date(now).toISOString(), zone).slice(-'00:00'.length);
-  const others = zones.length > 1 ? `, or ${count(zones.length - 1, 'other zone')}` : '';
+  const others = zones.length > 1 ? `, or ${plural(zones.length - 1, 'other zone')}` : '';
   return `${(zone.split('/').at(-1) ?? zone).replaceAll('_', ' ')}, ${clock}${others}`;
 }
 
@@ -92,5 +93,5 @@ function valueText(value: unknown): string {
 
 export function storyOf(request: ViewRequest, { own, row, callee }: Person): HtmlValue {
   if (own !== undefined) return stepsOf(own, callee?.events ?? [], may(request, 'operate'));
-  return html`<p class="soft">Row ${row.row.toLocaleString('en')} of the list has no number that could be called.</p>`;
+  return html`<p class="soft">Row ${count(row.row)} of the list has no number that could be called.</p>`;
 }

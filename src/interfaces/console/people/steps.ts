@@ -1,7 +1,7 @@
 import { duration, instant, link, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
-import { capital, span } from '../../../shared/input/figures.ts';
+import { capital, count, span } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { Disposition } from '../../../rules/disposition.ts';
 import type { CalleeCall, CalleeRow } from '../../../ledger/read/callee.ts';
@@ -58,7 +58,7 @@ export function stepsOf(own: CalleeRow, events: readonly CampaignEvent[], mayLis
       drawing: 'file',
       title: 'Added from the list',
       when: instant(campaign.createdAt, 'brief'),
-      more: `Row ${recipient.row_number.toLocaleString('en')}`,
+      more: `Row ${count(recipient.row_number)}`,
     } satisfies Step,
   ];
   return html`<ol class="steps">

@@ -8,7 +8,7 @@ import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { reasonText, waitingText } from '../../../presentation/words/causes.ts';
-import { hidden } from '../core/fields.ts';
+import { chip, chips, searchForm } from '../core/tools.ts';
 import { rowsPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import { askedPath, columnsOf, fieldsOf, type Asked } from './asked.ts';
@@ -44,43 +44,28 @@ function chipsOf({ outcomes: counts, open, waiting, total }: CampaignStatus): Ch
 }
 
 /** People by how they stand, of whom there are some. */
-export function chips(campaign: Campaign, asked: Asked, status: CampaignStatus): Html {
+export function statusChips(campaign: Campaign, asked: Asked, status: CampaignStatus): Html {
   const isHere = ({ state, outcome }: Chip['asks']): boolean =>
     state === asked.state && outcome === asked.outcome && asked.search === '' && asked.result === '';
   const shown = chipsOf(status).filter(({ people, asks, tone }) => tone === undefined || people > 0 || isHere(asks));
-  return html`<div class="tools">
-    <nav class="chips" aria-label="Filter by status">
-      ${shown.map(({ words, tone, people, asks }) => {
-        const path = askedPath(campaign, asked, {
-          ...asks,
-          waiting: '',
-          result: '',
-          search: '',
-          ...(asked.sort.by === 'next' ? { sort: { by: 'row' } } : {}),
-        });
-        return html`<a class="chip" href="${path}" ${isHere(asks) ? html`aria-current="page"` : null}
-          >${tone === undefined ? null : html`<i class="dot ${tone}"></i>`}${words} <span class="n">${people.toLocaleString('en')}</span></a
-        > `;
-      })}
-    </nav>
-  </div>`;
+  const links = shown.map(({ words, tone, people, asks }) => {
+    const order = asked.sort.by === 'next' ? ({ sort: { by: 'row' } } as const) : {};
+    const path = askedPath(campaign, asked, { ...asks, waiting: '', result: '', search: '', ...order });
+    return chip(path, [tone === undefined ? null : html`<i class="dot ${tone}"></i>`, words], people, isHere(asks));
+  });
+  return html`<div class="tools">${chips('Filter by status', links)}</div>`;
 }
 
 /** What talks came to, where the campaign has rules for that: each leads to the people behind it. */
 export function resultChips(campaign: Campaign, asked: Asked, { results }: CampaignStatus): HtmlValue {
   const shown = Object.entries(results).toSorted(([, one], [, other]) => other - one);
   if (campaign.rules.results === undefined || shown.length === 0) return null;
-  return html`<div class="tools">
-    <nav class="chips" aria-label="Filter by what the talk came to">
-      ${shown.map(([result, talks]) => {
-        const isHere = asked.result === result;
-        const path = askedPath(campaign, asked, { state: '', outcome: '', waiting: '', search: '', result: isHere ? '' : result });
-        return html`<a class="chip" href="${path}" ${isHere ? html`aria-current="page"` : null}
-          >${capital(reasonText(result))} <span class="n">${talks.toLocaleString('en')}</span></a
-        > `;
-      })}
-    </nav>
-  </div>`;
+  const links = shown.map(([result, talks]) => {
+    const isHere = asked.result === result;
+    const path = askedPath(campaign, asked, { state: '', outcome: '', waiting: '', search: '', result: isHere ? '' : result });
+    return chip(path, capital(reasonText(result)), talks, isHere);
+  });
+  return html`<div class="tools">${chips('Filter by what the talk came to', links)}</div>`;
 }
 
 /** How many people are asked for, where that is known without counting them. */
@@ -102,26 +87,22 @@ export function tools(
   campaign: Campaign,
   { asked, waiting }: { asked: Asked; waiting: readonly WaitingGroup[] },
 ): Html {
+  const everywhere = may(request, 'operate');
+  const what = everywhere ? 'ID, row, at least 4 digits of a number, or what stands in a cell' : 'ID or row';
+  const form = {
+    id: 'rows',
+    path: rowsPath(campaign.campaignId),
+    label: `Search by ${what}`,
+    placeholder: everywhere ? 'ID, #row, number or any cell' : 'ID or #row',
+    text: asked.search,
+    fields: { columns: fieldsOf(asked, campaign.rules.list).columns },
+  };
   return html`<div class="tools">
-    ${searchForm(request, campaign, asked)} ${waitingMenu(campaign, asked, waiting)} ${columnsMenu(request, campaign, asked)}
+    ${searchForm(form)} ${waitingMenu(campaign, asked, waiting)} ${columnsMenu(request, campaign, asked)}
     <span class="end soft small">
-      ${may(request, 'operate') && !request.numbersShown(campaign.campaignId) ? 'Numbers are masked. Showing them is noted in the log.' : null}
+      ${everywhere && !request.numbersShown(campaign.campaignId) ? 'Numbers are masked. Showing them is noted in the log.' : null}
     </span>
   </div>`;
-}
-
-function searchForm(request: ViewRequest, campaign: Campaign, asked: Asked): Html {
-  const everywhere = may(request, 'operate');
-  const words = everywhere ? 'ID, #row, number or any cell' : 'ID or #row';
-  const { columns } = fieldsOf(asked, campaign.rules.list);
-  return html`<form id="rows-search" class="search" role="search" method="post" action="${rowsPath(campaign.campaignId)}">
-    ${hidden({ columns })}
-    <label class="hidden" for="search">Search by ${everywhere ? 'ID, row, at least 4 digits of a number, or what stands in a cell' : 'ID or row'}</label>
-    ${icon('search')}<input
-      id="search" name="search" type="search" placeholder="${words}" autocomplete="off" maxlength="200" value="${asked.search}" required
-    /><kbd aria-hidden="true">/</kbd>
-    <button class="hidden">Search</button>
-  </form>`; // prettier-ignore
 }
 
 function waitingMenu(campaign: Campaign, asked: Asked, groups: readonly WaitingGroup[]): HtmlValue {

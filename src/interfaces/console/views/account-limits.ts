@@ -1,9 +1,9 @@
 import { readAccountUse, type AccountUse, readHouseView, type HouseView } from '../../../operations/control/adjust.ts';
 import { houseLines } from '../../../presentation/words/house.ts';
 import { operations } from '../../../operations/list.ts';
-import { count, empty, facts, figure, instant, link, linkButton, note, panel, table } from '../../../presentation/html/elements.ts';
+import { empty, facts, figure, instant, link, linkButton, note, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { percent } from '../../../shared/input/figures.ts';
+import { count, percent, plural } from '../../../shared/input/figures.ts';
 import { campaignPath } from '../core/links.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
@@ -41,11 +41,11 @@ function housePanel(request: ViewRequest, { now }: HouseView): Html {
 } // prettier-ignore
 
 function factsOf({ maxConcurrentCalls, keepFree, open }: AccountUse): [string, HtmlValue][] {
-  const most = maxConcurrentCalls === null ? 'no limit of their own' : maxConcurrentCalls.toLocaleString('en');
+  const most = maxConcurrentCalls === null ? 'no limit of their own' : count(maxConcurrentCalls);
   return [
     ['Calls at once, all campaigns together', most],
     ['Kept free for calls of others', keepFree === 0 ? 'nothing' : percent(keepFree / 1000)],
-    ['Calls right now', maxConcurrentCalls === null ? count(open, 'call') : `${open.toLocaleString('en')} of ${count(maxConcurrentCalls, 'line')}`],
+    ['Calls right now', maxConcurrentCalls === null ? plural(open, 'call') : `${count(open)} of ${plural(maxConcurrentCalls, 'line')}`],
   ];
 } // prettier-ignore
 

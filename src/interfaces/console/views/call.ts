@@ -1,4 +1,5 @@
-import { count, duration, empty, facts, figure, id, instant, link, panel } from '../../../presentation/html/elements.ts';
+import { plural } from '../../../shared/input/figures.ts';
+import { duration, empty, facts, figure, id, instant, link, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
@@ -75,12 +76,7 @@ function summary({ call, conversationId, startedAt, durationMs, callResult }: Sh
 function conversation(shown: ShownCall, reader: string): Html {
   const { campaignId, row, call, isRecorded, turns, startedAt } = shown;
   const path = callPath(campaignId, row, call, '/recording');
-  return html`<section class="panel" aria-labelledby="said">
-    <header>
-      <h2 id="said">Recording and transcript</h2>
-      <p>${count(turns.length, 'turn')}</p>
-    </header>
-    ${
+  return panel('Recording and transcript', html`${
       isRecorded
         ? html`<div class="pad player">
             <audio id="recording" controls preload="none" src="${path}"></audio>
@@ -99,8 +95,7 @@ function conversation(shown: ShownCall, reader: string): Html {
     }
     <footer>
       <span>Read from the service when you opened this page; not stored here. The log notes that ${printable(reader)} read it, and who plays it.</span>
-    </footer>
-  </section>`; // prettier-ignore
+    </footer>`, html`<p>${plural(turns.length, 'turn')}</p>`, 'said'); // prettier-ignore
 }
 
 const speakers: Readonly<Record<string, readonly [kind: string, words: string]>> = {

@@ -1,20 +1,8 @@
-import {
-  badge,
-  count,
-  empty,
-  instant,
-  link,
-  linkButton,
-  muted,
-  panel,
-  table,
-  two,
-  type Tone,
-} from '../../../presentation/html/elements.ts';
+import { badge, empty, instant, link, linkButton, muted, panel, table, two, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { callbackCounts, localTimeText, reasonText } from '../../../presentation/words/callbacks.ts';
-import { capital } from '../../../shared/input/figures.ts';
+import { capital, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { countPromises } from '../../../ledger/rows/promises.ts';
@@ -54,7 +42,7 @@ export async function callbacksView(request: ViewRequest): Promise<View> {
         : panel(
             'When is not clear',
             table('When is not clear', rowsOf(asked), null, true),
-            html`<p>${count(asked.length, 'person', 'people')} for you to decide about</p>`,
+            html`<p>${plural(asked.length, 'person', 'people')} for you to decide about</p>`,
           ),
       panel('To be called back', table('To be called back', rowsOf(open), nobody(), true)),
       over.length === 0
@@ -62,7 +50,7 @@ export async function callbacksView(request: ViewRequest): Promise<View> {
         : panel(
             'Over',
             table('Over', rowsOf(shown), null, true),
-            over.length > shown.length ? html`<p>The first ${count(shown.length, 'call back')}; results have them all</p>` : null,
+            over.length > shown.length ? html`<p>The first ${plural(shown.length, 'call back')}; results have them all</p>` : null,
           ),
     ],
   };

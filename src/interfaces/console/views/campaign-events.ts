@@ -4,6 +4,7 @@ import { readNewestEvents } from '../../../ledger/events.ts';
 import { readEventKinds } from '../../../ledger/read/event-feed.ts';
 import { campaignNav, campaignPath, withQuery } from '../core/links.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
+import { chip, pager } from '../core/tools.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import type { EventType } from '../../../rules/events.ts';
 import { eventTypes, toldEvents } from '../../../presentation/words/events.ts';
@@ -28,6 +29,10 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
   const events = found.slice(0, pageSize);
   const told = tellAll(events, await readNames(db, campaignId, events), kind !== '');
   const next = found.length > pageSize ? events.at(-1)?.seq : undefined;
+  const ways = pager(
+    (at) => withQuery(campaignPath(campaignId, '/events'), { kind, ...at }),
+    [isLater && ['Newest', {}], next !== undefined && ['Older', { before: next }]],
+  );
   return {
     title: 'Activity',
     // An older page stays as it is.
@@ -39,10 +44,7 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
       kindChips(campaignId, kind, lines),
       panel(kind === '' ? 'Activity' : 'Log', [
         told.length === 0 ? nothing(campaignId, kind) : feed(told),
-        html`<p class="pages">
-          ${isLater ? link(eventsPath(campaignId, { kind }), 'Newest') : null}
-          ${next === undefined ? null : link(eventsPath(campaignId, { kind, before: next }), 'Older')}
-        </p>`,
+        isLater || next !== undefined ? html`<footer>${ways}</footer>` : null,
       ]),
     ],
   };
@@ -77,32 +79,27 @@ function typesOfKind(kind: string): EventType[] | null {
 
 /** A choice of what is shown of the log: the kinds, then the types of the chosen one. `lines`: of each type; null: not known yet. */
 function kindChips(campaignId: string, here: string, lines: ReadonlyMap<EventType, number> | null): Html {
-  const chip = (kind: string, { words, isHere }: { words: string; isHere: boolean }): Html =>
-    html`<a
-      class="chip"
-      href="${eventsPath(campaignId, { kind })}"
-      ${isHere ? html`aria-current="${kind === here ? 'page' : 'true'}"` : null}
-      >${words}${kind === '' ? null : figureOf(lines, typesOfKind(kind))}</a
-    > `;
+  const chipOf = (kind: string, words: string, isHere: boolean): Html =>
+    chip(
+      eventsPath(campaignId, { kind }),
+      words,
+      kind === '' ? null : countLines(lines, typesOfKind(kind)),
+      isHere && (kind === here || 'within'),
+    );
   const chosen = kinds.find(([name]) => name === here || typesOfKind(name)?.some((type) => type === here));
   const types = (chosen === undefined ? [] : (typesOfKind(chosen[0]) ?? [])).filter((type) => type === here || (lines?.get(type) ?? 0) > 0);
   return html`<nav aria-label="Kinds of events">
     <p class="chips">
-      ${chip('', { words: 'In short', isHere: here === '' })} ${chip('all', { words: 'Whole log', isHere: here === 'all' })}
-      ${kinds.map(([name, words]) => chip(name, { words, isHere: name === chosen?.[0] }))}
+      ${chipOf('', 'In short', here === '')} ${chipOf('all', 'Whole log', here === 'all')}
+      ${kinds.map(([name, words]) => chipOf(name, words, name === chosen?.[0]))}
     </p>
-    ${
-      types.length < 2 && types[0] !== here
-        ? null
-        : html`<p class="chips">${types.map((type) => chip(type, { words: wordsOf(type), isHere: type === here }))}</p>`
-    }
+    ${types.length < 2 && types[0] !== here ? null : html`<p class="chips">${types.map((type) => chipOf(type, wordsOf(type), type === here))}</p>`}
   </nav>`;
 }
 
-function figureOf(lines: ReadonlyMap<EventType, number> | null, types: readonly EventType[] | null): Html | null {
-  if (lines === null) return null;
-  const all = (types ?? [...lines.keys()]).reduce((sum, type) => sum + (lines.get(type) ?? 0), 0);
-  return html` <span class="n">${all.toLocaleString('en')}</span>`;
+/** Null: not known yet. */
+function countLines(lines: ReadonlyMap<EventType, number> | null, types: readonly EventType[] | null): number | null {
+  return lines === null ? null : (types ?? [...lines.keys()]).reduce((sum, type) => sum + (lines.get(type) ?? 0), 0);
 }
 
 function wordsOf(type: EventType): string {

@@ -1,8 +1,9 @@
+import { plural } from '../../../shared/input/figures.ts';
 import { countUnreached } from '../../../ledger/read/report.ts';
 import { unreachedText } from '../../../presentation/words/causes.ts';
 import { apiText } from '../../../presentation/words/campaign.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
-import { count, empty, instant, link, linkButton, note, panel } from '../../../presentation/html/elements.ts';
+import { empty, instant, link, linkButton, note, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { findRehearsal } from '../../../ledger/console/rehearsals.ts';
@@ -11,7 +12,7 @@ import { readCampaignView, type CampaignView } from '../../../ledger/read/campai
 import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
 import { toldEvents } from '../../../presentation/words/events.ts';
 import { readWhy } from '../../../operations/control/why.ts';
-import { waitFor } from '../../../operations/control/read-cache.ts';
+import { readPart } from '../../../operations/control/read-cache.ts';
 import { feed, readNames, tellAll } from '../campaign/activity.ts';
 import { headActions, headMeta, readProof } from '../campaign/head.ts';
 import { campaignNotes } from '../campaign/notes.ts';
@@ -27,30 +28,22 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 const againMs = 15_000;
 /** How long somebody who opens the page waits for Temporal's answer; a later look shows what came of it. */
 const lookWithinMs = 120;
-const forecastWithinMs = 60;
-const waitingWithinMs = 60;
 /** Where it is still being read what lies before it. */
 const soonMs = 1_000;
-const courseWithinMs = 60;
-const talkWithinMs = 60;
-const hoursWithinMs = 60;
 const mostEvents = 8;
 
 export async function campaignView(request: ViewRequest): Promise<View> {
-  const { clock, context, now, cache } = request;
+  const { clock, context, now } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
   // Asked while the database is read.
   const asked = readWhy({ ...context, campaign }, clock, lookWithinMs);
   const view = await readCampaignView(db, campaign, now);
   const { status, needs, limits } = view;
   const acts = await readLastActs(db, campaignId);
-  const forecast = await cache.readWithin(waitFor(campaign.rowsTotal, forecastWithinMs), `forecast ${campaignId}`, () =>
-    context.aside.read('forecast', campaign, status, now),
-  );
-  const waiting = await cache.readWithin(waitFor(campaign.rowsTotal, waitingWithinMs), `waiting ${campaignId}`, () =>
-    context.aside.read('waiting', campaign, now),
-  );
-  const measured = await readMeasured(request, view);
+  const part = { campaign, now };
+  const forecast = (await readPart(context, 'forecast', { ...part, status })) ?? null;
+  const waiting = await readPart(context, 'waiting', part);
+  const measured = { course: await readPart(context, 'course', part), talk: await readPart(context, 'talk', part) };
   const proof = await readProof(request, campaignId);
   const why = await asked;
   const at = { clock, now: context.now(), serviceNow: now };
@@ -68,7 +61,7 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   };
   const isRehearsed = (await findRehearsal(context.store, { campaignId })) !== null;
   const isReading =
-    forecast === null || waiting === null || why.look === undefined || measured.course === undefined || measured.talk === undefined;
+    forecast === null || waiting === undefined || why.look === undefined || measured.course === undefined || measured.talk === undefined;
   return {
     title: campaignName(campaign),
     badge: standingBadge(why, status, at, limits),
@@ -88,15 +81,6 @@ export async function campaignView(request: ViewRequest): Promise<View> {
       await columns(request, view, { measured, waiting: waiting ?? [], acts }),
     ],
   };
-}
-
-async function readMeasured({ context, cache, now }: ViewRequest, { campaign }: CampaignView): Promise<Measured> {
-  const { campaignId, rowsTotal } = campaign;
-  const course = await cache.readWithin(waitFor(rowsTotal, courseWithinMs), `course ${campaignId}`, async () => ({
-    found: await context.aside.read('course', campaign, now),
-  }));
-  const talk = await cache.readWithin(waitFor(rowsTotal, talkWithinMs), `talk ${campaignId}`, () => context.aside.read('talk', campaignId));
-  return { course: course === null ? undefined : course.found, talk: talk ?? undefined };
 }
 
 interface Below {
@@ -122,12 +106,10 @@ async function columns(request: ViewRequest, view: CampaignView, { measured, wai
 }
 
 /** Nothing where nobody waits. */
-async function clockPanel({ context, cache, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
+async function clockPanel({ context, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
   if (status.waiting === 0 || hasEnded(campaign)) return null;
-  const strip = await cache.readWithin(waitFor(status.total, hoursWithinMs), `hours ${campaign.campaignId}`, () =>
-    context.aside.read('hours', campaign, now),
-  );
-  return strip === null ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(strip, now);
+  const strip = await readPart(context, 'hours', { campaign, now });
+  return strip === undefined ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(strip, now);
 }
 
 /** Nothing before the first call. */
@@ -141,7 +123,7 @@ function coursePanel({ course }: Measured): Html | null {
       ${spark(hours, { goesOn: false, tall: true })}
       <p class="axis"><span>${instant(course.from, 'minute')}</span><span>${instant(course.to, 'minute')}</span></p>
     </div>`,
-    html`<p>${count(calls, 'call')}</p>`,
+    html`<p>${plural(calls, 'call')}</p>`,
   );
 }
 
@@ -153,7 +135,7 @@ function handPanel(request: ViewRequest, { campaign: { campaignId }, status }: C
     'Results',
     html`<div class="pad actions">
       ${file('csv', 'CSV')} ${file('xlsx', 'Excel')} ${linkButton(campaignPath(campaignId, '/results'), 'Report', '', 'chart')}
-      <span class="soft small">${count(status.total, 'row')} with phone numbers: your download is noted in the log.</span>
+      <span class="soft small">${plural(status.total, 'row')} with phone numbers: your download is noted in the log.</span>
     </div>`,
     html`<p>one row per person, with outcome and collected values</p>`,
   );
@@ -165,10 +147,10 @@ function retryNote(request: ViewRequest, { campaign, status }: CampaignView, unr
   const most = campaign.rules.retry.maxAttempts;
   return note('quiet', {
     drawing: 'retry',
-    title: count(rows, 'person was not reached', 'people were not reached'),
+    title: plural(rows, 'person was not reached', 'people were not reached'),
     body: html`<p>
-        ${Object.entries(unreached).map(([reason, rows]) => html`${count(rows, 'person', 'people')}: ${unreachedText(reason)}. `)}A new
-        round gives each ${count(most, 'more attempt')}, under the same rules.
+        ${Object.entries(unreached).map(([reason, rows]) => html`${plural(rows, 'person', 'people')}: ${unreachedText(reason)}. `)}A new
+        round gives each ${plural(most, 'more attempt')}, under the same rules.
       </p>
       <p>${linkButton(campaignPath(campaign.campaignId, '/retry'), 'Call them again…', 'sm')}</p>`,
   });

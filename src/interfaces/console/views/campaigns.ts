@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { empty, link, linkButton, outcome, scrolled, type OutcomeTone } from '../../../presentation/html/elements.ts';
-import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { icon, type IconName } from '../../../presentation/html/icons.ts';
-import { count } from '../../../shared/input/figures.ts';
+import { html, type Html } from '../../../presentation/html/html.ts';
+import { icon } from '../../../presentation/html/icons.ts';
 import { campaignsWithOutcome } from '../../../ledger/aggregates.ts';
 import { readCampaignBrief, type CampaignBrief } from '../../../ledger/read/campaign-view.ts';
 import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
@@ -13,6 +12,7 @@ import type { ConsoleForecast } from '../../../operations/control/aside/forecast
 import { campaignRow, draftRow } from '../campaign/listed.ts';
 import { noCampaigns } from '../campaign/none-yet.ts';
 import { exampleLine, withQuery } from '../core/links.ts';
+import { chip, chips, pager, searchForm } from '../core/tools.ts';
 import { waitFor } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';
 import { readDrafts } from '../core/drafts.ts';
@@ -144,32 +144,20 @@ async function readOutlooks(request: ViewRequest, { briefs }: Page): Promise<Out
   const found = new Map<string, ConsoleForecast>();
   for (const { campaign, status } of briefs) {
     if (hasEnded(campaign)) continue;
-    found.set(campaign.campaignId, await request.context.aside.read('forecast', campaign, status, request.now));
+    found.set(campaign.campaignId, await request.context.aside.read('forecast', campaign, request.now, status));
     await setImmediate();
   }
   return found;
 }
 
-const drawings: Partial<Record<Show, IconName>> = { needs: 'person' };
-
 function tools({ show, counts, search }: Page): Html {
-  const chip = (each: Show): Html =>
-    html`<a class="chip" href="/?show=${each}" ${each === show && search === '' ? html`aria-current="page"` : null}
-      >${drawings[each] === undefined ? null : icon(drawings[each])} ${words[each]} <span class="n">${count(counts[each])}</span></a
-    > `;
-  return html`<div class="tools">
-    <nav class="chips" aria-label="Which campaigns">${shows.map(chip)}</nav>
-    <form class="search end" role="search" method="post" action="/">
-      <label class="hidden" for="campaigns-search">Search campaigns by name or ID</label>${icon('search')}<input
-        id="campaigns-search"
-        name="search"
-        type="search"
-        placeholder="Name or ID"
-        autocomplete="off"
-        value="${search}"
-      /><input type="hidden" name="show" value="all" />
-    </form>
-  </div>`;
+  const shown = shows.map((each) => {
+    const drawing = each === 'needs' ? icon('person') : null;
+    return chip(`/?show=${each}`, [drawing, ' ', words[each]], counts[each], each === show && search === '');
+  });
+  const label = 'Search campaigns by name or ID';
+  const form = { id: 'campaigns', path: '/', label, placeholder: 'Name or ID', text: search, fields: { show: 'all' }, isLast: true };
+  return html`<div class="tools">${chips('Which campaigns', shown)} ${searchForm(form)}</div>`;
 }
 
 const legend: readonly (readonly [OutcomeTone, string])[] = [
@@ -206,17 +194,15 @@ function list(page: Page, lines: readonly Html[]): Html {
       <ul class="legend small soft" aria-label="Colours of the progress bars">
         ${legend.map(([tone, text]) => html`<li>${outcome(tone, text)}</li>`)}
       </ul>
-      ${pager(page)}
+      ${
+        page.pages > 1 && page.search !== ''
+          ? html`<span>The first ${pageSize} that match</span>`
+          : pager(
+              ({ page: number = '' }) => withQuery('/', { show: page.show, page: number }),
+              [page.number > 1 && ['Newer', { page: page.number - 1 }], page.number < page.pages && ['Older', { page: page.number + 1 }]],
+              page.pages > 1 ? { says: `Page ${page.number} of ${page.pages}` } : {},
+            )
+      }
     </footer>
   </section>`;
-}
-
-function pager({ show, number, pages, search }: Page): Html | null {
-  if (pages < 2) return null;
-  if (search !== '') return html`<span>The first ${pageSize} that match</span>`;
-  const to = (page: number, text: HtmlValue): Html => html`<a class="btn sm" href="${withQuery('/', { show, page })}">${text}</a>`;
-  return html`<span class="pager">
-    ${number > 1 ? to(number - 1, 'Newer') : null} Page ${number} of ${pages}
-    ${number < pages ? to(number + 1, ['Older', icon('right')]) : null}
-  </span>`;
 }

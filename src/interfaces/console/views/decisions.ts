@@ -1,10 +1,11 @@
-import { link, linkButton, panel } from '../../../presentation/html/elements.ts';
+import { link, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { findUnresolvedPage, readDoubtfulRows } from '../../../ledger/doubt/doubtful-rows.ts';
 import { countUndecidedPeople } from '../../../ledger/read/doubt-counts.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { campaignPath, withQuery } from '../core/links.ts';
 import { campaignName } from '../core/rows.ts';
+import { chip, chips, pager } from '../core/tools.ts';
 import type { View, ViewRequest } from '../core/view.ts';
 import { decisionPanel, decisionsTitle, nobodyWaits, whyTheyWait } from './unresolved.ts';
 
@@ -28,25 +29,16 @@ export async function decisionsView(request: ViewRequest): Promise<View> {
       panels.length > 0
         ? panels
         : panel('People', nobodyWaits('Whoever may have been called without anybody knowing stands here, and is not called again before.')),
-      isFirst && next === null
-        ? null
-        : html`<p class="pager">
-            ${isFirst ? null : linkButton('/decisions', 'First people', 'sm')}
-            ${next === null ? null : linkButton(withQuery('/decisions', next), 'Next people', 'sm')}
-          </p>`,
+      pager((at) => withQuery('/decisions', at), [!isFirst && ['First people', {}], next !== null && ['Next people', next]]),
     ],
   };
 }
 
 function campaignChips(campaigns: readonly Campaign[], people: ReadonlyMap<string, number>): Html {
-  return html`<nav class="chips" aria-label="Campaigns with people to decide about">
-    ${campaigns.map(
-      (campaign) =>
-        html`<a class="chip" href="${campaignPath(campaign.campaignId, '/unresolved')}">
-          ${campaignName(campaign)} <span class="n">${(people.get(campaign.campaignId) ?? 0).toLocaleString('en')}</span>
-        </a>`,
-    )}
-  </nav>`;
+  const shown = campaigns.map((campaign) =>
+    chip(campaignPath(campaign.campaignId, '/unresolved'), campaignName(campaign), people.get(campaign.campaignId) ?? 0),
+  );
+  return chips('Campaigns with people to decide about', shown);
 }
 
 /** A page of people from the one that the address names on; `next`: the address of whoever follows. */

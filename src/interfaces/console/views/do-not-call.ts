@@ -1,11 +1,10 @@
 import { checkDoNotCall, readNumbers, type CheckedNumber } from '../../../operations/control/suppress.ts';
 import { maskedNumber, printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { capital } from '../../../shared/input/figures.ts';
+import { capital, count, plural } from '../../../shared/input/figures.ts';
 import { purposeOf } from '../../../rules/consent.ts';
 import {
   badge,
-  count,
   empty,
   figure,
   figures,
@@ -14,6 +13,7 @@ import {
   linkButton,
   menu,
   menuLink,
+  panel,
   phone,
   table,
 } from '../../../presentation/html/elements.ts';
@@ -22,7 +22,8 @@ import { icon } from '../../../presentation/html/icons.ts';
 import { accountScope, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
 import { entryKinds, readEntryPage, readListFigures, type EntryKind, type ListFigures } from '../../../ledger/read/do-not-call.ts';
 import { entriesPath } from '../core/links.ts';
-import { hidden, readNumberFields } from '../core/fields.ts';
+import { readNumberFields } from '../core/fields.ts';
+import { chip, chips, pager, postButton, searchForm } from '../core/tools.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 import { numbersForm, shownNumber } from '../core/rows.ts';
 
@@ -74,8 +75,8 @@ function buttons(request: ViewRequest): Html {
 function inFigures({ holding, holdingForAll, added, addedInCalls, ending }: ListFigures, now: number): Html {
   return html`<section class="panel" aria-label="In figures">
     ${figures([
-      { name: 'Numbers', value: figure(holding), of: `${holdingForAll.toLocaleString('en')} for all campaigns` },
-      { name: 'Added this week', value: figure(added), of: `${addedInCalls.toLocaleString('en')} asked in a call` },
+      { name: 'Numbers', value: figure(holding), of: `${count(holdingForAll)} for all campaigns` },
+      { name: 'Added this week', value: figure(added), of: `${count(addedInCalls)} asked in a call` },
       { name: 'Expire soon', value: figure(ending), of: ['until ', instant(now + spans.endMs, 'brief')] },
     ])}
   </section>`;
@@ -84,41 +85,40 @@ function inFigures({ holding, holdingForAll, added, addedInCalls, ending }: List
 /** `fields`: what was written, kept where it was refused; a number of a person stands on no page longer than it must. */
 function checkPanel(fields: URLSearchParams | null, checked: CheckedNumber[] | string | null, now: number): Html {
   const [one] = Array.isArray(checked) && checked.length === 1 ? checked : [];
-  return html`<section class="panel" aria-labelledby="check-title">
-    <header>
-      <h2 id="check-title">Is a number on the list?</h2>
-      <p>Up to ${mostChecked.toLocaleString('en')} at once, one a line</p>
-    </header>
-    <form id="check" class="pad tools" method="post" action="/do-not-call">
-      <label class="hidden" for="check-numbers">Phone numbers, one a line</label>
-      <textarea
-        id="check-numbers"
-        class="grows"
-        name="numbers"
-        rows="1"
-        inputmode="tel"
-        placeholder="+1 212 555 0143"
-        autocomplete="off"
-        spellcheck="false"
-        required
-        ${typeof checked === 'string' ? html`aria-invalid="true" aria-describedby="checked"` : null}
-      >
+  return panel(
+    'Is a number on the list?',
+    html`<form id="check" class="pad tools" method="post" action="/do-not-call">
+        <label class="hidden" for="check-numbers">Phone numbers, one a line</label>
+        <textarea
+          id="check-numbers"
+          class="grows"
+          name="numbers"
+          rows="1"
+          inputmode="tel"
+          placeholder="+1 212 555 0143"
+          autocomplete="off"
+          spellcheck="false"
+          required
+          ${typeof checked === 'string' ? html`aria-invalid="true" aria-describedby="checked"` : null}
+        >
 ${fields?.get('numbers') ?? ''}</textarea>
-      <label class="hidden" for="check-region">Country of numbers without +, such as US</label>
-      <input id="check-region" name="region" maxlength="2" size="8" placeholder="Country" value="${fields?.get('region') ?? ''}" />
-      <button class="btn">Check</button>
-      ${
-        typeof checked === 'string'
-          ? html`<p class="error" id="checked" role="alert">${icon('stop')} ${checked}</p>`
-          : one === undefined
-            ? null
-            : html`<p class="outcome wrapped" id="checked" role="status">
-                ${verdict(one)} <span class="soft">${entryTexts(one, now)}</span>
-              </p>`
-      }
-    </form>
-    ${Array.isArray(checked) && one === undefined ? [html`<p role="status">${verdictOf(checked)}</p>`, checkedTable(checked, now)] : null}
-  </section>`;
+        <label class="hidden" for="check-region">Country of numbers without +, such as US</label>
+        <input id="check-region" name="region" maxlength="2" size="8" placeholder="Country" value="${fields?.get('region') ?? ''}" />
+        <button class="btn">Check</button>
+        ${
+          typeof checked === 'string'
+            ? html`<p class="error" id="checked" role="alert">${icon('stop')} ${checked}</p>`
+            : one === undefined
+              ? null
+              : html`<p class="outcome wrapped" id="checked" role="status">
+                  ${verdict(one)} <span class="soft">${entryTexts(one, now)}</span>
+                </p>`
+        }
+      </form>
+      ${Array.isArray(checked) && one === undefined ? [html`<p role="status">${verdictOf(checked)}</p>`, checkedTable(checked, now)] : null}`,
+    html`<p>Up to ${count(mostChecked)} at once, one a line</p>`,
+    'check-title',
+  );
 }
 
 /** What the list says of each number; or why that cannot be said. */
@@ -140,7 +140,7 @@ function verdict({ suppressed }: CheckedNumber): Html {
 
 function verdictOf(checked: readonly CheckedNumber[]): string {
   const kept = checked.filter(({ suppressed }) => suppressed).length;
-  return `${kept.toLocaleString('en')} of ${count(checked.length, 'number')} ${kept === 1 ? 'is' : 'are'} not called.`;
+  return `${count(kept)} of ${plural(checked.length, 'number')} ${kept === 1 ? 'is' : 'are'} not called.`;
 }
 
 function checkedTable(checked: readonly CheckedNumber[], now: number): HtmlValue {
@@ -200,25 +200,18 @@ async function entries(request: ViewRequest, { kinds }: ListFigures): Promise<Ht
   const { kind, page, search } = asked;
   return [
     html`<div class="tools" id="entries-tools">
-      <nav class="chips" aria-label="Which entries">
-        ${entryKinds.map(
-          (each) =>
-            html`<a class="chip" href="${entriesPath({ kind: each })}" ${each === kind && search === '' ? html`aria-current="page"` : null}
-              >${kindWords[each]} <span class="n">${kinds[each].toLocaleString('en')}</span></a
-            > `,
-        )}
-      </nav>
-      <form id="entries-search" class="search end" role="search" method="post" action="${entriesPath({})}">
-        <label class="hidden" for="entries-sought">Search by digits, who added it, reason or campaign</label>${icon('search')}<input
-          id="entries-sought"
-          type="search"
-          name="search"
-          placeholder="Digits, person or reason"
-          autocomplete="off"
-          maxlength="${mostSearched}"
-          value="${search}"
-        />
-      </form>
+      ${chips(
+        'Which entries',
+        entryKinds.map((each) => chip(entriesPath({ kind: each }), kindWords[each], kinds[each], each === kind && search === '')),
+      )}
+      ${searchForm({
+        id: 'entries',
+        path: entriesPath({}),
+        label: 'Search by digits, who added it, reason or campaign',
+        placeholder: 'Digits, person or reason',
+        text: search,
+        isLast: true,
+      })}
       ${numbersForm(request, accountScope, { to: entriesPath({ kind, page }) })}
     </div>`,
     read.length === 0
@@ -257,29 +250,16 @@ function cellsOf(entry: StoredSuppression, request: ViewRequest): Record<string,
   // The form needs the whole number, which stands on the page only for whoever asked for it.
   // A newer consent alone lifts what was taken back for a purpose, and its time is to be told: carillon consent renew.
   const isRemovable = purposeOf(scope) === null && may(request, 'admin') && request.numbersShown(accountScope);
-  return isRemovable ? { ...cells, '': removeForm(entry) } : cells;
-}
-
-/** Leads to the form that says what it will do. */
-function removeForm({ e164, scope }: StoredSuppression): Html {
-  return html`<form class="inline" method="post" action="/do-not-call/remove">
-    ${hidden({ step: 'check', numbers: e164, campaign: scope === accountScope ? '' : scope })}
-    <button class="btn sm bare">Allow again…</button>
-  </form>`;
+  const fields = { step: 'check', numbers: e164, campaign: scope === accountScope ? '' : scope };
+  return isRemovable ? { ...cells, '': postButton('/do-not-call/remove', fields, 'Allow again…', 'sm bare') } : cells;
 }
 
 function pages({ kind, search, page }: Asked, shown: number, hasMore: boolean): Html {
-  const to = (number: number, words: HtmlValue): Html =>
-    search === ''
-      ? html`<a class="btn sm" href="${entriesPath({ kind, page: number })}">${words}</a>`
-      : html`<form class="inline" method="post" action="${entriesPath({})}">
-          ${hidden({ search, page: String(number) })}
-          <button class="btn sm">${words}</button>
-        </form>`;
   const first = (page - 1) * pageSize + 1;
+  const steps = [page > 1 && (['Newer', { page: page - 1 }] as const), hasMore && (['Older', { page: page + 1 }] as const)];
   return html`<footer>
-    <span>${first.toLocaleString('en')}–${(first + shown - 1).toLocaleString('en')}</span>
-    <span class="pager"> ${page > 1 ? to(page - 1, 'Newer') : null} ${hasMore ? to(page + 1, ['Older ', icon('right')]) : null} </span>
+    <span>${count(first)}–${count(first + shown - 1)}</span>
+    ${pager((at) => entriesPath(search === '' ? { kind, page: Number(at['page'] ?? 1) } : {}), steps, { fields: search === '' ? null : { search } })}
   </footer>`;
 }
 

@@ -1,4 +1,5 @@
-import { count, duration, empty, facts, figure, id, instant, panel } from '../../../presentation/html/elements.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
+import { duration, empty, facts, figure, id, instant, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -50,7 +51,7 @@ function headOf(request: ViewRequest, { campaign, row, cells, zones, callee }: P
   return html`${name === '' ? null : html`<b>${name}</b>`}
     <span class="nowrap">${row.e164 === null ? 'No number that can be called' : shownNumber(request, campaignId, row.e164)}</span>
     ${zones.length === 0 ? null : html`<span>${icon('globe')} ${localTime(zones, request.now)}</span>`}
-    <span>${icon('phone')} ${row.attempts.toLocaleString('en')} of ${count(rules.retry.maxAttempts, 'call')}</span>
+    <span>${icon('phone')} ${count(row.attempts)} of ${plural(rules.retry.maxAttempts, 'call')}</span>
     ${row.e164 === null ? null : html`<span>${holding.length === 0 ? 'Not on the do-not-call list' : `On the do-not-call list ${holding.map(scopeText).join(', ')}`}</span>`}`; // prettier-ignore
 }
 
@@ -68,7 +69,7 @@ function cellsPanel(request: ViewRequest, { campaign: { campaignId, rules }, cel
     rest.length === 0
       ? null
       : html`<details id="more-cells">
-          <summary class="pad">${count(rest.length, 'more column')}</summary>
+          <summary class="pad">${plural(rest.length, 'more column')}</summary>
           ${list(rest)}
         </details>`,
   ]);
@@ -175,7 +176,7 @@ function callPanel(request: ViewRequest, { campaign, recipient }: CalleeRow, { a
 function logPanel({ callee, campaign, others }: Person): Html | null {
   if (callee === null || callee.events.length === 0) return null;
   return html`<details class="panel" id="whole-log">
-    <summary class="pad-all"><b>The log</b> <span class="soft">${count(callee.events.length, 'line')}, oldest first</span></summary>
+    <summary class="pad-all"><b>The log</b> <span class="soft">${plural(callee.events.length, 'line')}, oldest first</span></summary>
     ${callee.truncated ? html`<p class="soft pad">The log holds older lines: carillon events prints them.</p>` : null}
     <ol class="story pad">
       ${callee.events.map(
@@ -202,7 +203,7 @@ function elsewherePanel(others: readonly CalleeRow[]): Html | null {
           <a href="${rowPath(campaign.campaignId, recipient.row_number)}">
             ${icon('list')}<span>${campaignName(campaign)}, ${personName(recipient.row_number, recipient.external_id)}</span
             >${rowBadge(recipient)}
-            <small>${count(calls.length, 'call')}. Next: ${nextCallSentence(each)}</small>
+            <small>${plural(calls.length, 'call')}. Next: ${nextCallSentence(each)}</small>
           </a>
         </li>`;
       })}

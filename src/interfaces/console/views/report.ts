@@ -8,7 +8,8 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 import { renderChart } from '../../../presentation/charts/chart.ts';
 import { cutCampaign, details } from '../../../presentation/report/report-data.ts';
 import type { ChartGroup } from '../../../presentation/report/html-report.ts';
-import { waitFor } from '../../../operations/control/read-cache.ts';
+import { readPart } from '../../../operations/control/read-cache.ts';
+import type { CampaignReport } from '../../../ledger/read/campaign-report.ts';
 
 /** More would be a file that nobody reads. */
 const mostOffered = 30;
@@ -42,26 +43,28 @@ function beside(campaignIds: readonly string[]): Html {
   </fieldset>`;
 }
 
-const readWithinMs = 200;
+const drawnWithinMs = 200;
 const againMs = 1_000;
 
 export async function campaignFiguresView(request: ViewRequest): Promise<View> {
   const { context, now, cache } = request;
   const { campaign, campaignId } = await openCampaign(request);
-  const groups = await cache.readWithin(waitFor(campaign.rowsTotal, readWithinMs), `figures ${campaignId}`, async () => {
+  const report = await readPart(context, 'report', { campaign, now });
+  const draw = async (found: CampaignReport) => {
     const { chartGroups } = await import('../../../presentation/report/html-report.ts');
-    return chartGroups(cutCampaign(await context.aside.read('report', campaign, now), details[1])).map(groupPanel);
-  });
-  const shown = groups === null ? null : html`<div class="charts">${groups}</div>`;
+    return chartGroups(cutCampaign(found, details[1])).map(groupPanel);
+  };
+  const groups = report === undefined ? null : await cache.readWithin(drawnWithinMs, `figures ${campaignId}`, () => draw(report));
   return {
     title: 'Figures',
     follows: campaignId,
     ...inCampaign(campaign),
     tabs: campaignNav(campaign, 'figures'),
     ...(groups === null ? { againMs } : {}),
-    body: [
-      shown ?? empty('The figures are being read', 'They stand here as soon as they are there. Without a script, load the page again.'), // prettier-ignore
-    ],
+    body:
+      groups === null
+        ? empty('The figures are being read', 'They stand here as soon as they are there. Without a script, load the page again.')
+        : html`<div class="charts">${groups}</div>`,
   };
 }
 

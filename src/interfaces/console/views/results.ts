@@ -1,11 +1,12 @@
+import { count, plural } from '../../../shared/input/figures.ts';
 import { outcomeOf, outcomes, type Outcome } from '../../../rules/outcome.ts';
-import { count, empty, facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
+import { empty, facts, figure, instant, link, panel, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readResultKeys } from '../../../ledger/read/result-rows.ts';
 import { reportPanel } from './report.ts';
-import { waitFor } from '../../../operations/control/read-cache.ts';
+import { readPart } from '../../../operations/control/read-cache.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { campaignNav, campaignPath, rowsPath } from '../core/links.ts';
 import { openCampaign, inCampaign, rowBadge } from '../core/rows.ts';
@@ -17,18 +18,13 @@ const formats = [
   ['jsonl', 'JSON Lines'],
 ] as const;
 
-/** It is asked of every row. */
-const changedWithinMs = 100;
-
 export async function resultsView(request: ViewRequest): Promise<View> {
   const { cache, context } = request;
   const { campaign, db } = await openCampaign(request);
   const { campaignId, rules } = campaign;
   const status = await readStatus(db, campaign);
   const keys = await cache.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
-  const changedAt = await cache.readWithin(waitFor(campaign.rowsTotal, changedWithinMs), `last change ${campaignId}`, () =>
-    context.aside.read('lastChange', campaignId),
-  );
+  const changedAt = (await readPart(context, 'lastChange', { campaign, now: request.now })) ?? null;
   return {
     title: 'Results',
     follows: campaignId,
@@ -73,8 +69,8 @@ function outcomeTable(campaignId: string, { outcomes: counts, total, done }: Cam
     html`<p class="soft">
       ${
         left === 0
-          ? `All ${count(total, 'person', 'people')} of the list ${total === 1 ? 'has an outcome' : 'have their outcome'}.`
-          : `${count(left, 'person', 'people')} of ${total.toLocaleString('en')} ${left === 1 ? 'has' : 'have'} no outcome yet: the file says in_progress.`
+          ? `All ${plural(total, 'person', 'people')} of the list ${total === 1 ? 'has an outcome' : 'have their outcome'}.`
+          : `${plural(left, 'person', 'people')} of ${count(total)} ${left === 1 ? 'has' : 'have'} no outcome yet: the file says in_progress.`
       }
     </p>`,
   ];

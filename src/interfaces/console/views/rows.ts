@@ -2,14 +2,14 @@ import { empty, figure, link, linkButton, menu, menuLink, phone, scrolled } from
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { hasClosed } from '../../../rules/lifecycle.ts';
-import { plural } from '../../../shared/input/figures.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCells, readPeople, type CampaignRow, type RowOrder } from '../../../ledger/read/campaign-rows.ts';
 import { orderByColumn } from '../../../ledger/rows/list-order.ts';
-import { waitFor } from '../../../operations/control/read-cache.ts';
+import { readPart } from '../../../operations/control/read-cache.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { hidden } from '../core/fields.ts';
+import { pager } from '../core/tools.ts';
 import { campaignNav, campaignPath, fixPath, rowPath, rowsPath } from '../core/links.ts';
 import { inCampaign, numbersForm, openCampaign, personName, shownNumber, stateBadge } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
@@ -17,11 +17,9 @@ import { askedPath, columnsOf, fieldsOf, queryOf, readAsked, type Asked } from '
 import { listCells } from '../core/cells.ts';
 import { drawer } from '../people/drawer.ts';
 import { lastCallOf, nextCallOf, statusOf } from '../people/standing.ts';
-import { chips, countAsked, resultChips, tools } from '../people/tools.ts';
+import { countAsked, resultChips, statusChips, tools } from '../people/tools.ts';
 
 const pageSize = 50;
-/** Where it takes longer, what people wait for is offered by the next look. */
-const waitingWithinMs = 100;
 
 export async function rowsView(request: ViewRequest): Promise<View> {
   const { now, cache, context } = request;
@@ -32,10 +30,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
   const query = { ...queryOf(asked, may(request, 'operate')), order: asked.sort, after: asked.after, limit: pageSize };
   const { rows, next } = await readPeople(db, campaignId, query, now);
   const status = await cache.read(`status ${campaignId}`, () => readStatus(db, campaign));
-  const read = cache.readWithin(waitFor(campaign.rowsTotal, waitingWithinMs), `waiting ${campaignId}`, () =>
-    context.aside.read('waiting', campaign, now),
-  );
-  const waiting = (await read) ?? [];
+  const waiting = (await readPart(context, 'waiting', { campaign, now })) ?? [];
   const isSearch = request.sent !== null;
   const cells = asked.columns.length === 0 ? new Map<number, string>() : await readCells(db, campaignId, rows.map(({ row }) => row)); // prettier-ignore
   const columns = columnsOf(request, list).filter(({ place }) => asked.columns.includes(place));
@@ -57,7 +52,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
     ],
     tabs: campaignNav(campaign, 'rows'),
     body: [
-      chips(campaign, asked, status),
+      statusChips(campaign, asked, status),
       resultChips(campaign, asked, status),
       tools(request, campaign, { asked, waiting }),
       html`<div class="${side === null ? 'people' : 'people with-drawer'}">
@@ -68,8 +63,12 @@ export async function rowsView(request: ViewRequest): Promise<View> {
             rows.length === 0 && asked.after === ''
               ? null
               : html`<footer>
-                  <span>${rows.length.toLocaleString('en')}${shown === null ? ' shown' : ` of ${shown.toLocaleString('en')} people`}</span>
-                  ${pager(campaign, asked, { next, fields: isSearch ? fields : null })}
+                  <span>${count(rows.length)}${shown === null ? ' shown' : ` of ${count(shown)} people`}</span>
+                  ${pager(
+                    ({ after = '' }) => (isSearch ? rowsPath(campaignId) : askedPath(campaign, asked, { after: String(after) })),
+                    [asked.after !== '' && ['First', { after: '' }], next !== null && ['Next', { after: next }]],
+                    { fields: isSearch ? Object.fromEntries(fields) : null },
+                  )}
                 </footer>`
           }
         </section>
@@ -175,17 +174,4 @@ function personLine(request: ViewRequest, campaign: Campaign, { asked, row, cell
     <td class="nowrap" data-label="Last call">${lastCallOf(row)}</td>
     <td class="nowrap" data-label="Next call">${nextCallOf(row, request.now)}</td>
   </tr>`; // prettier-ignore
-}
-
-function pager(campaign: Campaign, asked: Asked, { next, fields }: { next: string | null; fields: URLSearchParams | null }): Html {
-  const button = (after: string, words: HtmlValue): Html => {
-    if (fields === null) return linkButton(askedPath(campaign, asked, { after }), words, 'sm');
-    return html`<form class="inline" method="post" action="${rowsPath(campaign.campaignId)}">
-      ${hidden({ ...Object.fromEntries(fields), after })}
-      <button class="btn sm">${words}</button>
-    </form>`;
-  };
-  return html`<span class="pager">
-    ${asked.after === '' ? null : button('', 'First')} ${next === null ? null : button(next, html`Next ${icon('right')}`)}
-  </span>`;
 }

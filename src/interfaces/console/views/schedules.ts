@@ -1,3 +1,4 @@
+import { count } from '../../../shared/input/figures.ts';
 import type { ScheduleView } from '../../../operations/control/schedules/view.ts';
 import {
   badge,
@@ -12,7 +13,6 @@ import {
   outcome,
   table,
   two,
-  type OutcomeTone,
   type Row,
   type Tone,
 } from '../../../presentation/html/elements.ts';
@@ -21,11 +21,12 @@ import type { IconName } from '../../../presentation/html/icons.ts';
 import { recurrenceText, zoneText } from '../../../presentation/words/recurrence.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { findCampaign, goingStates, type Campaign } from '../../../ledger/rows/campaigns.ts';
+import { findCampaign, goingStates } from '../../../ledger/rows/campaigns.ts';
 import { listSchedules } from '../../../ledger/campaign/schedules.ts';
 import { peopleOf } from '../campaign/progress.ts';
 import { askSchedules } from '../actions/schedules.ts';
 import { campaignPath, schedulePath } from '../core/links.ts';
+import { stateBadge } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const states: Readonly<Record<ScheduleView['state'], readonly [Tone, string, IconName]>> = {
@@ -120,16 +121,6 @@ function nextRuns(request: ViewRequest, { state, nextAt, campaignId }: ScheduleV
   return state === 'missing' ? muted(`none: delete ${campaignId}, or create it again`) : muted('none left');
 }
 
-const tones: Readonly<Partial<Record<Campaign['state'], readonly [OutcomeTone, string]>>> = {
-  completed: ['reached', 'Done'],
-  running: ['calling', 'Calling'],
-  scheduled: ['waiting', 'Scheduled'],
-  draining: ['calling', 'Finishing'],
-  paused: ['decide', 'Paused'],
-  cancelled: ['stopped', 'Cancelled'],
-  failed: ['cannot', 'Failed'],
-};
-
 async function lastRun(request: ViewRequest, { last }: ScheduleView): Promise<HtmlValue> {
   if (last === null) return muted('none yet');
   const { campaignId, result, reason, scheduledAt } = last;
@@ -140,10 +131,9 @@ async function lastRun(request: ViewRequest, { last }: ScheduleView): Promise<Ht
     const words = result === 'beginning' ? outcome('waiting', 'Beginning') : outcome('decide', 'Not started');
     return two([words, reason === null ? null : html` <span class="soft whole">${printable(reason)}</span>`], at);
   }
-  const [tone, word] = tones[campaign.state] ?? ['waiting', campaign.state];
   const people = peopleOf(await readStatus(db, campaign));
-  const figures = `${people.done.toLocaleString('en')} of ${people.whole.toLocaleString('en')} done`;
-  return two(link(campaignPath(campaignId), outcome(tone, `${word}, ${figures}`)), at);
+  const figures = `${count(people.done)} of ${count(people.whole)} done`;
+  return two(link(campaignPath(campaignId), [stateBadge(campaign.state), ` ${figures}`]), at);
 }
 
 function actionsOf(mayEdit: boolean, { campaignId, state, isRunning, last }: ScheduleView): Html {

@@ -1,4 +1,5 @@
-import { count, empty, link, scrolled } from '../../../presentation/html/elements.ts';
+import { plural } from '../../../shared/input/figures.ts';
+import { empty, link, panel, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -38,13 +39,13 @@ function form(request: ViewRequest, text: string): Html {
 async function results(request: ViewRequest, text: string): Promise<Html> {
   const asked = { text, everywhere: may(request, 'operate'), limit: most };
   const { people, isComplete } = await searchPeople(request.context, asked, request.now);
-  return html`<section class="panel" aria-labelledby="found">
-    <header>
-      <h2 id="found">${isComplete ? count(people.length, 'person', 'people') : `The first ${count(people.length, 'person', 'people')}`}</h2>
-      <p>${isComplete ? 'newest campaign first' : 'There may be more: write more of it'}</p>
-    </header>
-    ${people.length === 0 ? empty('No one matches', 'Write another part of it, or look into one campaign.') : foundTable(request, people)}
-  </section>`;
+  const found = plural(people.length, 'person', 'people');
+  return panel(
+    isComplete ? found : `The first ${found}`,
+    people.length === 0 ? empty('No one matches', 'Write another part of it, or look into one campaign.') : foundTable(request, people),
+    html`<p>${isComplete ? 'newest campaign first' : 'There may be more: write more of it'}</p>`,
+    'found',
+  );
 }
 
 function foundTable(request: ViewRequest, people: readonly FoundPerson[]): Html {

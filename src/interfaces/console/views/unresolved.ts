@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { givenUp } from '../../../rules/attempts/retry-schedule.ts';
 import { notToldApart } from '../../../rules/disposition.ts';
-import { count, duration, empty, figure, id, instant, link, linkButton, panel, scrolled } from '../../../presentation/html/elements.ts';
+import { duration, empty, figure, id, instant, link, linkButton, panel, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { findUnresolvedPage, readDoubtfulRows, type DoubtfulRow, type PossibleRecord } from '../../../ledger/doubt/doubtful-rows.ts';
 import { countUndecided, countUnresolved } from '../../../ledger/read/doubt-counts.ts';
 import { causeText } from '../../../presentation/words/needs.ts';
-import { capital } from '../../../shared/input/figures.ts';
+import { capital, count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { campaignPath, rowPath, withQuery } from '../core/links.ts';
-import { hidden } from '../core/fields.ts';
+import { pager, postButton } from '../core/tools.ts';
 import { inCampaign, numbersForm, openCampaign, personName, shownNumber } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
@@ -42,19 +42,14 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
             'People',
             nobodyWaits(open === 0 ? 'What became of each call is known, or is still being looked for.' : link(path, 'First people')),
           ),
-      afterRow === 0 && next === null
-        ? null
-        : html`<p class="pager">
-            ${afterRow > 0 ? linkButton(path, 'First people', 'sm') : null}
-            ${next === null ? null : linkButton(`${path}?after=${next}`, 'Next people', 'sm')}
-          </p>`,
+      pager((at) => withQuery(path, at), [afterRow > 0 && ['First people', {}], next !== null && ['Next people', { after: next }]]),
       causesPanel(causes),
     ],
   };
 }
 
 export function decisionsTitle(open: number): string {
-  return open === 0 ? 'Nobody needs a decision' : `${count(open, 'person needs', 'people need')} a decision`;
+  return open === 0 ? 'Nobody needs a decision' : `${plural(open, 'person needs', 'people need')} a decision`;
 }
 
 export const whyTheyWait = 'Nobody knows whether they were called. Nobody is called twice by accident, so they wait for you.';
@@ -72,8 +67,8 @@ function togetherButtons(
   const path = campaignPath(campaignId, '/resolve');
   const again = open - apart;
   return [
-    again > 0 ? linkButton(`${path}?decision=redial`, `Call ${again === 1 ? '1 person' : again.toLocaleString('en')} again…`) : null,
-    linkButton(`${path}?decision=give_up`, open === 1 ? 'Leave 1 open…' : `Leave all ${open.toLocaleString('en')} open…`),
+    again > 0 ? linkButton(`${path}?decision=redial`, `Call ${again === 1 ? '1 person' : count(again)} again…`) : null,
+    linkButton(`${path}?decision=give_up`, open === 1 ? 'Leave 1 open…' : `Leave all ${count(open)} open…`),
   ];
 }
 
@@ -109,7 +104,7 @@ export function decisionPanel(request: ViewRequest, campaignId: string, { recipi
         ? html`<p class="pad soft">No record comes into question. Whoever is called again may be called a second time.</p>`
         : mayDecide
           ? calls.map((call) => recordTable(path, { ...call, name, from, several: calls.length > 1 }))
-          : html`<p class="pad soft">${count(records, 'record')} may be this call.</p>`
+          : html`<p class="pad soft">${plural(records, 'record')} may be this call.</p>`
     }
     ${
       mayDecide
@@ -140,7 +135,7 @@ interface CallInDoubt {
 }
 
 function recordTable(path: string, { attempt, records, name, from, several }: CallInDoubt): Html {
-  const may = `${count(records.length, 'record')} may be ${several ? `call ${attempt.number}` : 'this call'}`;
+  const may = `${plural(records.length, 'record')} may be ${several ? `call ${attempt.number}` : 'this call'}`;
   return scrolled(`${may} to ${name}`, {
     heads: [
       html`<th scope="col">${may}${several ? html`, requested ${instant(attempt.posted_at, 'minute')}` : null}</th>`,
@@ -162,7 +157,7 @@ function recordLine(
         <span>${openingLine === null ? html`<span class="soft">No words in it</span>` : html`<q>${printable(openingLine)}</q>`}</span>
         <small>
           ${instant(startedAt, 'full')}${durationMs === null ? null : html`, ${figure(duration(durationMs))}`}${callResult === null ? null : `, ${printable(callResult)}`},
-          ${count(userTurns, 'reply', 'replies')}, ${id(printable(conversationId))}
+          ${plural(userTurns, 'reply', 'replies')}, ${id(printable(conversationId))}
         </small>
       </span>
     </th>
@@ -176,8 +171,5 @@ function recordLine(
 }
 
 function decide(path: string, { text, ...fields }: Record<'decision' | 'from' | 'conversation' | 'text', string>): Html {
-  return html`<form class="inline" method="post" action="${path}/resolve">
-    ${hidden({ key: randomUUID(), ...fields })}
-    <button class="btn sm${fields.decision === 'theirs' ? '' : ' bare'}">${text}</button>
-  </form>`;
+  return postButton(`${path}/resolve`, { key: randomUUID(), ...fields }, text, fields.decision === 'theirs' ? 'sm' : 'sm bare');
 }

@@ -24,13 +24,13 @@ export interface FileImport {
  * takes more than the ledger is loaded when it is asked for.
  */
 export const works = {
-  forecast: async ({ db }: Store, campaign: Campaign, status: Pick<CampaignStatus, 'dispositions'>, now: number) =>
+  forecast: async ({ db }: Store, campaign: Campaign, now: number, status: Pick<CampaignStatus, 'dispositions'>) =>
     (await import('./forecast.ts')).readForecast(db, campaign, status, now),
   waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) => readWaiting(db, campaign, now),
   hours: async ({ db }: Store, campaign: Campaign, now: number) => readClockStrip(db, campaign, now),
   course: async ({ db }: Store, campaign: Campaign, now: number) => readCourse(db, campaign, now),
-  talk: async ({ db }: Store, campaignId: string) => readTalkTotal(db, campaignId),
-  lastChange: async ({ db }: Store, campaignId: string) => lastChange(db, campaignId),
+  talk: async ({ db }: Store, { campaignId }: Pick<Campaign, 'campaignId'>) => readTalkTotal(db, campaignId),
+  lastChange: async ({ db }: Store, { campaignId }: Pick<Campaign, 'campaignId'>) => lastChange(db, campaignId),
   report: async (store: Store, campaign: Campaign, now: number) => readCampaignReport(store, campaign, now),
   htmlReport: async (store: Store, asked: { campaigns: readonly Campaign[]; now: number; people: boolean }) => {
     const { readReportData } = await import('../../../presentation/report/report-data.ts');

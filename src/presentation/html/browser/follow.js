@@ -8,13 +8,12 @@ const againMs = 1000;
  * How a page is followed.
  *
  * @typedef {object} Followed
- * @property {() => Promise<string | null | { off: string }>} view The fresh markup; null when nothing is to be shown of the answer, and
- *   words that say why there is none.
- * @property {() => string | null} events Where server-sent events come from; null for a view that changes for none.
- * @property {(path: string, signal: AbortSignal) => Promise<Response>} ask With what the page's server wants to know who asks.
+ * @property {() => Promise<string | null | { off: string }>} view The fresh markup, null to keep what is shown, or why there is none.
+ * @property {() => string | null} events Address of server-sent events; null for a view that changes for none.
+ * @property {(path: string, signal: AbortSignal) => Promise<Response>} ask With the token or session of the page.
  * @property {(type: string) => boolean} concerns Whether the view changes for an event of that type.
  * @property {number} leastMs Between two looks.
- * @property {boolean} isFresh Whether the page came with its data, so that a first look is not needed.
+ * @property {boolean} isFresh Whether the page came with its data.
  * @property {() => boolean} [isHeld] Whether the viewer is at something that must not move under their hands.
  */
 

@@ -3,6 +3,8 @@ declare const Idiomorph: {
   morph(
     old: Element,
     fresh: string,
-    options: { callbacks?: { beforeAttributeUpdated?: (name: string, element: Element) => boolean } },
+    options: {
+      callbacks?: { beforeAttributeUpdated?: (name: string, element: Element) => boolean; beforeNodeMorphed?: (old: Node) => boolean };
+    },
   ): void;
 };

@@ -30,7 +30,11 @@ export function show(/** @type {string} */ markup) {
   const focused = document.activeElement;
   const wasInside = app.contains(focused);
   Idiomorph.morph(app, template.innerHTML, {
-    callbacks: { beforeAttributeUpdated: (name, element) => !isKept(name, element) },
+    callbacks: {
+      beforeAttributeUpdated: (name, element) => !isKept(name, element),
+      // The example follows what is written; what is stored knows nothing of that yet.
+      beforeNodeMorphed: (node) => !(node instanceof Element && node.id === 'example' && isTouched(document.forms.namedItem('form-words'))),
+    },
   });
   const main = byId('main');
   // Whoever stood on something that is gone goes on from the top of what is shown.
@@ -40,12 +44,15 @@ export function show(/** @type {string} */ markup) {
   tick();
 }
 
+function isTouched(/** @type {HTMLFormElement | null} */ form) {
+  return [...(form?.elements ?? [])].some((each) => touched.has(each));
+}
+
 /** What the viewer has done to it, and a recording that is being heard. */
 function isKept(/** @type {string} */ name, /** @type {Element} */ element) {
   if (name === 'open') return element.nodeName === 'DETAILS';
   // Text that was written over an older version is sent as that.
-  if (element instanceof HTMLInputElement && element.name === 'version')
-    return [...(element.form?.elements ?? [])].some((each) => touched.has(each));
+  if (element instanceof HTMLInputElement && element.name === 'version') return isTouched(element.form);
   if (name === 'src') return element instanceof HTMLAudioElement && !element.paused;
   return ['value', 'checked', 'selected'].includes(name) && touched.has(element.closest('select') ?? element);
 }

@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { actions } from '../../../../src/interfaces/console/actions/all.ts';
+import { operations } from '../../../../src/operations/list.ts';
 import { views } from '../../../../src/interfaces/console/views/all.ts';
 import { mayAct } from '../../../../src/ledger/console/tokens.ts';
 import { browserTest } from '../../../sandbox/page/window.ts';
@@ -34,13 +35,13 @@ browserTest('every form is for its role alone, is named and fits a phone, has a 
 async function wrongOffers(console: ConsoleWorld, examples: Readonly<Record<string, readonly string[]>>): Promise<string[]> {
   const found: string[] = [];
   for (const role of ['read', 'operate'] as const) {
-    const denied = actions.filter((action) => !mayAct(role, action.role));
+    const denied = actions.filter(({ op }) => !mayAct(role, operations[op].role));
     const addresses = denied.map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`));
-    for (const [nth, { path, role: wanted }] of denied.entries()) {
+    for (const [nth, { path, op }] of denied.entries()) {
       const [at = ''] = examples[path] ?? [];
       // What is sent is refused in the same way, whatever it is.
       const { status, text } = nth % 8 === 0 ? await console.post(at, {}, role) : await console.get(at, role);
-      if (status !== 403 || !text.includes(`takes the role ${wanted}`)) found.push(`${at} answers ${role} with ${status}`);
+      if (status !== 403 || !text.includes(`takes the role ${operations[op].role}`)) found.push(`${at} answers ${role} with ${status}`);
     }
     for (const at of Object.keys(views).flatMap((view) => examples[view] ?? []))
       for (const [, to = ''] of (await console.text(at, role)).matchAll(/(?:href|action)="([^"?#]*)/g))
