@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import { tables } from '../../src/ledger/schema.ts';
 import { findSchedule, putSchedule } from '../../src/ledger/campaign/schedules.ts';
 import { readRowKey } from '../../src/ledger/campaign/row-hash.ts';
+import type { Column } from '../../src/ledger/columns.ts';
 import { LedgerOlderError } from '../../src/ledger/ledger-older.ts';
 import { RecipientEditor } from '../../src/ledger/people/edit-recipients.ts';
 import { termsOf } from '../../src/ledger/rows/row-terms.ts';
@@ -30,17 +32,14 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   const guard = dialect === 'sqlite' ? 'events_no_update' : 'events_append_only on events';
   await sql.raw(`drop trigger ${guard}`).execute(db);
   await db.updateTable('events').set({ data }).where('type', '=', 'campaign.rows').execute();
-  await sql`alter table recipients drop column terms`.execute(db);
   await sql`update recipients set rank = case when state = 'waiting' and called = 1 then 0 else 1 end`.execute(db);
-  await sql`alter table recipients drop column called`.execute(db);
   await sql`alter table recipients rename column rank to tier`.execute(db);
   await sql`drop index recipients_result`.execute(db);
   await sql`drop index recipients_sample`.execute(db);
-  const columns = `posts.caller_check callers.answered_at recipients.taken_out_at campaigns.let_queued campaigns.api campaigns.file
-    campaigns.goal_round campaigns.pilot_sample campaigns.pilot_state campaigns.pilot_agent campaigns.gates recipients.sample attempts.result
-    attempts.asks recipients.promise_id attempts.asks_at recipients.result schedules.list_encoding attempts.over_at batches.not_found_at
-    batches.withdraw_asked_at tokens.used_real posts.absent_at agents.naming_run`;
-  for (const column of columns.split(/\s+/)) await sql.raw(`alter table ${column.replace('.', ' drop column ')}`).execute(db);
+  for (const [table, columns] of Object.entries(tables)) {
+    const later = Object.entries<Column>(columns).filter(([, { since = 0 }]) => since >= 8);
+    for (const [name] of later) await sql.raw(`alter table ${table} drop column ${name}`).execute(db);
+  }
   for (const name of 'promises house_rules list_orders list_cells'.split(' ')) await sql.raw(`drop table ${name}`).execute(db);
   const indexes = 'batches_caller recipients_consent recipients_standing recipients_next attempts_posted';
   for (const name of indexes.split(' ')) await sql.raw(`drop index ${name}`).execute(db);

@@ -1,0 +1,75 @@
+import { sql, type CreateTableBuilder, type Generated, type Kysely } from 'kysely';
+import type { StoreDialect } from './tx.ts';
+
+/** A column as it is declared once: its type in both databases, and what it holds for the program. */
+export interface Column<Type = unknown> {
+  readonly type: 'text' | 'bytes' | 'integer' | 'sequence';
+  readonly use: 'key' | 'value' | 'nullable';
+  readonly standard?: string | number;
+  /** Number of the migration that added it to its table; absent: it came with the table. */
+  readonly since?: number | undefined;
+  /** For types alone. */
+  readonly holds?: Type;
+}
+
+type Since = number | undefined;
+
+export const textKey = (): Column<string> => ({ type: 'text', use: 'key' });
+export const integerKey = (): Column<number> => ({ type: 'integer', use: 'key' });
+export const text = <Type extends string = string>(): Column<Type> => ({ type: 'text', use: 'value' });
+export const textOrNull = <Type extends string = string>(since?: Since): Column<Type | null> => ({ type: 'text', use: 'nullable', since });
+export const integer = (): Column<number> => ({ type: 'integer', use: 'value' });
+export const integerOrNull = (since?: Since): Column<number | null> => ({ type: 'integer', use: 'nullable', since });
+export const bytes = (): Column<Uint8Array> => ({ type: 'bytes', use: 'value' });
+/** Numbers that the database gives out. */
+export const sequence = (): Column<Generated<number>> => ({ type: 'sequence', use: 'value' });
+
+export function textOr<Type extends string>(standard: NoInfer<Type>, since?: Since): Column<Generated<Type>> {
+  return { type: 'text', use: 'value', standard, since };
+}
+
+export function integerOr<Type extends number = number>(standard: NoInfer<Type>, since?: Since): Column<Generated<Type>> {
+  return { type: 'integer', use: 'value', standard, since };
+}
+
+type Columns = Readonly<Record<string, Column>>;
+
+export type RowTypes<Tables extends Readonly<Record<string, Columns>>> = {
+  [Table in keyof Tables]: { [Name in keyof Tables[Table]]: Tables[Table][Name] extends Column<infer Type> ? Type : never };
+};
+
+/** Integers are 64 bits wide in both databases: epoch milliseconds do not fit into PostgreSQL's `integer`. */
+const typesIn = {
+  sqlite: { text: 'text', bytes: 'bytea', integer: 'bigint', sequence: 'integer primary key autoincrement' },
+  postgres: { text: 'text', bytes: 'bytea', integer: 'bigint', sequence: 'bigint generated always as identity primary key' },
+} as const;
+
+/** Creates a table as its first migration did: without columns that were added later. `former`: names that columns had then. */
+export async function createTable<Tables>(
+  db: Kysely<Tables>,
+  dialect: StoreDialect,
+  name: string,
+  columns: Columns,
+  former: Readonly<Record<string, string>>,
+): Promise<void> {
+  let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
+  const first = Object.entries(columns).filter(([, { since }]) => since === undefined);
+  for (const [column, { type, use, standard }] of first) {
+    table = table.addColumn(former[column] ?? column, sql.raw(typesIn[dialect][type]), (built) => {
+      const filled = standard === undefined ? built : built.defaultTo(standard);
+      return use === 'nullable' || type === 'sequence' ? filled : filled.notNull();
+    });
+  }
+  const key = first.filter(([, { use }]) => use === 'key').map(([column]) => column);
+  await (key.length === 0 ? table : table.addPrimaryKeyConstraint(`${name}_pk`, key)).execute();
+}
+
+/** Adds the columns of one migration to tables that are there. */
+export async function addColumns<Tables>(db: Kysely<Tables>, tables: Readonly<Record<string, Columns>>, migration: number): Promise<void> {
+  for (const [table, columns] of Object.entries(tables))
+    for (const [name, { type, standard, since }] of Object.entries(columns)) {
+      if (since !== migration) continue;
+      const rest = standard === undefined ? '' : ` not null default ${typeof standard === 'string' ? `'${standard}'` : standard}`;
+      await sql.raw(`alter table ${table} add column ${name} ${typesIn.sqlite[type]}${rest}`).execute(db);
+    }
+}
