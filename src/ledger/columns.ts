@@ -1,5 +1,4 @@
 import { sql, type CreateTableBuilder, type Generated, type Kysely } from 'kysely';
-import type { StoreDialect } from './tx.ts';
 
 /** A column as it is declared once: its type in both databases, and what it holds for the program. */
 export interface Column<Type = unknown> {
@@ -47,7 +46,7 @@ const typesIn = {
 /** Creates a table as its first migration did: without columns that were added later. `former`: names that columns had then. */
 export async function createTable<Tables>(
   db: Kysely<Tables>,
-  dialect: StoreDialect,
+  dialect: keyof typeof typesIn,
   name: string,
   columns: Columns,
   former: Readonly<Record<string, string>>,

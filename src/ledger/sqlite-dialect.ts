@@ -4,10 +4,10 @@ import { cachePrepared, isBusy, openSqliteFile } from './sqlite-file.ts';
 import type { Queries } from './tx.ts';
 
 /** Migrations run in a transaction, so that a crash leaves either the old schema or the new one. */
-class TransactionalSqliteAdapter extends SqliteAdapter {
+export class TransactionalSqliteAdapter extends SqliteAdapter {
   readonly #opened: { database?: SqliteDatabase };
 
-  constructor(opened: { database?: SqliteDatabase }) {
+  constructor(opened: { database?: SqliteDatabase } = {}) {
     super();
     this.#opened = opened;
   }
@@ -42,13 +42,17 @@ class ImmediateSqliteDriver extends SqliteDriver {
       }
   }
 
-  /** A full disk, or one that fails, has ended the transaction already: what is to be told is that, and not that there is none. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    try {
-      await super.rollbackTransaction(connection);
-    } catch (error) {
-      if (!/no transaction is active/.test((error as Error).message)) throw error;
-    }
+    await forgiveEnded(super.rollbackTransaction(connection));
+  }
+}
+
+/** A full disk, or one that fails, has ended the transaction already: what is to be told is that, and not that there is none. */
+export async function forgiveEnded(rollback: Promise<unknown>): Promise<void> {
+  try {
+    await rollback;
+  } catch (error) {
+    if (!/no transaction is active/.test((error as Error).message)) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { moveBatch } from '../batch-moves.ts';
+import { moveBatch } from '../rows/batch-moves.ts';
 import { deepSweepPauseMs, findOpenBatches, settleDeadline, skipGap, type OpenBatch } from '../doubt/open-batches.ts';
 import { notToldApart, type AttemptResult } from '../../rules/disposition.ts';
 import { readAccount } from '../limits/account-pace.ts';

@@ -1,7 +1,7 @@
 import { acceptedLate, carriedOutTwice } from '../../rules/disposition.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import type { Found } from '../../rules/correlation/call-report.ts';
-import { moveBatch } from '../batch-moves.ts';
+import { moveBatch } from '../rows/batch-moves.ts';
 import { findEvidenceFor } from '../dial/evidence.ts';
 import { applyRefusal } from '../dial/refusal.ts';
 import { confirmBatch, countAsUnknown, releaseAsAbsent } from '../dial/verdicts.ts';

@@ -1,4 +1,4 @@
-import { batchStateEvent } from '../batch-moves.ts';
+import { batchStateEvent } from '../rows/batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
 import { lacksOfHouse } from '../../rules/house-rules.ts';

@@ -1,4 +1,4 @@
-import { batchStateEvent, moveBatch } from '../batch-moves.ts';
+import { batchStateEvent, moveBatch } from '../rows/batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { acceptedLate } from '../../rules/disposition.ts';
 import { unansweredAttemptStates, type BatchState } from '../../rules/ledger.ts';

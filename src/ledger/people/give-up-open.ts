@@ -1,4 +1,4 @@
-import { moveBatch } from '../batch-moves.ts';
+import { moveBatch } from '../rows/batch-moves.ts';
 import { sql } from 'kysely';
 import { callingAttemptStates } from '../../rules/ledger.ts';
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';

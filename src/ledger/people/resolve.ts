@@ -1,4 +1,4 @@
-import { moveBatch } from '../batch-moves.ts';
+import { moveBatch } from '../rows/batch-moves.ts';
 import { updateRecipient } from '../updates.ts';
 import { RefusedError } from '../ledger-error.ts';
 import { notToldApart } from '../../rules/disposition.ts';

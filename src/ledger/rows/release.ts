@@ -4,7 +4,7 @@ import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { endsRow } from '../../rules/talk-results.ts';
 import { appendEvents } from '../events.ts';
-import { batchStateEvent } from '../batch-moves.ts';
+import { batchStateEvent } from './batch-moves.ts';
 import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { finishRecipients, requeueRecipient, requireRecipient, type Finish } from './recipients.ts';

@@ -1,6 +1,6 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { cachePrepared, isBusy, openSqliteFile } from '../sqlite-file.ts';
-import { carryError, type CarriedError } from './thread.ts';
+import { answerOwner } from './thread.ts';
 
 /** The program of a thread with a connection of its own: SQLite keeps whoever asks it busy until it has answered. */
 const { path, cacheKib } = workerData as SqliteThreadInput;
@@ -23,18 +23,11 @@ function run({ sql, parameters }: SqliteQuestion): SqliteAnswer {
       if (statement.reader) return { rows: statement.all(parameters), changes: null };
       return { rows: [], changes: Number(statement.run(parameters).changes) };
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= giveUpAt) return { error: carryError(error) };
+      if (!isBusy(error) || performance.now() >= giveUpAt) throw error;
     }
 }
 
-parentPort?.on('message', (question: SqliteQuestion | 'close') => {
-  if (question !== 'close') {
-    parentPort?.postMessage(run(question), []);
-    return;
-  }
-  database?.close();
-  parentPort?.close();
-});
+answerOwner(run, () => database?.close());
 
 export interface SqliteThreadInput {
   path: string;
@@ -47,4 +40,8 @@ export interface SqliteQuestion {
   parameters: readonly unknown[];
 }
 
-export type SqliteAnswer = { rows: unknown[]; changes: number | null } | { error: CarriedError };
+export interface SqliteAnswer {
+  rows: unknown[];
+  /** Null: the statement reads. */
+  changes: number | null;
+}

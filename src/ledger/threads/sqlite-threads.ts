@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import type { Worker } from 'node:worker_threads';
-import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { CompiledQuery, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely';
 import type { SqliteAnswer, SqliteQuestion, SqliteThreadInput } from './sqlite-thread.ts';
-import { programBeside, revivedError, startThread } from './thread.ts';
+import { forgiveEnded, TransactionalSqliteAdapter } from '../sqlite-dialect.ts';
+import { programBeside, Threads } from './thread.ts';
 
 const program = programBeside('sqlite-thread', import.meta.url);
 /** More only get into each other's way on a machine with few processors; one costly statement leaves others a thread. */
@@ -18,35 +17,30 @@ const cacheKib = 16 * 1024;
 export function createThreadedSqliteDialect(path: string): Dialect {
   return {
     createDriver: () => new ThreadedSqliteDriver(path),
-    createAdapter: () => new TransactionalAdapter(),
+    createAdapter: () => new TransactionalSqliteAdapter(),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
 }
 
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-}
-
 class ThreadedSqliteDriver implements Driver {
-  readonly #writer: SqliteThreads;
-  readonly #readers: SqliteThreads;
+  readonly #writer: Threads<SqliteQuestion>;
+  readonly #readers: Threads<SqliteQuestion>;
   readonly #holders = new Set<DatabaseConnection>();
   /** Ends when nobody holds the writing connection any more. */
   #turn: Promise<void> = Promise.resolve();
   #endTurn = (): void => {};
 
   constructor(path: string) {
-    this.#writer = new SqliteThreads({ path, cacheKib }, 1);
-    this.#readers = new SqliteThreads({ path, cacheKib }, mostReaders);
+    const input: SqliteThreadInput = { path, cacheKib };
+    this.#writer = new Threads(program, input, { most: 1, keep: true });
+    this.#readers = new Threads(program, input, { most: mostReaders, keep: true });
   }
 
   async init(): Promise<void> {
     // Whatever is wrong with the file shows here; and nobody waits for a thread to begin.
     const first = CompiledQuery.raw('select count(*) from sqlite_master');
-    await Promise.all([this.#writer.ask(first), ...Array.from({ length: mostReaders }, () => this.#readers.ask(first))]);
+    await Promise.all([ask(this.#writer, first), ...Array.from({ length: mostReaders }, () => ask(this.#readers, first))]);
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -67,20 +61,15 @@ class ThreadedSqliteDriver implements Driver {
     await this.#takeTurn();
     this.#holders.add(connection);
     // Deferred, one that reads and then writes could fail half-way when another process wrote in between.
-    await this.#writer.ask(CompiledQuery.raw('begin immediate'));
+    await ask(this.#writer, CompiledQuery.raw('begin immediate'));
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#writer.ask(CompiledQuery.raw('commit'));
+    await ask(this.#writer, CompiledQuery.raw('commit'));
   }
 
-  /** A full disk, or one that fails, has ended the transaction already: what is to be told is that, and not that there is none. */
   async rollbackTransaction(): Promise<void> {
-    try {
-      await this.#writer.ask(CompiledQuery.raw('rollback'));
-    } catch (error) {
-      if (!/no transaction is active/.test((error as Error).message)) throw error;
-    }
+    await forgiveEnded(ask(this.#writer, CompiledQuery.raw('rollback')));
   }
 
   async destroy(): Promise<void> {
@@ -88,11 +77,11 @@ class ThreadedSqliteDriver implements Driver {
   }
 
   async #run<Row>(connection: DatabaseConnection, query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#holders.has(connection)) return this.#writer.ask(query);
-    if (isReading(query)) return this.#readers.ask(query);
+    if (this.#holders.has(connection)) return ask(this.#writer, query);
+    if (isReading(query)) return ask(this.#readers, query);
     await this.#takeTurn();
     try {
-      return await this.#writer.ask(query);
+      return await ask(this.#writer, query);
     } finally {
       this.#endTurn();
     }
@@ -116,74 +105,9 @@ function isReading({ query, sql }: CompiledQuery): boolean {
   );
 }
 
-interface Waiting {
-  question: SqliteQuestion;
-  answer: (given: SqliteAnswer) => void;
-  fail: (error: Error) => void;
-}
+type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 
-/** A thread, and what it is being asked; null while it rests. */
-interface Thread {
-  worker: Worker;
-  asked: Waiting | null;
-}
-
-/** Threads that answer what comes, each one statement at a time, in the order in which it came. They are started as they are needed. */
-class SqliteThreads {
-  readonly #input: SqliteThreadInput;
-  readonly #most: number;
-  readonly #threads = new Set<Thread>();
-  readonly #waiting: Waiting[] = [];
-
-  constructor(input: SqliteThreadInput, most: number) {
-    this.#input = input;
-    this.#most = most;
-  }
-
-  async ask<Row>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<Row>> {
-    const given = await new Promise<SqliteAnswer>((answer, fail) => {
-      this.#waiting.push({ question: { sql, parameters }, answer, fail });
-      this.#next();
-    });
-    if ('error' in given) throw revivedError(given.error);
-    const { rows, changes } = given;
-    return { rows: rows as Row[], ...(changes === null ? {} : { numAffectedRows: BigInt(changes) }) };
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(
-      [...this.#threads].map(async ({ worker }) => {
-        const ended = once(worker, 'exit');
-        worker.postMessage('close', []);
-        await ended;
-      }),
-    );
-  }
-
-  #next(): void {
-    if (this.#waiting.length === 0) return;
-    const resting = [...this.#threads].find(({ asked }) => asked === null);
-    const thread = resting ?? (this.#threads.size < this.#most ? this.#start() : undefined);
-    if (thread === undefined) return;
-    thread.asked = this.#waiting.shift() as Waiting;
-    thread.worker.postMessage(thread.asked.question, []);
-  }
-
-  #start(): Thread {
-    const thread: Thread = { worker: startThread(program, this.#input), asked: null };
-    this.#threads.add(thread);
-    const end = (cause: unknown): void => {
-      if (!this.#threads.delete(thread)) return;
-      thread.asked?.fail(new Error('A thread that works on the database has ended.', { cause }));
-      this.#next();
-    };
-    thread.worker.on('message', (given: SqliteAnswer) => {
-      const { asked } = thread;
-      thread.asked = null;
-      asked?.answer(given);
-      this.#next();
-    });
-    thread.worker.on('error', end).on('exit', end);
-    return thread;
-  }
+async function ask<Row>(threads: Threads<SqliteQuestion>, { sql, parameters }: Statement): Promise<QueryResult<Row>> {
+  const { rows, changes } = (await threads.ask({ sql, parameters })) as SqliteAnswer;
+  return { rows: rows as Row[], ...(changes === null ? {} : { numAffectedRows: BigInt(changes) }) };
 }

@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { parentPort, Worker } from 'node:worker_threads';
 
 /** The program of a thread beside the file at `beside`: as built, or as it stands in the sources. */
 export function programBeside(name: string, beside: string): URL {
@@ -11,7 +12,7 @@ export function programBeside(name: string, beside: string): URL {
 const resourceLimits = { maxYoungGenerationSizeMb: 6 };
 
 /** Starts a program in a thread. In the sources it is TypeScript, which a thread learns to read first. */
-export function startThread(program: URL, workerData: unknown): Worker {
+function startThread(program: URL, workerData: unknown): Worker {
   if (program.pathname.endsWith('.js')) return new Worker(program, { workerData, resourceLimits });
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
   const loader = new URL('./dist/esm/api/index.mjs', tsx).href;
@@ -22,8 +23,173 @@ export function startThread(program: URL, workerData: unknown): Worker {
   return new Worker(begin, { eval: true, workerData, resourceLimits });
 }
 
+type Answer = { value: unknown } | { error: CarriedError } | { piece: unknown };
+
+/** In the thread: answers its owner's questions, one at a time, with a value or piece by piece, until it is closed. */
+export function answerOwner<Question extends object>(answer: (question: Question) => unknown, close: () => unknown): void {
+  const post = (said: Answer) => parentPort?.postMessage(said, []);
+  const fail = (error: unknown) => post({ error: carryError(error) });
+  const handOut = async (pieces: AsyncIterable<unknown>) => {
+    for await (const piece of pieces) {
+      post({ piece });
+      const [more] = (await once(parentPort as never, 'message')) as ['more' | 'enough'];
+      if (more === 'enough') break;
+    }
+    post({ value: undefined });
+  };
+  parentPort?.on('message', (said: Question | 'more' | 'enough' | 'close') => {
+    if (said === 'close') return void Promise.resolve(close()).then(() => parentPort?.close());
+    if (typeof said === 'string') return;
+    try {
+      const given = answer(said);
+      if (given instanceof Promise) given.then((value: unknown) => post({ value })).catch(fail);
+      else if (isPieces(given)) handOut(given).catch(fail);
+      else post({ value: given });
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function isPieces(given: unknown): given is AsyncIterable<unknown> {
+  return typeof given === 'object' && given !== null && Symbol.asyncIterator in given;
+}
+
+interface ThreadsOptions {
+  /** So many at once; other questions wait in the order in which they came. */
+  most: number;
+  /** Whether a thread stays for the next question. */
+  keep: boolean;
+}
+
+/** Threads of one program that answer questions, each one at a time. They are started as they are needed, and anew when one has ended. */
+export class Threads<Question extends object> {
+  readonly #start: () => Worker;
+  readonly #options: ThreadsOptions;
+  readonly #resting: Thread[] = [];
+  readonly #threads = new Set<Thread>();
+  readonly #waiting: ((thread: Thread) => void)[] = [];
+
+  constructor(program: URL, input: unknown, options: ThreadsOptions) {
+    this.#start = () => startThread(program, input);
+    this.#options = options;
+  }
+
+  async ask(question: Question): Promise<unknown> {
+    const thread = await this.#take();
+    try {
+      return valueOf(await thread.tell(question));
+    } finally {
+      await this.#giveBack(thread);
+    }
+  }
+
+  /** Goes on as far as the pieces are taken. */
+  async *pieces(question: Question): AsyncGenerator<unknown> {
+    const thread = await this.#take();
+    try {
+      let given = await thread.tell(question);
+      try {
+        while ('piece' in given) {
+          yield given.piece;
+          given = await thread.tell('more');
+        }
+      } finally {
+        if ('piece' in given) await thread.tell('enough');
+      }
+      valueOf(given);
+    } finally {
+      await this.#giveBack(thread);
+    }
+  }
+
+  /** When they have answered; or at once, and what is still asked fails. */
+  async close({ atOnce = false } = {}): Promise<void> {
+    await Promise.all([...this.#threads].map((thread) => thread.close(atOnce)));
+  }
+
+  async #take(): Promise<Thread> {
+    const resting = this.#resting.pop();
+    if (resting !== undefined) return resting;
+    if (this.#threads.size < this.#options.most) return this.#begin();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #begin(): Thread {
+    const thread = new Thread(this.#start(), () => this.#drop(thread));
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #drop(thread: Thread): void {
+    if (!this.#threads.delete(thread)) return;
+    const at = this.#resting.indexOf(thread);
+    if (at !== -1) this.#resting.splice(at, 1);
+    this.#waiting.shift()?.(this.#begin());
+  }
+
+  async #giveBack(thread: Thread): Promise<void> {
+    if (!this.#options.keep) {
+      this.#drop(thread);
+      await thread.close(false);
+    } else if (this.#threads.has(thread)) {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#resting.push(thread);
+      else next(thread);
+    }
+  }
+}
+
+class Thread {
+  readonly #worker: Worker;
+  #asked: { answer: (given: Answer) => void; fail: (error: Error) => void } | null = null;
+  #ended: Error | null = null;
+
+  constructor(worker: Worker, onEnd: () => void) {
+    this.#worker = worker;
+    const end = (cause: unknown): void => {
+      if (this.#ended !== null) return;
+      this.#ended = new Error('A background thread has ended.', { cause });
+      this.#asked?.fail(this.#ended);
+      onEnd();
+    };
+    worker.on('message', (given: Answer) => this.#asked?.answer(given));
+    worker.on('error', end).on('exit', end);
+    worker.unref();
+  }
+
+  /** Its answer is waited for; that the thread is there is not. */
+  async tell(said: object | 'more' | 'enough'): Promise<Answer> {
+    if (this.#ended !== null) throw this.#ended;
+    this.#worker.ref();
+    try {
+      return await new Promise<Answer>((answer, fail) => {
+        this.#asked = { answer, fail };
+        this.#worker.postMessage(said, []);
+      });
+    } finally {
+      this.#asked = null;
+      this.#worker.unref();
+    }
+  }
+
+  async close(atOnce: boolean): Promise<void> {
+    if (this.#ended !== null) return;
+    this.#worker.ref();
+    const ended = once(this.#worker, 'exit');
+    if (atOnce) await this.#worker.terminate();
+    else this.#worker.postMessage('close', []);
+    await ended;
+  }
+}
+
+function valueOf(given: Answer): unknown {
+  if ('error' in given) throw revivedError(given.error);
+  return 'value' in given ? given.value : undefined;
+}
+
 /** An error as it crosses over from a thread: what is told of it, and what it is known by. */
-export interface CarriedError {
+interface CarriedError {
   name: string;
   message: string;
   stack: string | undefined;
@@ -32,7 +198,7 @@ export interface CarriedError {
   cause: CarriedError | null;
 }
 
-export function carryError(thrown: unknown): CarriedError {
+function carryError(thrown: unknown): CarriedError {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const facts = Object.entries(error).filter(([, value]) => isPlain(value));
   const cause = error.cause instanceof Error ? carryError(error.cause) : null;
@@ -40,7 +206,7 @@ export function carryError(thrown: unknown): CarriedError {
 }
 
 /** An error with the same name, words and facts; of another class. */
-export function revivedError({ name, message, stack, facts, cause }: CarriedError): Error {
+function revivedError({ name, message, stack, facts, cause }: CarriedError): Error {
   const error = new Error(message, cause === null ? {} : { cause: revivedError(cause) });
   return Object.assign(error, facts, { name, stack });
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { platform } from 'node:process';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { openStore, type StoreLocation } from '../../../ledger/open-ledger.ts';
 import { createSqliteDialect } from '../../../ledger/sqlite-dialect.ts';
-import { carryError, type CarriedError } from '../../../ledger/threads/thread.ts';
+import { answerOwner } from '../../../ledger/threads/thread.ts';
 import { streams, works } from './works.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
@@ -18,28 +17,22 @@ let store: Store | null = null;
 
 if (platform === 'linux') setPriority(niceness);
 
-async function run({ name, told }: AsideQuestion): Promise<AsideAnswer> {
-  try {
-    store ??= await openStore(location, 'as-is', (path) => createSqliteDialect(path, sqlite));
-    if (name in works) return { value: await (works as Named)[name]?.(store, ...told) };
-    const pieces = (streams as Named)[name]?.(store, ...told) as AsyncIterable<string | Uint8Array>;
-    for await (const piece of pieces) {
-      parentPort?.postMessage({ piece } satisfies AsideAnswer, []);
-      const [more] = (await once(parentPort as never, 'message')) as ['more' | 'enough'];
-      if (more === 'enough') break;
-    }
-    return { value: undefined };
-  } catch (error) {
-    return { error: carryError(error) };
-  }
+answerOwner<AsideQuestion>(
+  ({ name, told }) => (name in works ? work(name, told) : pieces(name, told)),
+  () => store?.close(),
+);
+
+async function work(name: string, told: unknown[]): Promise<unknown> {
+  return (works as Named)[name]?.(await open(), ...told);
 }
 
-parentPort?.on('message', (question: AsideQuestion | 'more' | 'enough' | 'close') => {
-  if (question === 'close') return void Promise.resolve(store?.close()).then(() => parentPort?.close());
-  // Whoever hands out pieces hears it.
-  if (typeof question === 'string') return;
-  void run(question).then((answer) => parentPort?.postMessage(answer, []));
-});
+async function* pieces(name: string, told: unknown[]): AsyncGenerator<unknown> {
+  yield* (streams as Named)[name]?.(await open(), ...told) as AsyncIterable<unknown>;
+}
+
+async function open(): Promise<Store> {
+  return (store ??= await openStore(location, 'as-is', (path) => createSqliteDialect(path, sqlite)));
+}
 
 type Named = Record<string, ((store: Store, ...told: unknown[]) => unknown) | undefined>;
 
@@ -51,5 +44,3 @@ export interface AsideQuestion {
   name: string;
   told: unknown[];
 }
-
-export type AsideAnswer = { value: unknown } | { error: CarriedError } | { piece: string | Uint8Array };

@@ -1,9 +1,9 @@
-import type { EventData, NewEvent } from '../rules/events.ts';
-import type { BatchState } from '../rules/ledger.ts';
-import { compareAndSetBatch } from './batch-state.ts';
-import { appendEvents } from './events.ts';
-import type { Tx } from './tx.ts';
-import { updateBatch } from './updates.ts';
+import type { EventData, NewEvent } from '../../rules/events.ts';
+import type { BatchState } from '../../rules/ledger.ts';
+import { compareAndSetBatch } from '../batch-state.ts';
+import { appendEvents } from '../events.ts';
+import type { Tx } from '../tx.ts';
+import { updateBatch } from '../updates.ts';
 
 export function batchStateEvent(batch: { campaign_id: string; batch_id: string }, at: number, data: EventData['batch.state']): NewEvent {
   return { at, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data };
