@@ -6,14 +6,12 @@ import { openSqliteFile, readSqliteTables } from './sqlite-file.ts';
 export interface LedgerCopy {
   bytes: number;
   campaigns: number;
-  /** Name of the newest change of schema in it. */
   schema: string;
 }
 
 /**
- * Copies the ledger of a SQLite file, as it is at one instant, into the file `to`, which is empty or missing. Others may write
- * meanwhile; neither waits for the other. Works with the schema of any version. The copy is opened and checked, but is not yet forced to
- * disk. Throws StoreError when `from` is no ledger, or the copy is not sound.
+ * Copies a SQLite ledger of any version, as of one instant, into the empty or missing file `to`; nobody waits. The copy is checked, but not
+ * yet forced to disk. Throws StoreError.
  */
 export function copySqliteLedger(from: string, to: string): LedgerCopy {
   if (!isLedgerFile(from)) throw notReadable('empty');
@@ -26,7 +24,6 @@ export function copySqliteLedger(from: string, to: string): LedgerCopy {
   return inspectCopy(to);
 }
 
-/** Throws StoreError. */
 function inspectCopy(path: string): LedgerCopy {
   const { migrations } = readSqliteTables(path);
   // A journal beside the copy would be a second file to keep.

@@ -63,7 +63,6 @@ export async function createTable<Tables>(
   await (key.length === 0 ? table : table.addPrimaryKeyConstraint(`${name}_pk`, key)).execute();
 }
 
-/** Adds the columns of one migration to tables that are there. */
 export async function addColumns<Tables>(db: Kysely<Tables>, tables: Readonly<Record<string, Columns>>, migration: number): Promise<void> {
   for (const [table, columns] of Object.entries(tables))
     for (const [name, { type, standard, since }] of Object.entries(columns)) {

@@ -6,7 +6,6 @@ import type { At, Queries, Tx } from './tx.ts';
 export interface ControlRequest {
   /** Stays the same when the wish comes again: after a lost answer, a reset of the workflow, or in its next run. */
   id: string;
-  /** The run of the workflow that was told. */
   run: string;
   /** Which of the wishes, from 1, that this run was told. */
   number: number;
@@ -25,9 +24,8 @@ interface Wished extends At {
 }
 
 /**
- * Grants a wish in the caller's transaction: `work` answers whether the campaign's state allowed it. One that comes again changes nothing
- * and is answered as before. Each wish is tried until the database takes it: a pause or resume that comes late must not undo what was
- * wished, or done by the campaign itself, since. Without a wish it is made here and now.
+ * Grants a wish if `work` says that the state allowed it; the same wish again is answered as before. A late pause or resume must not undo
+ * what was wished, or done by the campaign itself, since.
  */
 export async function grantControlRequest(tx: Tx, wished: Wished, work: () => Promise<boolean>): Promise<boolean> {
   const { campaignId, change, wish } = wished;
@@ -68,8 +66,8 @@ export async function noteControlRequest(tx: Tx, { campaignId, change, now, wish
 }
 
 /**
- * Within a run the wishes are counted, and pauses in the database since the person wished. What another run was told, or nobody wished, is
- * later when it was done while this one waited; the clocks of two processes have no say over a wish that is granted at its first try.
+ * Within a run wishes are counted, and pauses in the database. What another run was told, or nobody wished, is later if done while this one
+ * waited; clocks have no say at the first try.
  */
 async function isOvertaken(tx: Tx, { campaignId, now }: At, { run, number, waitedMs, pausesSeen }: ControlRequest): Promise<boolean> {
   if (pausesSeen !== undefined && (await countOwnPauses(tx, campaignId)) > pausesSeen) return true;

@@ -6,7 +6,6 @@ import { partsOf } from './parts.ts';
 import { preparedByShape } from './prepared.ts';
 import type { Row } from './schema.ts';
 
-/** Who acts through the API or the page: the role and name of their token. */
 export interface Actor {
   role: string;
   name: string;
@@ -44,7 +43,6 @@ export function collectEvents(tx: Tx): readonly NewEvent[] {
   return events;
 }
 
-/** Rows of the log as one list of values, and so many of them as the shape says. */
 const insertEvents = preparedByShape((count) => (tx: Tx, values: readonly unknown[]) => {
   const rows = Array.from({ length: Number(count) }, (_, row) =>
     Object.fromEntries(eventColumns.map((column, at) => [column, values[row * eventColumns.length + at]])),
@@ -81,7 +79,6 @@ interface EventPage {
   types?: readonly EventType[] | null;
 }
 
-/** Events of a campaign after `afterSeq`, oldest first. */
 export async function readEvents(db: Queries, campaignId: string, page: EventPage = {}): Promise<CampaignEvent[]> {
   const rows = await selectEvents(db, page).where('campaign_id', '=', campaignId).execute();
   return rows.map(toEvent);
@@ -107,7 +104,6 @@ const markTypes = [
 /** Text and not parameters, since the index has it so. */
 export const sqlMarkTypes = markTypes.map((type) => `'${type}'`).join(', ');
 
-/** The marks of a campaign, oldest first. */
 export async function readMarks(db: Queries, campaignId: string): Promise<CampaignEvent[]> {
   const rows = await db
     .selectFrom('events')
@@ -132,7 +128,6 @@ export async function readEventsOf(db: Queries, recipientIds: readonly string[],
   return rows.toReversed().map(toEvent);
 }
 
-/** Events of all campaigns after `afterSeq`, in the order of the log. */
 export async function readAllEvents(
   db: Queries,
   afterSeq: number,
@@ -165,12 +160,10 @@ export function toEvent(row: Row<'events'>): CampaignEvent {
   } as CampaignEvent;
 }
 
-/** Events of a campaign, newest first. */
 export function newestEvents(db: Queries, campaignId: string) {
   return db.selectFrom('events').where('campaign_id', '=', campaignId).orderBy('seq', 'desc');
 }
 
-/** Events of a campaign, newest first; `beforeSeq`: only those before this one. */
 export async function readNewestEvents(
   db: Queries,
   campaignId: string,

@@ -1,4 +1,3 @@
-/** Thrown when the database cannot be used; the message says which one, why, and what to do. */
 export class StoreError extends Error {
   override readonly name = 'StoreError' as const;
   readonly isBadInput = false;
@@ -16,7 +15,6 @@ export interface Remedy {
   campaignId?: string;
 }
 
-/** Base of what a campaign's state refuses; the message says why. */
 export abstract class RefusedError extends Error {
   readonly isBadInput = true;
   readonly remedy: Remedy | null;
@@ -28,8 +26,8 @@ export abstract class RefusedError extends Error {
 }
 
 /**
- * What is the matter, and what to do, where a database's code says that the disk takes no more; null for any other code. SQLite does not
- * tell a full one from a limit on the size of files.
+ * What is the matter where a database's code says that the disk takes no more; null: another code. SQLite does not tell a full disk from a
+ * limit on file size.
  */
 export function describeFullDisk(code: string): string | null {
   if (!/^(SQLITE_FULL|SQLITE_IOERR_(WRITE|SHMSIZE)|53100)$/.test(code)) return null;

@@ -21,7 +21,6 @@ export class LedgerOlderError extends Error {
 
 const olderWords = "The ledger is older than the campaign's progress";
 
-/** A campaign that is under way is not in the database. */
 export function olderThanCampaign(campaignId: string): LedgerOlderError {
   const lost = { campaignId, missing: null, submitted: true };
   return new LedgerOlderError(`Campaign ${campaignId} is not in this database.`, lost);
@@ -40,7 +39,6 @@ export function olderBeforePlanning(campaignId: string, n: number, fault: 'missi
   return new LedgerOlderError(`${olderWords}: batch ${n} of ${campaignId} ${what}.`, lost);
 }
 
-/** A batch that is being submitted, or its request, is not in the database. */
 export function olderWhileSubmitting(batchId: string, k: number | null = null): LedgerOlderError {
   const what = k === null ? `batch ${batchId}` : `request ${k} of batch ${batchId}`;
   const lost = { campaignId: campaignIdOf(batchId), missing: batchNumberOf(batchId), submitted: k !== null };

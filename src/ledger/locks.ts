@@ -41,9 +41,8 @@ const doNotCallLock = 2;
 const writers = new WeakSet<Tx>();
 
 /**
- * Locks the do-not-call list for the rest of the transaction: whoever dials shares the lock, whoever writes has it alone. An entry that
- * is committed was therefore seen by every dial that commits later. It is the first lock of any transaction that takes it, or two
- * could wait for each other. Throws StoreError where the database would not let the dial see what others commit.
+ * Locks the do-not-call list: dialling shares it, writing has it alone, so that every later dial sees a committed entry. Always the first
+ * lock of a transaction. Throws StoreError where a dial would not see what others commit.
  */
 export async function lockToDial(tx: Tx): Promise<void> {
   if (!isPostgres(tx)) return;

@@ -60,7 +60,6 @@ interface Step {
   runs?: readonly string[];
 }
 
-/** Every table of the first version. */
 const firstTables = [
   ...(['meta', 'accounts', 'campaigns', 'callers', 'schedules', 'rounds', 'recipients', 'attempts', 'batches', 'posts'] as const),
   ...(['conversations', 'agents', 'suppressions', 'staged_suppressions', 'dismissals', 'wishes', 'tokens', 'answers'] as const),

@@ -61,9 +61,8 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
 }
 
 /**
- * Opens the database. `schema`: `upgrade` makes it or brings it up to date, safe to run by several processes at once; `as-is` leaves it
- * and refuses another than this program's. `sqlite`: how a file is talked to; default: from this thread. Throws `StoreError` when the
- * database is out of reach, read-only, no database, that of another program, or newer than this one.
+ * `upgrade` makes the schema or brings it up to date, safe for several processes at once; `as-is` refuses another than this program's.
+ * `sqlite`: how a file is talked to; default: from this thread. Throws `StoreError`.
  */
 export async function openStore(
   location: StoreLocation,

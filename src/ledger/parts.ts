@@ -9,7 +9,6 @@ export function sqlStates(states: readonly AttemptState[]) {
 /** A statement takes a limited number of values. */
 const valuesPerStatement = 500;
 
-/** The values in parts that one statement can take. */
 export function* partsOf<Value>(values: readonly Value[], size = valuesPerStatement): Generator<Value[]> {
   for (let start = 0; start < values.length; start += size) yield values.slice(start, start + size);
 }

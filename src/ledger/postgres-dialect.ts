@@ -19,16 +19,15 @@ const limits = {
   lock_timeout: '60s',
   statement_timeout: '300s',
   /**
-   * A process that froze inside a transaction, or is cut off, must not keep its locks: every campaign of its agent would wait for them.
-   * Between two statements of a transaction nobody does more than a little arithmetic.
+   * A frozen process must not keep its locks, for which every campaign of its agent would wait; between two statements nobody does more
+   * than a little arithmetic.
    */
   idle_in_transaction_session_timeout: '10s',
 };
 
 /**
- * One round trip, which a standby refuses. It is said in each transaction, since what is said once per connection can be replaced by
- * `?options=` of the connection string, by a default of role or database, and by a pooler that gives each transaction another connection.
- * "Committed" must mean "on disk" before a POST goes out: `remote_apply` waits for more than `on` and stays, `remote_write` for less.
+ * Said in each transaction, in one round trip, since `?options=`, a default of role or database, and a pooler replace what is said once.
+ * "Committed" must mean "on disk" before a POST goes out: `remote_apply` stays, `remote_write` does not.
  */
 const begin = `begin isolation level read committed read write; select
   set_config('synchronous_commit', case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end, true),
@@ -86,8 +85,8 @@ export interface ConnectionLimits {
   /** Real milliseconds that a connection lives, a fifth more or less; default: 5 minutes. */
   connectionAgeMs?: number | undefined;
   /**
-   * Real milliseconds after which a connection on which nothing is heard is given up, and with it the statement that waits: its server may
-   * be out of reach for ever, and nobody says so. Default: as long as the connection stands.
+   * Real milliseconds of silence after which a connection and its statement are given up: a server out of reach never says so. Default: as
+   * long as the connection stands.
    */
   longestSilenceMs?: number | undefined;
 }
@@ -105,7 +104,6 @@ export async function createPostgresDialect(connectionString: string, limits: Co
   return new PinnedPostgresDialect({ pool: new WriterPool({ pg, urls: addressesOf(connectionString), connectionAgeMs, onConnect }) });
 }
 
-/** Throws StoreError. */
 function addressesOf(connectionString: string): string[] {
   const address = readPostgresAddress(connectionString);
   if ('fault' in address) throw new StoreError(`DATABASE_URL ${address.fault}`);
@@ -127,8 +125,8 @@ function isLocal(host: string): boolean {
 }
 
 /**
- * Throws StoreError when the connection would go to another machine without TLS, and the connection string does not say `sslmode=disable`
- * itself. Also when it cannot be read. Connects to nobody.
+ * Throws StoreError when the connection would leave this machine without TLS and without `sslmode=disable`, or cannot be read. Connects to
+ * nobody.
  */
 export async function refuseInTheClear(connectionString: string): Promise<void> {
   const { Client } = await import('pg');
@@ -144,8 +142,8 @@ export async function refuseInTheClear(connectionString: string): Promise<void> 
 }
 
 /**
- * Throws StoreError when this transaction does not read what others have committed meanwhile, or its commit may be lost: something
- * between here and the server has taken the settings away.
+ * Throws StoreError when this transaction would not read what others commit, or may lose its commit: something in between has taken the
+ * settings away.
  */
 export async function refuseUnlessPinned(tx: Tx): Promise<void> {
   const { rows } = await sql<{ level: string; commit: string }>`

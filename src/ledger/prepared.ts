@@ -14,8 +14,8 @@ class Blank {
 const blanks = new Proxy({}, { get: (_, name) => new Blank(String(name)) });
 
 /**
- * A query whose text is made once: for what is asked for every single call, since making the text takes longer than running it. `build`
- * gets blanks in place of the values, and so cannot depend on what they are.
+ * A query whose text is made once, since that takes longer than running it. `build` gets blanks in place of the values, and so cannot
+ * depend on them.
  */
 export function prepared<Db extends Queries, Values extends object, Row>(
   build: (db: Db, values: Values) => Compilable<Row>,

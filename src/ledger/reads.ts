@@ -28,7 +28,6 @@ export async function findRoundRow(
   return (await selectRound(db, { campaignId, round })).rows[0];
 }
 
-/** The attempts of a batch that are in one of these states, in the order of its calls. */
 export async function attemptsOf(db: Queries, batchId: string, states: readonly AttemptState[]): Promise<AttemptRow[]> {
   const ofBatch = db.selectFrom('attempts').selectAll().where('batch_id', '=', batchId);
   return ofBatch.where('state', 'in', states).orderBy('position').execute();

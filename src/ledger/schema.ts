@@ -29,7 +29,6 @@ export const tables = {
     state: text<CampaignState>(),
     state_reason: textOrNull(),
     created_at: integer(),
-    /** Data rows of the list. */
     rows_total: integer(),
     rows_rejected: integer(),
     round: integer(),
@@ -82,11 +81,9 @@ export const tables = {
     schedule_id: textKey(),
     campaign_id: text(),
     file_path: text(),
-    /** The campaign file's text. */
     content: text(),
     /** Pattern of a path, or a URL. */
     list_source: text(),
-    /** Address of the service that its firings call with. */
     account_id: text(),
     created_at: integer(),
     /** Of schedules that began before encodings were named. */
@@ -115,7 +112,6 @@ export const tables = {
     cells: text(),
     /** JSON array of IANA zones. */
     zones: text(),
-    /** ISO 3166 code, or null. */
     country: textOrNull(),
     /** JSON array of codes of states or provinces; null when nothing narrows them down. */
     regions: textOrNull(),
@@ -132,13 +128,10 @@ export const tables = {
     uncounted_in_row: integer(),
     /** Attempts up to this number belong to an earlier budget: a person had the row retried. */
     budget_from: integer(),
-    /** Not dialled before this instant, or null. */
     not_before: integerOrNull(),
-    /** Not dialled from this instant on, or null. */
     expires_at: integerOrNull(),
     /** What the row says beside what has a column here, as JSON; null: nothing. */
     terms: textOrNull(8),
-    /** The number that calls this recipient, once it has been chosen. */
     caller: textOrNull(),
     /** When outcome, state or disposition last changed. */
     changed_at: integerOr(0),
@@ -183,7 +176,6 @@ export const tables = {
     reason: textOrNull(),
     conversation_id: textOrNull(),
     evidence: textOrNull(),
-    /** What the talk came to, by the rules of the campaign. */
     result: textOrNull(16),
     /** By its own record, read to its end, the talk asks for another call, not before this instant; null: it does not, see `endsRow`. */
     asks: textOrNull<Asks>(17),
@@ -211,7 +203,6 @@ export const tables = {
     n: integer(),
     state: text<BatchState>(),
     size: integer(),
-    /** POSTs begun. */
     posts: integer(),
     planned_at: integer(),
     first_submit_at: integerOrNull(),
@@ -233,7 +224,6 @@ export const tables = {
     withdraw_asked_at: integerOrNull(10),
     /** Since when the pre-dial hook has given no answer about it; null: it has, or was not asked. */
     silent_since: integerOrNull(),
-    /** Id of the number that calls. */
     caller: text(),
   },
   posts: {

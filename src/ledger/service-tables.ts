@@ -111,9 +111,7 @@ export const serviceTables = {
     made_by: text(),
     made_real: integer(),
     state: text<WebhookState>(),
-    /** Why it is disabled. */
     reason: textOrNull(),
-    /** Since when it is in its state. */
     since_real: integer(),
     /** Number of the last event that the receiver has confirmed, or that is nothing for it. */
     cursor: integer(),
@@ -185,7 +183,6 @@ export const serviceTables = {
     until: integerOrNull(),
     /** What the wall of the callee shows then, such as `2030-11-30 17:00`; null: an instant was said. */
     local: textOrNull(),
-    /** What their record says, shortened. */
     said: textOrNull(),
     /** The call in which they asked for it; null: a person did. */
     from_attempt: textOrNull(),

@@ -60,8 +60,8 @@ export async function forgiveEnded(rollback: Promise<unknown>): Promise<void> {
 const lookMs = 20;
 
 /**
- * `looksForMs`: how long a transaction goes on looking whether it is its turn; default: as SQLite does, ten times a second for ten seconds,
- * which is never where others write one transaction after the other.
+ * `looksForMs`: how long a transaction looks for its turn; default: as SQLite, ten times a second for ten seconds, which never is the turn
+ * beside steady writers.
  */
 export function createSqliteDialect(path: string, { looksForMs = 0, cacheKib }: { looksForMs?: number; cacheKib?: number } = {}): Dialect {
   const opened: { database?: SqliteDatabase } = {};

@@ -109,10 +109,7 @@ export function cachePrepared(database: Libsql, limit = 400): SqliteDatabase {
   };
 }
 
-/**
- * libsql looks at all columns whenever it is asked whether a statement answers rows, and names those of each row anew, which takes longer
- * than reading them: both are done here, once.
- */
+/** libsql looks at all columns when asked whether a statement answers rows, and names those of each row anew: both are done here, once. */
 function nameHere(statement: ReturnType<Libsql['prepare']>): SqliteStatement {
   const run: SqliteStatement['run'] = (parameters) => statement.run(parameters);
   const { reader } = statement;

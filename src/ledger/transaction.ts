@@ -23,8 +23,8 @@ function isBrokenOff(error: unknown): boolean {
 }
 
 /**
- * Runs `work` in a transaction; anew, from its beginning, where the database or the order of locks asks for that. `onCommitted` gets what
- * it has added to the event log, and must not throw.
+ * Runs `work` in a transaction; anew where the database or the order of locks asks for that. `onCommitted` gets its events, and must not
+ * throw.
  */
 export async function runTransaction<Result>(
   db: Kysely<Database>,

@@ -29,8 +29,8 @@ export interface Store {
   /** Real epoch milliseconds on the clock of the database, the only one that all processes share. A test hands in its own. */
   readonly now: (db: Queries) => Promise<number>;
   /**
-   * Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL. Its commit is on disk when the promise
-   * resolves. Use only `tx` inside. `work` may be run several times, and only the last one counts.
+   * Runs `work` in one transaction: BEGIN IMMEDIATE on SQLite, READ COMMITTED on PostgreSQL; on disk when the promise resolves. Use only
+   * `tx` inside. `work` may run several times, and the last one counts.
    */
   transaction<Result>(work: (tx: Tx) => Promise<Result>): Promise<Result>;
   /** Told of the events of each transaction of this process once it has committed. Must not throw. */

@@ -3,7 +3,6 @@ import { StoreError } from './ledger-error.ts';
 
 /** A lock that is held by at most one process of this machine and ends with it, however it ends. */
 export interface ProcessLock {
-  /** May be called again. */
   release(): void;
 }
 
@@ -11,8 +10,8 @@ export interface ProcessLock {
 const held = new Set<ReturnType<typeof openSqliteFile>>();
 
 /**
- * Takes the lock at `path`, or answers null when another process (or another holder in this one) has it. It is an open exclusive
- * transaction on an empty SQLite file: the kernel drops it with the process, so there are no stale locks to guess at.
+ * Takes the lock at `path`; null: another holder has it. It is an open exclusive transaction on an empty SQLite file, which the kernel
+ * drops with the process.
  */
 export function tryProcessLock(path: string): ProcessLock | null {
   let database: ReturnType<typeof openSqliteFile> | undefined;

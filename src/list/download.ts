@@ -97,7 +97,6 @@ async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal
   throw new ListDownloadError(`The list could not be fetched: ${host} redirects more than ${mostRedirects} times.`, false);
 }
 
-/** Lets through as many bytes as a list may have. */
 class Counter extends Transform {
   bytes = 0;
   readonly #host: string;

@@ -21,9 +21,8 @@ export interface HeaderQuestion extends ListChoice {
 }
 
 /**
- * Finds the header of a list: the first of its first 50 records that has all these columns. Where there is none, the record that has most
- * of them, for the messages to be about.
- * @throws ListFileError when there is no header, no data row below it, or a header that names one column twice.
+ * The first of the first 50 records that has all these columns, else the one with most of them, for the messages. @throws ListFileError
+ * without header or data row, or for a repeated column.
  */
 export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {
   const { path, names } = question;

@@ -9,9 +9,8 @@ const rowsPerChunk = 1000;
 export type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
 /**
- * Writes a list anew, as CSV in UTF-8 with commas, with other contents in some of its cells; what stands above its header is left out.
- * A row that is damaged otherwise stays one that is refused. Answers how many cells are different; with none, nothing is written.
- * @throws ListFileError when the list cannot be read.
+ * Writes a list as CSV in UTF-8 with some cells replaced, without what stands above its header; rows damaged otherwise stay refused.
+ * Answers how many cells differ; with none, nothing is written. @throws ListFileError
  */
 export async function mendList(list: ListChoice & { columns: readonly string[] }, fixes: CellFixes, target: string): Promise<number> {
   const { path, columns } = list;

@@ -31,7 +31,6 @@ interface RejectedRow extends RowTerms {
 export type ListRow = {
   /** Data row from 1, in file order; blank lines are no rows. */
   row: number;
-  /** Line of the file on which the row begins. */
   line: number;
   /** Cells as parsed; a malformed row may have fewer or more than the header. */
   cells: string[];

@@ -19,9 +19,8 @@ export interface EncodingChoice {
   /** A name of `readEncoding`. Undefined: as `unnamed` says. */
   encoding?: string | undefined;
   /**
-   * What is done without a name. Undefined: the text is refused with its likely readings. `western`: it is read as Windows-1252 if its
-   * letters may be so; for what began before encodings were named. `any`: no question is asked, since no letter is spoken: the text is read
-   * as UTF-8 where it may be, else as the named encoding or Windows-1252.
+   * Without a name. Undefined: the text is refused with its likely readings. `western`: it is read as Windows-1252 if its letters may be
+   * so; for what began before encodings were named. `any`: UTF-8, else the named encoding or Windows-1252.
    */
   unnamed?: 'western' | 'any' | undefined;
 }
@@ -76,8 +75,8 @@ async function describeText(question: ListQuestion, list: OpenList, marked: Mark
 }
 
 /**
- * The encoding of a text whose bytes do not say it. A file of which more is UTF-8 than not stays UTF-8, and its odd cells are refused row
- * by row: read the other way its good names would become wrong ones.
+ * The encoding of a text whose bytes do not say it. What is mostly UTF-8 stays so, and odd cells are refused: read otherwise, good names
+ * would become wrong.
  */
 async function chooseEncoding({ path, encoding, unnamed }: ListQuestion, list: OpenList, notes: string[]): Promise<string> {
   const open = () => bytesOf(list, 0);

@@ -10,8 +10,8 @@ const firstClock = 'Pacific/Kiritimati';
 type ConsentReading = { ok: true; consentedAt: number | null } | { ok: false; column: string; hint: string };
 
 /**
- * Reads what a row tells of its consent. A consent is taken for none unless its row says when and where it was given and to what, and for
- * what where the campaign asks that, too. A time without a zone is the earliest that it may be.
+ * Reads a row's consent: none unless the row says when and where it was given and to what, and for what if the campaign asks. A time
+ * without a zone is the earliest possible.
  */
 export function readConsent({ consent, purpose }: CampaignRules, cell: CellOf, zones: readonly string[]): ConsentReading {
   if (consent === undefined) return { ok: true, consentedAt: null };

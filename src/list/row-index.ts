@@ -3,9 +3,8 @@ import { hash } from 'node:crypto';
 const smallest = 1024;
 
 /**
- * Remembers the row of each key in 16 bytes a slot: a million rows fit in 34 MB, where a `Map` takes 100 MB and more.
- * Keys are numbers below 2^53, or texts kept as 80 bits of their SHA-1: among a million ids the odds that two
- * different ones meet are below one in a trillion.
+ * The row of each key in 16 bytes a slot: a million rows in 34 MB, where a `Map` takes 100 MB. Keys are numbers below 2^53, or texts as 80
+ * bits of their SHA-1: the odds that two of a million meet are below one in a trillion.
  */
 export class RowIndex {
   #size = 0;

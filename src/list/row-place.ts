@@ -7,7 +7,6 @@ import { readZip, placeOfZip, type ZipPlace } from '../shared/geography/zip-plac
 import { usTerritories } from '../rules/caller-choice.ts';
 
 interface Place {
-  /** All time zones in which the recipient may live; empty when unknown. */
   zones: string[];
   /** States or provinces that are possible; null: nothing is known. */
   regions: readonly string[] | null;

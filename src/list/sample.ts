@@ -68,10 +68,7 @@ function looksLikeHeader(cells: string[]): boolean {
   return cells.length > 1 && cells.some((cell) => cell.length <= 60 && phoneName.test(cell.replaceAll('_', ' ')));
 }
 
-/**
- * Guesses which column is for what, by names, and for phone numbers and time zones by what stands in them. A use that no column or several
- * fit equally is left out: a person says.
- */
+/** Guesses which column is for what, by names, phone numbers and time zones; a use that none or several fit is left to a person. */
 export function guessColumns(columns: readonly string[], rows: readonly (readonly string[])[]): Partial<Record<RowFieldKey, string>> {
   const guess: Partial<Record<RowFieldKey, string>> = {};
   for (const { key, names, looksRight } of rowFieldList) {

@@ -8,8 +8,8 @@ import { readPlace } from './row-place.ts';
 export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
 
 /**
- * The rules of a campaign for one call to a number of one's own: one attempt that is never repeated, begun at once. Do-not-call list,
- * frequency caps, hours and law hold as in the campaign, consent of the list is not asked; hours and law do not with `anyHour`.
+ * The rules for one call to a number of one's own: one attempt, at once. Do-not-call list and caps hold, hours and law unless `anyHour`;
+ * consent is not asked.
  */
 export function testCallRules(ofCampaign: CampaignRules, anyHour: boolean): CampaignRules {
   const rules = { ...ofCampaign };
@@ -34,9 +34,8 @@ export function testCallRules(ofCampaign: CampaignRules, anyHour: boolean): Camp
 }
 
 /**
- * The row of a list with this number, or its first accepted one, as it would be read if `callee` stood in its phone cell: the words are the
- * row's, place and law those of the number. Nobody is named as the person, so that no one else's caps are touched.
- * @throws ListFileError when the list has no such row, or it was rejected.
+ * The row with this number, or the first accepted one, as if `callee` stood in its phone cell: its words, the number's place, and no
+ * person. @throws ListFileError
  */
 export async function readTestCallRow(
   file: { listPath: string },

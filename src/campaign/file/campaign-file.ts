@@ -7,10 +7,7 @@ export interface CampaignFile {
   id: string;
   name: string | null;
   path: string;
-  /**
-   * SHA-256 of what the file says, in hexadecimal: comments, order and spelling of YAML do not matter. Neither the path of
-   * the campaign file nor the bytes of the list are part of it: the list is imported once, at the start.
-   */
+  /** SHA-256 (hex) of what the file says: not of its path, its YAML spelling or the list, which is imported once. */
   hash: string;
   /** Path of the list, resolved against the folder of the campaign file. */
   listPath: string;

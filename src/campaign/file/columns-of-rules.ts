@@ -15,7 +15,6 @@ interface NamedColumn {
   use: 'this names' | 'the template uses';
 }
 
-/** Columns that a message names. */
 const mostShown = 60;
 
 function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): NamedColumn[] {
@@ -34,7 +33,6 @@ function namedColumns({ settings }: Pick<CampaignFile, 'settings'>): NamedColumn
   return [...bySetting, ...byConsent, ...byTemplate];
 }
 
-/** Finds the header of a campaign's list by the columns that the campaign file names. Throws ListFileError. */
 export function readHeader(file: CampaignFile): Promise<ListHeader> {
   const { sheet, encoding, default_region: defaultRegion = null } = file.settings.list;
   const names = [...new Set(namedColumns(file).map(({ name }) => name))];
@@ -43,7 +41,6 @@ export function readHeader(file: CampaignFile): Promise<ListHeader> {
   return findHeader({ path, names, delimiter, sheet, encoding, unnamed, defaultRegion, mayBeEmpty });
 }
 
-/** Throws CampaignFileError for columns that the list does not have, and for names that fit several. */
 export function refuseUnknownColumns(file: CampaignFile, columns: readonly string[]): void {
   const problems = namedColumns(file).flatMap(({ name, path, use }): CampaignProblem[] => {
     const found = findColumn(name, columns);

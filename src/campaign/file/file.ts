@@ -32,7 +32,6 @@ export function refusalOf(
   return new CampaignFileError(path, [problemAt(lineOf, setting, message)]);
 }
 
-/** The same for its list, none of whose rows can be used. */
 export function refusalOfRows({ path, lineOf }: CampaignFile, message: string): CampaignFileError {
   return new CampaignFileError(path, [problemAt(lineOf, ['list'], message)], { isAboutRows: true });
 }
@@ -68,10 +67,7 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
   };
 }
 
-/**
- * The rules of the campaign over a list with these columns, as they are frozen when it starts at `nowMs`: holidays are those of its time.
- * @throws CampaignFileError when the file or one of its templates names a column that the list does not have.
- */
+/** The rules as frozen at `nowMs`, with the holidays of that time. Throws CampaignFileError for a column that the list lacks. */
 export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
   refuseUnknownColumns(file, columns);
   const { settings } = file;
@@ -104,7 +100,6 @@ export function campaignRules(file: CampaignFile, columns: readonly string[], no
   };
 }
 
-/** Throws CampaignFileError for a campaign whose end has passed. */
 export function refuseEndedCampaign(file: CampaignFile, nowMs: number): void {
   const end = file.settings.ends_at;
   if (end === undefined || end > nowMs) return;

@@ -54,9 +54,8 @@ function datesOf({ date, start, end }: { date: string; start: Date; end: Date })
 }
 
 /**
- * Holidays of India by moon and sun that the library does not know, as its rules: those that offices of the central government keep
- * everywhere, and Holi, Rama Navami and Janmashtami. Days of the Islamic calendar are two each, since the moon decides. The others are by
- * the almanac, which the government's list may differ from by a day: it appears in the summer before its year.
+ * Holidays of India by moon and sun that the library lacks, as its rules: those of the central government's offices everywhere, and Holi,
+ * Rama Navami and Janmashtami. Islamic days are two each, since the moon decides; the others follow the almanac.
  */
 const indianHolidays: readonly (readonly [rule: string, name: string])[] = [
   ['1 Shawwal P2D', 'Id-ul-Fitr'],

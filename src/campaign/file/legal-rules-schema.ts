@@ -103,7 +103,6 @@ export const legalRulesSchema = z
   });
 
 export type LegalRule = z.output<typeof rule> & {
-  /** When its file was looked up. */
   asOf?: string;
 };
 

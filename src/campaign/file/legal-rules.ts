@@ -13,13 +13,11 @@ export interface LegalRules {
   rules: readonly LegalRule[];
   /** Date of the rules that come with the program; null when a file of one's own replaces all of them. */
   packagedAsOf: string | null;
-  /** Null: none is named. */
   own: OwnRules | null;
   /** Countries in which the campaign file lets no rule hold. */
   none: readonly string[];
 }
 
-/** A rules file of one's own: its date, the ids of packaged rules that it replaces, and those that it adds. */
 export interface OwnRules {
   path: string;
   asOf: string;
@@ -30,13 +28,11 @@ export interface OwnRules {
 /** Years of holidays that are worked out: no campaign runs longer. */
 const holidayYears = 3;
 
-/** Read once: a process has the rules of its own package as long as it runs. */
 let packagedRules: Promise<RulesFile> | undefined;
 
 /**
- * The package's rules, and those of the user's own file, which replace rules of the same id. `none`: countries in which no rule holds, not
- * even that for countries without one.
- * @throws CampaignFileError with everything that is wrong with a file.
+ * The package's rules, and the user's own, which replace those of the same id. `none`: countries in which no rule holds. @throws
+ * CampaignFileError
  */
 export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {
   const packaged = await (packagedRules ??= readRules(join(packageFolder('rules'), 'calling-hours.yaml')));
@@ -98,7 +94,6 @@ function placeOf({ country, region }: LegalRule): string {
   return region === undefined ? country : `${country}-${region}`;
 }
 
-/** Throws CampaignFileError, at the setting that names it, for a rules file that cannot be read as text. */
 export async function refuseUnreadableRules(ownPath: string, setting: { path: string; line: number | null; value: string }): Promise<void> {
   try {
     await loadCampaignText(ownPath);
@@ -143,8 +138,8 @@ function dayBefore(date: string): string {
 }
 
 /**
- * Adds rules for a country of which none is known, made from those for all such countries: with its public holidays closed, where they are
- * known. Working holidays out takes a while, so that is done for countries that are called, before the first of their rows is judged.
+ * Gives a country without a rule those for all such countries, with its public holidays closed: slow, so only for countries that are
+ * called.
  */
 export function closeHolidaysOf(country: string, law: LegalHours[], nowMs: number): void {
   const closing = findLaw(law, { country, regions: null }).filter(({ holidays }) => holidays === 'closed');

@@ -82,20 +82,17 @@ export const campaignSchema = campaign.superRefine((settings, context) => {
   for (const { day, minutes } of stretches) if (minutes <= marginMinutes) problem(['hours', day], windowFix);
 });
 
-/** Whether a gate measures a result that the file has not. */
 function isUnnamed(measure: string, results: readonly { result: string }[]): boolean {
   return measure.startsWith('result.') && results.every(({ result }) => measure !== `result.${result}`);
 }
 
 export type CampaignSettings = z.output<typeof campaignSchema>;
 
-/** The JSON Schema (draft 2020-12) of the campaign file: the program's own schema, with a description of every setting. */
 export function campaignJsonSchema(): JsonShape {
   const schema = z.toJSONSchema(campaignSchema, { io: 'input', unrepresentable: 'any', target: 'draft-2020-12' });
   return { ...schema, title: 'Carillon campaign' };
 }
 
-/** Where a secret would stand in a campaign file as it is, and what to write instead. */
 interface LiteralSecret {
   path: PropertyKey[];
   fix: string;
@@ -113,10 +110,7 @@ const headers = /(^|_)headers$/i;
 const secretName = /^secret__|(^|_)(api_?key|authorization|(auth|access|bearer)_?token|secret|password)$/i;
 const oneColumn = /^\s*\{\{\s*[\w ]+\s*\}\}\s*$/;
 
-/**
- * Settings whose text is a secret as far as can be told from its place: queries of hooks' addresses, headers, addresses with a query or a
- * password and whatever is called a key, a token or a password. A campaign's settings are kept in its ledger, so none of them may hold one.
- */
+/** Settings whose place says that their text is a secret: the ledger keeps a campaign's settings, so none may hold one. */
 function literalSecrets(settings: WrittenSettings): LiteralSecret[] {
   const found: LiteralSecret[] = [];
   for (const hook of ['pre_dial', 'on_completion', 'on_pause'] as const) {

@@ -24,11 +24,9 @@ export interface CallableCounts {
     at: number;
     open: number;
     outsideHours: number;
-    /** The row itself says: not yet. */
     notBefore: number;
     /** By frequency caps, or by the budget of attempts to the number. */
     capped: number;
-    /** When the first of those who wait may be called; null when nobody waits. */
     nextAt: number | null;
   };
   /** When the first of those whom the campaign's end leaves out could be called without it; null: nobody is, or nobody could be. */
@@ -50,7 +48,6 @@ export interface LedgerCallee {
 }
 
 type AcceptedRow = Extract<ListRow, { verdict: 'accepted' }>;
-/** What was found out about a number before this campaign. */
 interface History {
   suppressed: Suppressed | null;
   capsAllowAt: number;
@@ -78,7 +75,6 @@ export class CallableRows {
   #nextAt: number | null = null;
   #opensAfterEnd: number | null = null;
 
-  /** `at`: the instant to which the counts apply, epoch milliseconds. */
   constructor(rules: CampaignRules, at: number) {
     this.#rules = rules;
     this.#at = at;
@@ -129,7 +125,6 @@ export class CallableRows {
     };
   }
 
-  /** Those who can be called, by place and by the instants between which they can. */
   groups(): ForecastGroup[] {
     return [...this.#groups.values()];
   }

@@ -8,15 +8,11 @@ import { readPhoneNumber } from '../../shared/input/phone-number.ts';
 import { regionsOfNumber } from '../../shared/geography/number-places.ts';
 
 export type CallerCheck =
-  /**
-   * At least one number may call. `notes`: what is odd all the same. `proven`: the service itself says so of all that may; otherwise the
-   * first calls have to show it.
-   */
+  /** At least one number may call. `proven`: the service itself says so of all that may. `notes`: what is odd all the same. */
   | { ok: true; proven: boolean; numbers: readonly CallerStanding[]; notes: readonly string[] }
   /** What a person has to mend; holds ids only. The numbers are missing when it did not come to them. */
   | { ok: false; reason: string; numbers: readonly CallerStanding[] };
 
-/** Asks in one read whether the service knows the caller numbers, and has verified them. Throws what the way to it throws. */
 export async function checkNumbers(service: CallService, ids: readonly string[]): Promise<CallerCheck> {
   const listed = new Map((await service.callers(ids)).map((number) => [number.id, number]));
   const numbers = ids.map((phoneNumberId): CallerStanding => {
@@ -34,20 +30,15 @@ export async function checkNumbers(service: CallService, ids: readonly string[])
   return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers, notes: [] };
 }
 
-/**
- * Why a campaign must not start after this check, without a full stop: a running campaign does without a number that fails, but a new one
- * needs each number that its file names. Null: it may start.
- */
+/** Why a new campaign must not start, without a full stop; null: it may. Unlike a running one it needs each number that its file names. */
 export function startRefusal(check: CallerCheck): string | null {
   if (!check.ok) return check.reason;
   return check.numbers.every(({ fault }) => fault === null) ? null : explainFaults(check.numbers);
 }
 
-/** Which agent calls from which numbers, and what its calls have of their own. */
 export type Caller = Pick<CampaignRules, 'agentId' | 'callers' | 'firstMessage' | 'override'> &
   Partial<Pick<CampaignRules, 'optOut' | 'results'>>;
 
-/** Asks in two reads about the agent, what calls may change of it, and the numbers. Throws what the way to the service throws. */
 export async function checkCaller(service: CallService, caller: Caller): Promise<CallerCheck> {
   let notes: readonly string[] = [];
   try {
@@ -74,7 +65,6 @@ export async function checkCaller(service: CallService, caller: Caller): Promise
   return numbers.ok ? { ...numbers, notes } : numbers;
 }
 
-/** Keys for which the campaign looks in the records of calls, and which the agent does not have. */
 function explainMissingKeys({ agentId, optOut = [], results = [] }: Caller, keys: NonNullable<AgentFacts['keys']>): string[] {
   const asked = [
     ...optOut.map((value) => ['opt_out', value] as const),

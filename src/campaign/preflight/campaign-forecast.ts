@@ -7,7 +7,6 @@ import { firstThat } from '../../rules/collections.ts';
 import { warmUpLines } from '../../rules/pacing/pacing.ts';
 import { likelyRetries, longestRetries, type RetryPath } from './retry-path.ts';
 
-/** What nobody can know before the calls are made. */
 export interface ForecastAssumptions {
   /** Mean length of a call that is answered. */
   callMs: number;
@@ -32,7 +31,6 @@ export interface WindowNeeds {
   moreMs: number | null;
   /** The fewest concurrent calls that are enough; null when no number is. */
   concurrentCalls: number | null;
-  /** What keeps more calls from being enough. */
   limitedBy: 'shared_words' | 'account_limit' | 'starts_per_minute' | 'caller_limits' | 'warm_up' | 'delays' | 'windows' | null;
 }
 
@@ -48,14 +46,12 @@ export interface CampaignForecast {
   slowest: Forecast;
   /** Whether at least one call to everybody fits before the end, in the best case. */
   canFinish: boolean;
-  /** What the likely course lacks; null when it fits. */
   needs: WindowNeeds | null;
   calls: Range;
   /** Of talking and ringing. */
   minutes: Range;
 }
 
-/** The two courses that say whether there is time enough. */
 export type Outlook = Pick<CampaignForecast, 'earliest' | 'likely'>;
 
 export interface Range {
@@ -66,10 +62,8 @@ export interface Range {
 
 export interface ForecastRequest {
   rules: CampaignRules;
-  /** Those who can be called. */
   groups: readonly ForecastGroup[];
   startsAt: number;
-  /** Default: the usual ones. */
   assumptions?: ForecastAssumptions;
   /** Calls that all campaigns of the account may have open; null: no limit of its own. */
   accountLines?: number | null;
@@ -78,8 +72,8 @@ export interface ForecastRequest {
 }
 
 /**
- * When the campaign would end, whether its windows are long enough, and what it costs at most, for those who can be called. Nothing of the
- * kind is promised: other campaigns, refusals of the service and its speed are left out.
+ * When the campaign would end, whether its windows are long enough, and its greatest cost. Other campaigns, refusals and the service's
+ * speed are left out.
  */
 export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines = null, wordsLines = null } = request;

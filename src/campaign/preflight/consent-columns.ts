@@ -16,7 +16,6 @@ export class ConsentOpenError extends CampaignFileError {
   }
 }
 
-/** What a campaign file leaves open about consent, found in its list as the rows pass. */
 export class ConsentCensus {
   readonly #columns: { name: string; index: number; isDetail: boolean; answers: boolean }[];
   readonly #isMapped: boolean;
@@ -31,7 +30,6 @@ export class ConsentCensus {
     });
   }
 
-  /** Passes all rows on, looked at. */
   async *count(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<ListRow[]> {
     for await (const rows of chunks) {
       for (const column of this.#columns) column.answers ||= rows.some(({ cells }) => saysYesOrNo(cells[column.index] ?? ''));
@@ -54,9 +52,8 @@ export function unnamedConsent({ basis, consent }: RestsOn): string | null {
 }
 
 /**
- * Refuses to begin a campaign that rests on consent and does not say where the list has it, or whose list has columns that look like
- * consent and are neither mapped nor named as something else.
- * @throws ConsentOpenError
+ * Refuses a campaign that rests on consent without naming its columns, or whose list has unexplained columns of consent. @throws
+ * ConsentOpenError
  */
 export function refuseOpenConsent(file: CampaignFile, rules: RestsOn, census: ConsentCensus | null): void {
   const example = 'consent: { at: consent_at, source: consent_source, text: consent_text }';

@@ -17,27 +17,21 @@ import { StartTime } from './start-time.ts';
 import type { Store } from '../../ledger/tx.ts';
 import type { CampaignFile } from '../file/campaign-file.ts';
 
-/** A campaign file with its list's header: valid as far as that tells, its rows not read yet. */
 export interface ReadCampaign {
   file: CampaignFile;
   header: ListHeader;
   rules: CampaignRules;
-  /** Of file and list together. */
   hash: string;
 }
 
 export interface ListImport {
   store: Store;
   read: ReadCampaign;
-  /** Address of the service whose calls these will be. */
   accountId: string;
   /** By which API it is asked; absent: the contract's. */
   api?: ServiceApi;
-  /** When the campaign begins, epoch milliseconds of service time. */
   now: number;
-  /** Import although there is not time enough to call everybody. */
   allowPartial: boolean;
-  /** The rows of the list, where they were read already. */
   rows?: AsyncIterable<ListRow[]>;
   /** What is imported of a chunk of rows; default: all of it. */
   select?: (rows: ListRow[]) => ListRow[];
@@ -55,11 +49,8 @@ export async function readCampaign(file: CampaignFile, now: number): Promise<Rea
 }
 
 /**
- * Imports the list of a campaign, unless the ledger has it already: the one way in, whoever starts it. Answers what a person should know
- * although the campaign can begin, as sentences without a full stop.
- * @throws CampaignConflictError when the ledger has it from another file or list
- * @throws CampaignFileError when no row can be dialled, or hours, law and end leave too little time; nothing was imported then
- * @throws ListChangedError
+ * The one way to import a list; does nothing if the ledger has it. Answers warnings, as sentences without a full stop. @throws
+ * CampaignConflictError, CampaignFileError (then nothing was imported), ListChangedError
  */
 export async function importList(input: ListImport): Promise<string[]> {
   const { store, read, accountId, now, onProgress } = input;

@@ -13,15 +13,14 @@ import type { CampaignFile } from '../file/campaign-file.ts';
 interface CountedPlace extends RecipientPlace {
   zones: readonly string[];
   rows: number;
-  /** The first of them. */
   firstRow: number;
 }
 
 /** Recipients who can never be called: hours and law leave no time, open in all their zones, that is longer than the margin. */
 export interface ImpossiblePlace extends CountedPlace {
   /**
-   * The rules by law without which they could be called at some time; empty when the hours of the campaign alone never open in all zones at
-   * once. Looked for in the places with most rows only; null elsewhere.
+   * The rules by law without which they could be called; empty: the campaign's own hours never open in all zones at once; null: not looked
+   * for.
    */
   law: readonly LegalHours[] | null;
   /** Whether each zone by itself has a time to call, and only all of them together have none; null like `law`. */
@@ -29,9 +28,7 @@ export interface ImpossiblePlace extends CountedPlace {
 }
 
 export interface ImpossibleWindows {
-  /** Places with most rows first. */
   places: readonly ImpossiblePlace[];
-  /** Rows of those places. */
   rows: number;
   /** Whether the rows of no place at all can be called at some time; rows without a known zone are in no place. */
   all: boolean;
@@ -44,8 +41,8 @@ const yearMs = 400 * dayMs;
 const explainedPlaces = 5;
 
 /**
- * Counts the accepted rows of a list by place, in memory that does not grow with the rows, and finds places that never open. Rows pass it
- * first: it adds to the rules what only the list can tell, the holidays of countries without a law of their own.
+ * Counts accepted rows by place and finds places that never open. Rows pass it first: it adds the holidays of countries without a law to
+ * the rules.
  */
 export class WindowCensus {
   readonly #rules: CampaignRules;
@@ -57,7 +54,6 @@ export class WindowCensus {
     this.#now = now;
   }
 
-  /** Passes all rows on, counted. */
   async *count(chunks: AsyncIterable<ListRow[]>): AsyncGenerator<ListRow[]> {
     for await (const rows of chunks) {
       for (const row of rows) if (row.verdict === 'accepted') this.#add(row);
@@ -76,14 +72,12 @@ export class WindowCensus {
     this.#places.set(key, { zones, country, regions, rows: 1, firstRow: row });
   }
 
-  /** What else a person should know of the law, for the rows that were counted. */
   law(): LawOutlook {
     const { startsAt, endsAt } = this.#rules;
     const between = { from: dialsFrom({ startsAt }, this.#now), to: endsAt };
     return lawOutlook(this.#rules, this.#places.values(), between);
   }
 
-  /** Countries whose hours no rule knows, those with most rows first. */
   unruled(): UnruledCountry[] {
     const rows = new Map<string | null, number>();
     for (const place of this.#places.values()) {
@@ -142,7 +136,6 @@ function opensFrom(rules: CampaignRules, calendars: readonly DatedCalendar[], zo
 
 const mostZonesNamed = 4;
 
-/** What is impossible, one sentence per place with the number of its rows; for a warning when other rows can be called. */
 export function describeImpossible({ places }: ImpossibleWindows): string[] {
   return places.map((place) => {
     const rows = place.rows === 1 ? '1 row' : `${String(place.rows)} rows`;
@@ -151,7 +144,6 @@ export function describeImpossible({ places }: ImpossibleWindows): string[] {
   });
 }
 
-/** What is impossible as plain data: of a rule its id and source. */
 export function impossibleAsJson({ places, rows, all }: ImpossibleWindows): object {
   const named = places.map(({ country, regions, zones, rows: count, firstRow, law }) => {
     const rules = law?.map(({ id, source }) => ({ id, source })) ?? null;

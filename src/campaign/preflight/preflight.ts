@@ -12,7 +12,6 @@ import type { ListRow } from '../../list/recipients.ts';
 export interface RejectionSummary {
   reason: RejectionReason;
   count: number;
-  /** The first few, in file order. */
   examples: RejectionExample[];
 }
 
@@ -24,7 +23,6 @@ export interface RenderedExample {
   e164: string;
   firstMessage: string | null;
   variables: Record<string, string> | null;
-  /** Further settings of the call; left out when the campaign has none. */
   override?: JsonObject;
 }
 
@@ -41,7 +39,6 @@ export interface PreflightReport extends CallableCounts {
 
 export interface OutlookInput {
   assumptions?: ForecastAssumptions;
-  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
   accountLines?: number | null;
   records?: RecordsShown | null;
 }
@@ -65,7 +62,6 @@ export class Preflight {
   readonly #words: WordsCounter;
   #accepted = 0;
 
-  /** `at`: the instant to which the counts apply, epoch milliseconds. */
   constructor(rules: CampaignRules, at: number) {
     this.#rules = rules;
     this.#at = at;
@@ -101,7 +97,6 @@ export class Preflight {
     };
   }
 
-  /** What the opening lines cost, and how the campaign would go; null when nobody can be called. */
   outlook({ assumptions = usualAssumptions, accountLines = null, records = null }: OutlookInput = {}): Outlook {
     const { openingLines, dialable } = this.report();
     const words = lookAhead(this.#rules, openingLines, { dialable, startsAt: this.#at }, assumptions, records);
@@ -136,7 +131,6 @@ export interface RecordsShown {
   silent: number;
 }
 
-/** What it costs that some calls cannot be told apart. */
 interface WordsOutlook {
   /** Calls that can be open at once as far as words go; null: any number. */
   openAtOnce: number | null;
@@ -186,13 +180,11 @@ interface OpeningLines extends WordsForecast {
   advice: string | null;
 }
 
-/** The columns that could be spoken: not those that have a part of their own in the list. */
 export function speakableColumns({ list, consent }: Pick<CampaignRules, 'list' | 'consent'>): { name: string; index: number }[] {
   const taken: unknown[] = Object.entries({ ...list, ...consent }).flatMap(([key, value]) => (key.endsWith('Column') ? [value] : []));
   return list.columns.flatMap((name, index) => (taken.includes(name) ? [] : [{ name, index }]));
 }
 
-/** What the lines of the accepted rows come to, and what mends it. */
 export function describeOpeningLines(
   { firstMessage }: Pick<CampaignRules, 'firstMessage'>,
   accepted: number,

@@ -2,7 +2,6 @@ import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '.
 import type { Course } from '../../rules/forecast/forecast.ts';
 import { retryAt } from '../../rules/attempts/retry-delay.ts';
 
-/** How often and when somebody is called again whom no call reaches. */
 export type RetryPath = Pick<Course, 'retries' | 'retryAt'>;
 
 type RetryRules = CampaignRules['retry'];

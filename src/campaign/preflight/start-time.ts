@@ -13,17 +13,14 @@ import type { CampaignFile } from '../file/campaign-file.ts';
 export interface StartTimeInput {
   file: CampaignFile;
   rules: CampaignRules;
-  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
   accountLines: number | null;
-  /** Start although not everybody can be called in time. */
   allowPartial: boolean;
-  /** Rows that can be called in no week at all; they are told elsewhere. */
   impossibleRows: number;
 }
 
 /**
- * Finds out, while a start reads its list, whether there is time enough to call everybody; by the forecast of `check`, but without
- * do-not-call list and earlier calls. Costs nothing for a campaign in which time cannot run out.
+ * Finds out, while a start reads its list, whether there is time to call everybody: as `check`, but without do-not-call list and earlier
+ * calls.
  */
 export class StartTime {
   readonly #callable: CallableRows | null;
@@ -38,10 +35,7 @@ export class StartTime {
     if (this.#callable !== null) for (const row of rows) this.#callable.add(row, null);
   }
 
-  /**
-   * Answers what a person should know, as sentences without a full stop.
-   * @throws CampaignFileError when nobody can be called in time, or not everybody although all answer the first call.
-   */
+  /** Answers warnings without a full stop. @throws CampaignFileError when nobody, or even at best not everybody, can be called in time. */
   judge({ file, rules, accountLines, allowPartial, impossibleRows }: StartTimeInput): string[] {
     if (this.#callable === null) return [];
     const counts = this.#callable.counts();
@@ -88,7 +82,6 @@ function lateRows({ exclusions }: CallableCounts, impossibleRows: number): strin
   return [`${plural(rows, 'row')} cannot be called before the end of the campaign or of the row: a check of the file says why`];
 }
 
-/** Whether time can run out for this campaign or for single rows of it. */
 export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
   return endsAt !== null || list.expiresAtColumn != null;
 }
@@ -100,7 +93,6 @@ export function opensTooLate({ endsAt }: CampaignRules, counts: CallableCounts):
   return opensAfterEnd;
 }
 
-/** Refuses a campaign that ends before anybody can be called. Throws CampaignFileError with the end and the first opening. */
 export function refuseTooEarlyEnd(file: CampaignFile, rules: CampaignRules, counts: CallableCounts): void {
   const opensAt = opensTooLate(rules, counts);
   if (opensAt === null) return;
@@ -117,7 +109,6 @@ function isoText(at: number): string {
 
 const minuteMs = 60_000;
 
-/** Who is left without a call when all goes as well as it can. */
 export function neverCalledText({ neverCalled }: Forecast): string {
   return `even at best ${plural(neverCalled, 'recipient')} would never be called`;
 }

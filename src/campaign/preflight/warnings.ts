@@ -17,7 +17,6 @@ export interface UnruledCountry {
 
 const mostNamed = 10;
 
-/** What to know before a start about countries whose law is not known: when they are called, and how to say otherwise. */
 export function unruledWarnings({ law }: Pick<CampaignRules, 'law'>, countries: readonly UnruledCountry[]): string[] {
   const first = countries.find(({ country }) => country !== null)?.country ?? null;
   if (countries.length === 0) return [];
@@ -48,10 +47,6 @@ export function refuseMissingBasis(file: CampaignFile, outlook: LawOutlook): voi
   throw refusalOf(file, ['basis'], message);
 }
 
-/**
- * Refuses to begin a campaign that lacks what the house rules require.
- * @throws CampaignFileError
- */
 export function refuseWithoutHouse(file: CampaignFile, rules: CampaignRules): void {
   const lacks = lacksOfHouse(rules);
   const [first] = lacks;
@@ -61,7 +56,6 @@ export function refuseWithoutHouse(file: CampaignFile, rules: CampaignRules): vo
   throw refusalOf(file, [first], message);
 }
 
-/** What a person should know before they start a campaign with these rules, although nothing is wrong with them. */
 export function campaignWarnings(rules: CampaignRules): string[] {
   const { retry, optOut, dispositions } = rules;
   const redials = retry.delays.unknown !== 'never';

@@ -17,9 +17,7 @@ export interface CampaignStatus {
   nextDueAt: number | null;
   outcomes: Partial<Record<Outcome, number>>;
   dispositions: Record<string, number>;
-  /** Talks by what they came to, by the rules of the campaign. */
   results: Record<string, number>;
-  /** Recipients a person has to decide about. */
   unresolved: number;
   batches: Record<string, number>;
 }

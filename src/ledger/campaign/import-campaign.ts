@@ -26,11 +26,9 @@ export interface CampaignImport {
   file?: object;
   rules: CampaignRules;
   accountId: string;
-  /** Absent: the contract's. */
   api?: ServiceApi;
 }
 
-/** What the log says of the API, where it is not the contract's. */
 function apiOf({ api = 'contract' }: CampaignImport): { api?: ServiceApi } {
   return api === 'contract' ? {} : { api };
 }
@@ -164,8 +162,8 @@ async function addRows(
 }
 
 /**
- * Writes a campaign and its rows; they become visible in the commit that ends it. With the same id and file hash as a campaign
- * that exists, answers that one and reads no row. Throws `CampaignConflictError` for another hash.
+ * Writes a campaign and its rows, visible from the last commit on. A campaign with the same id and hash is answered as it is; another hash
+ * throws `CampaignConflictError`.
  */
 export async function importCampaign(
   store: Store,

@@ -36,8 +36,8 @@ export async function idsBeyondAscii(db: Queries, campaignId: string): Promise<s
 }
 
 /**
- * The other campaign whose list this plainly is, by its first rows, or null. Ids alone say little, since many lists count from 1: it is
- * another's list when that one has the same people under the same ids and this one has none of them, or has row for row the same cells.
+ * The other campaign whose list this plainly is, or null: it has these people under these ids and this one has none, or it has the same
+ * cells row for row. Ids alone say little.
  */
 export async function findOtherOwner(db: Queries, campaignId: string, sample: readonly ListSample[]): Promise<string | null> {
   const counts = await countSamePeople(db, sample);
@@ -50,7 +50,6 @@ export async function findOtherOwner(db: Queries, campaignId: string, sample: re
   return null;
 }
 
-/** Campaigns that have some of these people under the same ids, most first. */
 async function countSamePeople(db: Queries, sample: readonly ListSample[]): Promise<{ campaignId: string; count: number }[]> {
   const people = sample.flatMap(({ e164, externalId }) => (e164 === null || externalId === null ? [] : [{ e164, externalId }]));
   if (people.length === 0) return [];
@@ -69,7 +68,6 @@ async function countSamePeople(db: Queries, sample: readonly ListSample[]): Prom
     .execute();
 }
 
-/** Whether the first rows of a campaign are these, cell for cell. */
 async function beginsWith(db: Queries, campaignId: string, sample: readonly ListSample[]): Promise<boolean> {
   const numbers = sample.map(({ row }) => row);
   const ofCampaign = db.selectFrom('recipients').select(['row_number', 'cells']).where('campaign_id', '=', campaignId);

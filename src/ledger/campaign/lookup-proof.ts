@@ -4,7 +4,6 @@ import type { Queries, Store } from '../tx.ts';
 /** What `carillon doctor --prove-lookup` has seen of an account: that a request whose answer is lost is found there, or is not there. */
 export interface LookUpProof {
   api: ServiceApi;
-  /** Epoch milliseconds. */
   provenAt: number;
   /** How long after its answer a request was listed, at most; null: it is not looked up in a list. */
   listLagMs: number | null;
@@ -21,13 +20,11 @@ export interface ProvenAccount {
 
 const keyOf = ({ accountId, api }: ProvenAccount) => `lookup_proof:${accountId}:${api}`;
 
-/** The newest proof of the account; null: it was never proven. */
 export async function readLookUpProof(db: Queries, account: ProvenAccount): Promise<LookUpProof | null> {
   const row = await db.selectFrom('meta').select('value').where('key', '=', keyOf(account)).executeTakeFirst();
   return row === undefined ? null : (JSON.parse(row.value) as LookUpProof);
 }
 
-/** Keeps a proof, in place of an earlier one of the account. */
 export async function storeLookUpProof(store: Store, accountId: string, proof: LookUpProof): Promise<void> {
   const [key, value] = [keyOf({ accountId, api: proof.api }), JSON.stringify(proof)];
   await store.transaction((tx) =>

@@ -10,8 +10,8 @@ const toldTypes = ['hook.delivered', 'hook.failed'] as const;
 const latestEvents = 200;
 
 /**
- * Whether the hook was told: the newest word of the log on it, or null. `afterSeq`: where the log stood when it came about; it is
- * looked for among the latest events when that is left out.
+ * The newest word of the log on whether the hook was told, or null. `afterSeq`: where the log stood; default: only the latest events are
+ * looked at.
  */
 export async function findNotice(db: Queries, notice: Notice, afterSeq?: number): Promise<'delivered' | 'failed' | null> {
   const log = newestEvents(db, notice.campaignId).select(['type', 'data']);

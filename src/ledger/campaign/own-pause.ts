@@ -3,7 +3,6 @@ import type { Campaign } from '../rows/campaigns.ts';
 import { newestEvents } from '../events.ts';
 import type { Queries } from '../tx.ts';
 
-/** A pause that a campaign made by itself. Instants are service time. */
 export interface OwnPause {
   seq: number;
   pausedAt: number;

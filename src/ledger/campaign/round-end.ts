@@ -7,7 +7,6 @@ import type { Queries } from '../tx.ts';
 /** How a round ended: counts only, nothing of a recipient. Instants are service time. */
 export interface RoundEnd {
   state: 'completed' | 'cancelled';
-  /** Data rows of the list. */
   rows: number;
   /** Rows by outcome, over all rounds. */
   outcomes: Record<string, number>;

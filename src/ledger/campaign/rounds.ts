@@ -31,10 +31,7 @@ export async function nextRound(db: Queries, campaignId: string): Promise<number
   return (await nextDueAt(db, campaignId)) === null ? undefined : campaign.round + 1;
 }
 
-/**
- * Opens the round that a campaign is to run now: its first, the one that is still running, or, when the last one has ended and
- * recipients wait again, the next. Idempotent. Answers undefined when there is nothing left to run.
- */
+/** Opens the round to run now: the first, the running one, or the next when recipients wait again; undefined: none. Idempotent. */
 export async function openRound(store: Store, campaignId: string, now: number): Promise<Round | undefined> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await findCampaign(tx, campaignId);

@@ -15,15 +15,11 @@ export async function readRowKey(db: Queries): Promise<string> {
 
 const version: RowHashVersion = 2;
 
-/** Each term by its name in the log, in the order of those. */
 const hashed = [...ownTerms, 'country', 'e164', 'person', 'regions', 'zones']
   .sort()
   .map((name) => [name, name === 'person' ? 'externalId' : name] as [name: string, term: keyof RowTerms]);
 
-/**
- * What a row says about whom a call leads to, hashed: a call that went elsewhere shows. Terms of which it says nothing are left out, so
- * that the hash of a row stays the same when there are further ones.
- */
+/** What decides whom a call reaches, hashed. Absent terms are left out, so that the hash stays the same when there are further ones. */
 function digest(key: string, recipientId: string, row: ImportRow): Buffer {
   const said: Record<string, unknown> = {};
   for (const [name, term] of hashed) if (row[term] != null) said[name] = row[term];
@@ -33,7 +29,6 @@ function digest(key: string, recipientId: string, row: ImportRow): Buffer {
     .subarray(0, hashBytes);
 }
 
-/** What the results show of a row: its cells, and why it was rejected. */
 type ShownRow = Pick<Row<'recipients'>, 'recipient_id' | 'cells'> & { reason?: string | null | undefined };
 
 /** As `digest`, of what leads nowhere: calls do not tell it. */

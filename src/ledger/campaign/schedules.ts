@@ -11,10 +11,8 @@ export interface Schedule {
   campaignId: string;
   /** Absolute path of the campaign file as it was when the schedule was made: paths in it count from its folder. */
   filePath: string;
-  /** The campaign file's text as of then. */
   content: string;
   listSource: string;
-  /** Address of the service that its firings call with. */
   accountId: string;
   createdAt: number;
   /** Began before encodings were named: a list that is not UTF-8 is read as Windows-1252. */
@@ -69,10 +67,7 @@ export async function noteFiring(store: Store, firing: Firing, { parentId, now }
   });
 }
 
-/**
- * The campaigns that firings of a schedule have left in the database, newest first: also of one that the log tells of as failed, since its
- * workflow may have been lost after the import.
- */
+/** Campaigns of a schedule's firings, newest first; also one that the log tells of as failed: its workflow may be lost after the import. */
 export async function firingCampaigns(
   db: Queries,
   { campaignId: parentId, scheduleId }: Pick<Schedule, 'campaignId' | 'scheduleId'>,
@@ -88,8 +83,7 @@ export async function firingCampaigns(
 }
 
 /**
- * A campaign of an earlier firing that has people left to call, whatever has become of its workflow: another one beside it would call the
- * same people. Whom it is to call back, nobody else calls before, so that a schedule does not stand still for a promise.
+ * A campaign of an earlier firing with people left to call, whom another one would call, too. Promised callbacks do not hold a schedule up.
  */
 export async function findCallingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
   for (const campaign of await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))
@@ -97,12 +91,10 @@ export async function findCallingFiring(db: Queries, schedule: Pick<Schedule, 'c
   return undefined;
 }
 
-/** A campaign of an earlier firing that has not ended. */
 export async function findGoingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
   return (await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))[0];
 }
 
-/** The firing that the log tells of last. */
 export async function lastFiring(db: Queries, parentId: string, scheduleId: string): Promise<Firing | undefined> {
   return (await readFirings(db, parentId, 20)).find((firing) => firing.scheduleId === scheduleId);
 }

@@ -14,7 +14,6 @@ export async function listElsewhere(db: Queries, own: ServiceOf): Promise<Campai
   return campaigns.filter((campaign) => !hasEnded(campaign) && campaign.state !== 'draft' && !isOwnService(campaign, own));
 }
 
-/** Schedules whose firings call with another service than the one at `address`. */
 export async function listSchedulesElsewhere(db: Queries, address: string): Promise<Schedule[]> {
   return (await listSchedules(db)).filter(({ accountId }) => !isSameService(accountId, address));
 }
@@ -37,8 +36,8 @@ export async function findOpenElsewhere(
 }
 
 /**
- * A person's word that a service has moved to another address with all its calls and records: its campaigns, also those that have
- * ended, its schedules and the limits of the account belong to the new address from here on. Answers the campaigns that moved. Idempotent.
+ * Moves a service's campaigns, schedules and account limits to its new address, on a person's word. Answers the campaigns that moved.
+ * Idempotent.
  */
 export async function moveService(store: Store, { from, to, now }: { from: string; to: string; now: number }): Promise<Campaign[]> {
   return store.transaction(async (tx) => {

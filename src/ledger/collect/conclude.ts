@@ -19,7 +19,6 @@ import type { AttemptRow, BatchRow } from '../schema.ts';
 /** Uncounted returns in a row after which an attempt counts. */
 const uncountedReturns = 3;
 
-/** A batch about whose missing records something is concluded. */
 export interface Conclusion extends OpenBatch {
   doubts: ReadonlyMap<string, Doubt>;
   now: number;

@@ -1,6 +1,5 @@
 import type { Tx, Store } from '../tx.ts';
 
-/** A piece of work that does not depend on others. */
 interface Write {
   id: string;
   work: (tx: Tx) => Promise<void>;
@@ -9,9 +8,8 @@ interface Write {
 const mostAtOnce = 25;
 
 /**
- * Writes many small things. On SQLite, where transactions take turns and each commit waits for the disk, several commit together; where
- * one of them fails, each is written by itself. On PostgreSQL, where they run beside each other, each has a transaction of its own.
- * `onFailed` is told of those that could not be written.
+ * On SQLite several writes commit together, and each by itself where one fails; on PostgreSQL each has its own transaction. `onFailed` gets
+ * those that could not be written.
  */
 export function gatherWrites(store: Pick<Store, 'dialect' | 'transaction'>, onFailed: (id: string, error: unknown) => void) {
   let gathered: Write[] = [];

@@ -36,8 +36,8 @@ export interface LostRequest {
 }
 
 /**
- * The last requests of an agent's batches that are unknown, refused for something in their calls, or known by a record alone: without its
- * name at the service a batch has no reports.
+ * The last requests of batches that are unknown, refused for their calls, or known by a record alone: without a name at the service a batch
+ * has no reports.
  */
 export async function findLostRequests(db: Queries, agentId: string): Promise<LostRequest[]> {
   return toLost(
@@ -122,7 +122,6 @@ export function listPatienceMs(provenLagMs: number | null): number {
   return provenLagMs === null ? secondLookMs : 3 * provenLagMs;
 }
 
-/** What a look-up of the request with the mark has answered, and when it began. */
 export interface LookUp {
   mark: string;
   found: Found;
@@ -133,9 +132,8 @@ export interface LookUp {
 }
 
 /**
- * What a look-up means for a batch. Found: the service took it. Certainly absent: its people go back in line. Not listed, twice, after
- * no request could arrive any more: the same where the look-up was proven, else a person decides. Found more than once: the campaign is
- * paused, and a person decides.
+ * What a look-up means for a batch. Found: the service took it. Certainly absent: its people wait again. Twice not listed once it cannot
+ * arrive any more: the same if proven, else a person decides. Found twice: the campaign pauses.
  */
 export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise<void> {
   const batch = await lockBatch(tx, batchId);

@@ -13,8 +13,8 @@ export interface MadeTwice {
 }
 
 /**
- * Finds batches of which the service has silently made another one: a record names a call of ours under a batch that is not the one the
- * service told of. Once for each, the campaign is paused. Nobody of them is called again without a person's word (see `judgeOne`).
+ * Pauses a campaign once for each batch of which the service has made another: a record names a call of ours under another batch. See
+ * `judgeOne`.
  */
 export async function findMadeTwice(tx: Tx, agentId: string, { since, now }: { since: number; now: number }): Promise<MadeTwice[]> {
   const rows = await tx
@@ -60,7 +60,6 @@ export async function findMadeTwice(tx: Tx, agentId: string, { since, now }: { s
   return [...twice.values()];
 }
 
-/** What a person is to do where the same people stand in two batches of the service. */
 export function twiceReason(n: number): string {
   return `The service has the request for batch ${n} more than once. Look there which of its calls were made, decide about its rows, then resume.`;
 }

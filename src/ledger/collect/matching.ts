@@ -33,9 +33,8 @@ const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_a
     or (posts.status is not null and posts.verdict in ('not_sent', 'refused'))))`;
 
 /**
- * Attempts of the agent that may own a record nobody owns yet, over all campaigns: open ones, ones settled without a record, and ones given
- * back on the service's word. Attempts that have theirs come along where number or opening line is the same: they keep weak evidence
- * from pointing at the wrong one.
+ * Attempts that may own an unowned record: open ones, settled ones without a record, and ones given back on the service's word. Others with
+ * the same number or line come along, so that weak evidence does not point at the wrong one.
  */
 async function findCandidates(tx: Tx, agentId: string, since: number): Promise<CandidateRow[]> {
   const { rows } = await sql<CandidateRow>`
@@ -131,7 +130,6 @@ const giveRecord = prepared(
       .returningAll(),
 );
 
-/** Notes that the service has shown a call of the campaign. */
 export const proveCampaign = prepared((tx: Tx, { campaignId }: { campaignId: string }) =>
   tx
     .updateTable('campaigns')
@@ -198,7 +196,6 @@ async function settleLeftOpen(tx: Tx, agentId: string, now: number): Promise<voi
   }
 }
 
-/** What is known of clocks, and back to when attempts may own a record. */
 interface Matching {
   clock: CorrelationClock;
   since: number;

@@ -57,8 +57,8 @@ async function lockOwner(tx: Tx, conversationId: string): Promise<string | null>
 }
 
 /**
- * Writes what a read of a record has shown, and settles the attempt that owns it; undefined: nothing to settle from was read. `clock` is
- * asked when nobody has to be waited for any more. Throws Overtaken when the record has got another owner meanwhile.
+ * Writes a read of a record and settles its attempt; undefined: nothing to settle from. `clock` is asked once no lock is waited for. Throws
+ * Overtaken when the record has got another owner.
  */
 export async function settleRead(
   tx: Tx,
@@ -84,8 +84,8 @@ const selectSettled = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
 );
 
 /**
- * Settles the attempt that owns a record as far as the record tells, and counts its results once it is final.
- * `becameFinal`: whether this is the first time that the record is both owned and final.
+ * Settles the attempt that owns a record as far as it tells, and counts results once it is final. `becameFinal`: final and owned for the
+ * first time.
  */
 export async function settleFromRecord(
   tx: Tx,

@@ -26,7 +26,6 @@ const analysisPauseMs = 10_000;
 /** The record of a call under way is read when its end is reported; this is the safety net. */
 const underWayPauseMs = 10 * 60_000;
 
-/** A batch of which calls are open, and under which name the service has it. */
 export interface ReportedBatch {
   batchId: string;
   campaignId: string;
@@ -64,9 +63,8 @@ export interface Reported {
 }
 
 /**
- * Writes what the service reports of the calls of a batch. A conversation that it names is read once its call is over, and is its call's
- * own only if it says so itself; a call that ended, or was taken back, and twice names no conversation ends by the report alone.
- * An entry under another name, or with another number, settles nothing.
+ * Writes what the service reports of a batch's calls. A named conversation is read once its call is over, and is the call's own only if it
+ * says so itself. A call that twice names none ends by the report alone. Another name or number settles nothing.
  */
 export async function takeReport(
   tx: Tx,
@@ -99,8 +97,7 @@ export async function takeReport(
     }
   }
   if (reports.some(({ again }) => again === true)) await stopCalledAgain(tx, batch, now);
-  // Whoever waits at the service is not missing, nor is somebody whose call has just ended: what it came to is told by the next look.
-  // A clock that was set back within a sweep must not make that long ago.
+  // Who waits at the service, or whose call has just ended, is not missing; a clock set back within a sweep must not make that long ago.
   if (isNews) await updateBatch(tx, batchId, { progress_at: Math.max(now, batch.progress_at ?? 0) });
   return { waiting, contradictions };
 }
@@ -153,7 +150,6 @@ function resultOf({ state, result }: CallReport): AttemptResult {
   return { disposition: 'unknown', detail: 'no_conversation', counted: true };
 }
 
-/** Notes that a conversation is said to be a call's, for it to be read when the call is over. */
 async function expectRecord(
   tx: Tx,
   batch: BatchRow,

@@ -12,7 +12,6 @@ import type { Store } from '../tx.ts';
 export type Taken = 'stored' | 'nothing_new' | 'not_asked_for';
 
 interface Sent {
-  /** The service that this process knows. */
   accountId: string;
   agentId: string;
   conversationId: string;
@@ -36,9 +35,8 @@ async function readAskers({ db }: Store, { agentId, accountId }: Pick<Sent, 'age
 }
 
 /**
- * Stores a record that the service has sent by itself as a read of it, made when it was so, would be: in place of that read, and by the
- * same rules. One of which no list has told yet is stored as if it were listed, where a list would do so; whose it is, the next sweep
- * finds. What has been read to its end stays as it is. `read`: the facts, by what the campaigns look for.
+ * Stores a record that the service sent, as a read of it at that time would; one not listed yet is stored as if listed, a final one stays
+ * as it is. `read`: the facts, by what the campaigns look for.
  */
 export async function takeSentRecord(
   store: Store,
@@ -76,7 +74,7 @@ export async function takeSentRecord(
   return row === undefined ? 'nothing_new' : 'stored';
 }
 
-/** That nobody was reached, the service says without a record: one that is known and was never read is read with the next sweep. */
+/** Without a record the service says that nobody was reached: a known record that was never read is read with the next sweep. */
 export async function hastenRead(store: Store, sent: Omit<Sent, 'at'>): Promise<Taken> {
   if ((await readAskers(store, sent)).length === 0) return 'not_asked_for';
   const time = sent.now();

@@ -1,7 +1,6 @@
 import type { Queries, Tx, Store } from '../tx.ts';
 import { updateAgent } from '../updates.ts';
 
-/** The right of one process to sweep the list of an agent. */
 interface Lease {
   agentId: string;
   owner: string;
@@ -50,7 +49,6 @@ export async function noteReadSucceeded(tx: Tx, agentId: string, now: number): P
   await updateAgent(tx, agentId, { read_ok_at: now });
 }
 
-/** When the agent's list was last read, or null (service time). */
 export async function lastReadAt(db: Queries, agentId: string): Promise<number | null> {
   const row = await db.selectFrom('agents').select('read_ok_at').where('agent_id', '=', agentId).executeTakeFirst();
   return row?.read_ok_at ?? null;

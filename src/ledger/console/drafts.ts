@@ -9,7 +9,6 @@ export interface Draft {
   madeReal: number;
   touchedReal: number;
   list: DraftList;
-  /** JSON; what is in it is for the page to know. */
   settings: string;
 }
 
@@ -71,8 +70,8 @@ export async function createDraft(
 }
 
 /**
- * Saves what has changed, and lets the draft last on. A list that is replaced is deleted. `was`: the settings that were read before;
- * `changed`: others were saved meanwhile, and nothing is.
+ * Saves what has changed and lets the draft last on; a replaced list is deleted. `was`: the settings read before; `changed`: others were
+ * saved meanwhile, and nothing is.
  */
 export async function saveDraft(
   store: Store,
@@ -90,7 +89,6 @@ export async function saveDraft(
   });
 }
 
-/** The draft, unless it is gone or was forgotten. */
 export async function findDraft({ db }: Pick<Store, 'db'>, draftId: string, nowReal: number): Promise<Draft | undefined> {
   const row = await db
     .selectFrom('drafts')
@@ -101,7 +99,6 @@ export async function findDraft({ db }: Pick<Store, 'db'>, draftId: string, nowR
   return row === undefined ? undefined : toDraft(row);
 }
 
-/** All drafts that last, those touched last first. */
 export async function listDrafts({ db }: Pick<Store, 'db'>, nowReal: number): Promise<Draft[]> {
   const rows = await db
     .selectFrom('drafts')
@@ -112,7 +109,6 @@ export async function listDrafts({ db }: Pick<Store, 'db'>, nowReal: number): Pr
   return rows.map(toDraft);
 }
 
-/** Deletes a draft with its list; nothing happens when it is gone. */
 export async function deleteDraft(store: Store, draftId: string): Promise<void> {
   await store.transaction(async (tx) => {
     const gone = await tx.deleteFrom('drafts').where('draft_id', '=', draftId).returning('list_id').execute();
@@ -121,7 +117,6 @@ export async function deleteDraft(store: Store, draftId: string): Promise<void> 
   });
 }
 
-/** Deletes drafts that nobody has touched for a week, and lists that no draft came to name. */
 export async function sweepDrafts(store: Store, nowReal: number): Promise<void> {
   await store.transaction(async (tx) => {
     const forgotten = await tx
@@ -139,7 +134,6 @@ export async function sweepDrafts(store: Store, nowReal: number): Promise<void> 
   });
 }
 
-/** Those of drafts that are gone and became no campaign. */
 async function deleteRehearsals(tx: Tx): Promise<void> {
   await tx
     .deleteFrom('rehearsals')

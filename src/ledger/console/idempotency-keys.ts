@@ -28,8 +28,8 @@ const signEveryMs = 5_000;
 const silentMs = 20_000;
 
 /**
- * Takes a key, so that of several requests with it one is carried out. Every change of the API may be carried out again without harm, which
- * is what happens when its process died in the middle.
+ * Takes a key, so that one of several requests with it is carried out: again only when its process died, which is harmless for every change
+ * of the API.
  */
 export async function claimKey(store: Store, { tokenId, key, parts }: KeyedRequest): Promise<Claim> {
   const entry = randomUUID();
@@ -108,7 +108,6 @@ function holdKeysOf(store: Store): Set<string> {
   return entries;
 }
 
-/** Keeps an answer for good. */
 export async function keepAnswer(tx: Tx, entry: string, answer: KeptAnswer): Promise<void> {
   await tx.updateTable('answers').set(answer).where('entry', '=', entry).execute();
 }

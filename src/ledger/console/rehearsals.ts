@@ -1,7 +1,6 @@
 import type { Row } from '../schema.ts';
 import type { Store } from '../tx.ts';
 
-/** A rehearsal of a draft, which is kept with the campaign that the draft became. */
 export interface StoredRehearsal {
   /** Which settings and list were rehearsed. */
   edition: string;

@@ -29,7 +29,6 @@ export async function findSession({ db }: Pick<Store, 'db'>, text: string, nowRe
   return row !== undefined && holds(row, nowReal) ? toToken(row) : null;
 }
 
-/** Signs out: the text is worth nothing from here on, wherever it was copied to. */
 export async function endSession(store: Store, text: string): Promise<void> {
   await store.transaction((tx) => tx.deleteFrom('sessions').where('hash', '=', hashOf(text)).execute());
 }

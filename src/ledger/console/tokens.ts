@@ -27,7 +27,6 @@ export function hashOf(secret: string): string {
 
 const nobodysHash = hashOf(randomBytes(secretBytes).toString('base64url'));
 
-/** A token as it is told of, without the hash of its secret. */
 export function toToken(row: Row<'tokens'>): Token {
   return {
     tokenId: row.token_id,
@@ -41,8 +40,8 @@ export function toToken(row: Row<'tokens'>): Token {
 }
 
 /**
- * Makes a token. `text` is what its holder sends, `carillon_<id>_<secret>`; it is told here and never again, since the ledger keeps only
- * a hash of the secret. `tokenId`: for whoever may ask twice; the same id makes one token, with the secret that was told last.
+ * `text` is what its holder sends, `carillon_<id>_<secret>`, told once: the ledger keeps a hash. The same `tokenId` makes one token, with
+ * the secret told last.
  */
 export async function createToken(
   store: Store,
@@ -86,7 +85,6 @@ export async function findToken({ db }: Pick<Store, 'db'>, text: string, nowReal
   return holds(row, nowReal) ? toToken(row) : null;
 }
 
-/** Whether a token is neither revoked nor expired. */
 export function holds(row: Pick<Row<'tokens'>, 'revoked_real' | 'expires_real'>, nowReal: number): boolean {
   return row.revoked_real === null && (row.expires_real === null || row.expires_real > nowReal);
 }
@@ -103,7 +101,6 @@ export function holdsAt({ revokedReal, expiresReal }: Token, nowReal: number): b
   return revokedReal === null && (expiresReal === null || expiresReal > nowReal);
 }
 
-/** All tokens, revoked ones included, newest first. */
 export async function listTokens({ db }: Pick<Store, 'db'>): Promise<Token[]> {
   return (await db.selectFrom('tokens').selectAll().orderBy('created_real', 'desc').execute()).map(toToken);
 }

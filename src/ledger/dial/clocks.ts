@@ -7,7 +7,6 @@ import type { Queries, Store } from '../tx.ts';
 /** Why clocks forbid a POST: the service's is not known since a connection failed, or is too far from the machine's. */
 export type ClockDoubt = 'clock_unread' | 'clocks_apart';
 
-/** What the ledger is told of the service's clock before a POST; null: it tells no time. */
 export interface ServiceTime {
   /** Its last `Date`. */
   serviceFrom: number | null;
@@ -28,7 +27,6 @@ export function pauseForClocks(
 }
 
 export interface KeptReading {
-  /** The service's `Date`. */
   serviceMs: number;
   /** How long ago it was read, by the database's clock; real milliseconds. */
   agoMs: number;
@@ -40,7 +38,6 @@ async function accountsAt(db: Queries, address: string): Promise<string[]> {
   return rows.map((row) => row.account_id).filter((accountId) => isSameService(accountId, address));
 }
 
-/** The last reading of the service's clock that any worker kept, or null. */
 export async function findKeptReading(store: Store, address: string): Promise<KeptReading | null> {
   const rows = await store.db.selectFrom('accounts').selectAll().where('read_database', 'is not', null).execute();
   const [latest] = rows

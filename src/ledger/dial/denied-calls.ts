@@ -26,13 +26,11 @@ interface Look {
   listReadAt?: number | null | undefined;
 }
 
-/** What stored records say of the word that nothing of a batch was queued. */
 export type Seen = 'placed' | 'undecided' | 'nothing';
 
 /**
- * An answer promised that nothing of the batch was queued, and yet a stored record shows a call to one of its people, or may hide a talk
- * with one: the promise is worth neither a second POST nor giving the people back to the planner. The batch counts as placed and becomes
- * `unknown`, for records to settle. Ask before a batch that was posted is sent again or given back.
+ * A stored record shows, or may hide, a call of a batch that the service denied: the batch counts as placed and becomes `unknown`. Ask
+ * before a posted batch is sent again or given back.
  */
 export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, look: Look): Promise<Seen> {
   const { now } = look;

@@ -42,9 +42,9 @@ export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonl
 }
 
 /**
- * Whether a stored conversation that nobody owns, since the first POST of the batch, names one of the attempts, by reference or number, or
- * begins with one of the lines. Only a reference counts where no request of the batch was carried out for certain, and, of a record that
- * has been read to its end, where the service shows it in each record of our calls.
+ * Whether an unowned conversation since the batch's first POST names an attempt by reference or number, or begins with one of the lines.
+ * Only a reference counts where no request was carried out for certain, or where the service shows it in each record of ours that was read
+ * to its end.
  */
 export async function findRecordOf(
   tx: Tx,

@@ -54,7 +54,6 @@ export type PostingStep =
 
 export interface PostingInput extends Partial<ServiceTime> {
   batchId: string;
-  /** Service time. */
   now: number;
   nowReal: number;
   /** How long after `posting` is committed the POST may still begin; real milliseconds. */
@@ -145,7 +144,6 @@ async function latestDue(tx: Tx, batchId: string): Promise<number> {
   return row?.due ?? 0;
 }
 
-/** A batch that is `posting`, and who of it is called. */
 interface Entered {
   campaign: Campaign;
   batch: BatchRow;
@@ -213,9 +211,8 @@ async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Ente
 }
 
 /**
- * The dial transaction: checks every rule once more, releases what fails, and commits `posting` durably before the caller may
- * send. Whoever enters a batch a second time is told its verdict; where that is still `posting`, the process that was about to
- * send it is gone, and its fate becomes `unknown`.
+ * The dial transaction: checks every rule once more, releases what fails, and commits `posting` before the caller may send. A second caller
+ * is told the verdict; if that is still `posting`, the first one is gone and the fate is `unknown`.
  */
 export async function openPosting(store: Store, input: PostingInput): Promise<PostingStep> {
   const entry = randomUUID();

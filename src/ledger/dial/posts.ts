@@ -2,14 +2,12 @@ import type { PostVerdict } from '../../rules/ledger.ts';
 import type { Tx } from '../tx.ts';
 import { unwitnessedWords } from '../limits/safety.ts';
 
-/** What the process that made a POST knows about it. */
 export interface VerdictInput {
   batchId: string;
   k: number;
   /** From a process that never learnt whether its entry was committed: speaks of that entry alone, and of none if it was not. */
   entry?: string;
   verdict: PostVerdict;
-  /** Service time. */
   now: number;
   status?: number | null;
   serviceRequestId?: string | null;

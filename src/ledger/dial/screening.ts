@@ -82,9 +82,8 @@ export async function storeScreening(
 }
 
 /**
- * Notes that the hook gave no answer about a batch: the batch waits. After `longestSilenceMs` of it the batch is given back and the
- * campaign paused with `evidence` and `place`, the hook as people may see it; a person resumes it. Answers whether nothing is left to wait
- * for.
+ * Without the hook's answer a batch waits; after `longestSilenceMs` it is given back and the campaign pauses with `evidence` and `place`.
+ * Answers whether nothing is left to wait for.
  */
 export async function noteSilentHook(
   store: Store,
@@ -128,7 +127,6 @@ export function screeningRelease(rules: CampaignRules, attempt: AttemptRow, now:
   }
 }
 
-/** What the log tells of a call whose campaign has a pre-dial hook. */
 export function screenedMark({ preDial }: CampaignRules, { screened }: AttemptRow): { screened?: string | null } {
   return preDial === null ? {} : { screened };
 }

@@ -21,7 +21,6 @@ export interface Sorted {
   doubtful: Map<string, DoubtAbout>;
 }
 
-/** Asks of everybody in a batch once more whether they may be called now. */
 export async function sortAttempts(
   tx: Tx,
   campaign: Campaign,

@@ -26,8 +26,8 @@ export async function enterUnknown(tx: Tx, batch: BatchRow, now: number): Promis
 }
 
 /**
- * The batch may or may not have been queued: its attempts count as placed until evidence says more, and dialling backs off. `from`: the
- * states in which this may be said of it; a word of the service that it took nothing is only a claim.
+ * The batch may have been queued: its attempts count as placed until evidence says more. `from`: the states in which this may be said; the
+ * service's denial is only a claim.
  */
 export async function countAsUnknown(
   tx: Tx,
@@ -73,7 +73,6 @@ function keptOf(by: Acceptance) {
   }
 }
 
-/** The service took the batch. */
 export async function confirmBatch(tx: Tx, batch: BatchRow, by: Acceptance & { now: number }): Promise<boolean> {
   const { now } = by;
   const isReply = by.acceptedBy === 'reply';
@@ -148,9 +147,8 @@ export async function releaseAsAbsent(tx: Tx, batch: BatchRow, now: number): Pro
 const denialStates: readonly BatchState[] = ['posting', 'unknown'];
 
 /**
- * Writes what is known about a POST, from the process that made it, at whatever time: it outranks missing evidence. The first
- * verdict of a POST stays; repeating the call is harmless. Answers the batch's state afterwards. Throws `LedgerOlderError` when the
- * database has lost the batch, or that it was posted.
+ * Writes what the process that made a POST knows, at whatever time: it outranks missing evidence, and the first verdict stays. Answers the
+ * batch's state. Throws `LedgerOlderError`.
  */
 export async function recordVerdict(store: Store, input: VerdictInput): Promise<BatchState> {
   return store.transaction(async (tx) => {

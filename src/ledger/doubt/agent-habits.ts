@@ -32,7 +32,6 @@ export function isOurs(reference: string): boolean {
   return attemptNamedBy(reference) !== null;
 }
 
-/** Notes whether the record of a call of ours named it by itself. */
 export async function noteNaming(tx: Tx, agentId: string, isNamed: boolean): Promise<void> {
   const run = sql<number>`case when ${isNamed ? 1 : 0} = 1 then naming_run + 1 else 0 end`;
   await tx.updateTable('agents').set({ naming_run: run }).where('agent_id', '=', agentId).execute();

@@ -34,8 +34,8 @@ export async function readAgentRecords(db: Queries, agentId: string): Promise<Ag
 }
 
 /**
- * Service milliseconds between two looks at an agent's list. Campaigns that wait for the same agent share its looks, so the list is read
- * twice as often as for one of them, and less often than if each looked by itself: none waits longer for the others' sake.
+ * Service milliseconds between looks at an agent's list. Campaigns share looks: twice as often as for one alone, less often than each by
+ * itself; none waits longer for the others.
  */
 export async function pauseBetweenLooks(
   db: Queries,

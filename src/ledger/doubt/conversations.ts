@@ -93,8 +93,8 @@ export const undecidedRecord = sql<boolean>`attempt_id is null and gone = 0
   and (final = 0 or (reads = 0 and facts not like '%"direction":"inbound"%'))`;
 
 /**
- * Records of the agent that are worth a read now, longest due first. `undecidedSince`: something is about to be concluded from
- * what is missing, so every undecided record from that instant on is read too.
+ * Records worth a read now, longest due first. `undecidedSince`: every undecided record from then on, too, since something is about to be
+ * concluded from what is missing.
  */
 export async function listDueReads(
   db: Queries,
@@ -118,7 +118,6 @@ export async function listDueReads(
 }
 
 export interface ReadRow extends ConversationRow {
-  /** Whether it was this read that showed the record to its end. */
   becameFinal: boolean;
 }
 
@@ -126,9 +125,7 @@ export interface RecordReading {
   facts: ConversationFacts;
   analysisWaitMs: number;
   ringLimitMs: number;
-  /** What counts as a wish not to be called again, in all campaigns of the agent. */
   optOut: CampaignRules['optOut'];
-  /** The service's clock less that of this process. */
   offsetMs: number;
   now: number;
 }
@@ -206,7 +203,6 @@ export async function storeRead(
   return { ...stored, becameFinal };
 }
 
-/** What a look at a record adds to its row, and whether an earlier read had shown the same. */
 function readOver(row: ConversationRow, facts: ConversationFacts): { read: ConversationFacts; unchanged: boolean } {
   const known = JSON.parse(row.facts) as ConversationFacts;
   const told = { ...facts, conversationId: row.conversation_id, startedAt: facts.startedAt ?? row.started_at };
@@ -215,8 +211,8 @@ function readOver(row: ConversationRow, facts: ConversationFacts): { read: Conve
 }
 
 /**
- * As `storeRead`, for a record that the service has sent by itself, as it was at `now`; undefined: it tells nothing new. What comes twice
- * is no second look, and what comes late takes back nothing that was read since.
+ * As `storeRead`, for a record that the service sent, as it was at `now`; undefined: nothing new. A repeat is no second look, and a late
+ * one takes nothing back.
  */
 export async function storeSent(tx: Tx, conversationId: string, reading: RecordReading): Promise<ReadRow | undefined> {
   const [row] = (await selectConversation(tx, { conversationId })).rows;
@@ -227,8 +223,8 @@ export async function storeSent(tx: Tx, conversationId: string, reading: RecordR
 }
 
 /**
- * Notes that the service answered a read of this record alone with a fault. The record is left alone for a while; once every read has
- * failed for `patienceMs` it counts as gone, and its row is answered: it proves a placed call and will tell no more.
+ * The service failed to read this record alone: it is left alone for a while. After `patienceMs` of failures it counts as gone, and its row
+ * is answered: it proves a placed call.
  */
 export async function noteUnreadable(
   tx: Tx,
@@ -247,10 +243,7 @@ export async function noteUnreadable(
   return { ...row, ...gone, becameFinal: true };
 }
 
-/**
- * A sweep ends where the list shows final records only. A call that lasts longer than those around it lies below that, where the list
- * tells no more about it: its record is then read by itself.
- */
+/** A sweep ends at final records, and a long call lies below them: where the list tells no more about it, its record is read by itself. */
 export async function readOvertaken(tx: Tx, agentId: string, { oldestListed, now }: { oldestListed: number; now: number }): Promise<void> {
   const at = now + resultsPauseMs;
   await tx
@@ -264,8 +257,8 @@ export async function readOvertaken(tx: Tx, agentId: string, { oldestListed, now
 }
 
 /**
- * Stored records of a span that a sweep should have listed and did not: they are read again at once, and until the service has
- * said that they are gone, the sweep proves nothing. Records that are owned and final have told all they can.
+ * Stored records that a sweep should have listed and did not: they are read at once, and the sweep proves nothing until the service says
+ * that they are gone.
  */
 export async function noteVanished(
   tx: Tx,

@@ -106,7 +106,6 @@ export function keepsReferences(agent: Pick<AgentRow, 'naming_run'> | undefined)
   return (agent?.naming_run ?? 0) >= recordsThatTell;
 }
 
-/** The rules of a campaign as its file had them. */
 export async function readRulesOf(db: Queries, campaignId: string): Promise<CampaignRules> {
   const query = db.selectFrom('campaigns').select('rules').where('campaign_id', '=', campaignId);
   return readRules((await query.executeTakeFirstOrThrow()).rules);

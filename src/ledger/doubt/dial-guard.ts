@@ -19,7 +19,6 @@ import type { AttemptRow } from '../schema.ts';
 export interface Callee {
   recipientId: string;
   e164: string;
-  /** Whether an attempt to the recipient was planned before. */
   attempted: boolean;
 }
 
@@ -51,9 +50,8 @@ const lookAgainMs = 60_000;
 export const keyAskedMs = 2 * 3_600_000;
 
 /**
- * Asks of people who would be dialled what their earlier calls leave open: nobody is dialled while a record that may hide a talk with them
- * cannot be ascribed, nor before the list has had time to show one. Calls to the same number for other rows matter where any campaign
- * of the agent listens for wishes not to be called again.
+ * What earlier calls leave open about people to be dialled: nobody is dialled while a record without an owner may hide a talk with them,
+ * nor before the list could show one. Calls for other rows matter where a campaign of the agent listens for opt-outs.
  */
 export async function readDialBlocks(
   tx: Tx,
@@ -246,7 +244,6 @@ async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Dia
   return (await listed.sweptAfter(until, row.posted_at ?? 0)) ? null : 'sweep';
 }
 
-/** What sweeps of an agent's list have shown so far. */
 class ListState {
   readonly #tx: Tx;
   readonly #agentId: string;

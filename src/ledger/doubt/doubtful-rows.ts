@@ -8,7 +8,6 @@ import { partsOf, readInParts } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 
-/** A row that is unresolved, and what a person may want to see to decide about it. */
 export interface DoubtfulRow {
   recipient: RecipientRow;
   /** Calls to its number that are not told, oldest first, its own last call always among them; empty: nobody has called it. */

@@ -26,7 +26,6 @@ const onTheirWayMs = 10 * 60_000;
 
 const noClock = { offsetMs: 0, uncertaintyMs: 0 };
 
-/** What records that belong to nobody leave open about one attempt. */
 export interface Doubt {
   /** Conversations that may be the attempt's and may hide a talk. */
   candidates: string[];
@@ -112,8 +111,8 @@ export async function isAnyUndecided(db: Queries, agentId: string, now: number):
 export const strongEvidence = ['reference', 'batch_and_number', 'person'] as const;
 
 /**
- * Of attempts: how many calls of their batch, in one of these states, have neither a record nor an end by report. While there is one, what
- * the report alone says of the others may be true of somebody else.
+ * How many calls of the attempt's batch, in these states, have neither record nor reported end: while there is one, what the report says of
+ * the others may be true of somebody else.
  */
 export function countUntold(states: readonly AttemptState[] = requestedAttemptStates) {
   return sql<number>`(select count(*) from attempts others where others.batch_id = attempts.batch_id
@@ -172,8 +171,7 @@ async function judgeWords(
   const startedAt = clue.startedAt ?? 0;
   if (await spoken.byAnother(attempt, clue, row.seen_seq)) return 'others';
   if (against === null || agent?.words_first == null || agent.words_last === null) return null;
-  // Whoever changed what the agent says has not done so while its calls before and after began with our words. A single call beside
-  // one of ours is as good: a change would show in those that follow.
+  // The agent said our words before and after, so it was not changed in between; a single call beside one of ours is as good.
   const isBetween = agent.words_first <= startedAt && startedAt <= agent.words_last;
   const besideMs = Math.max(agent.words_first - startedAt, startedAt - agent.words_last);
   if (isBetween || (besideMs <= timing.clockToleranceMs && others <= 1)) return 'others';

@@ -18,7 +18,6 @@ export const deepSweepPauseMs = 30 * 60_000;
 export interface OpenBatch {
   batch: BatchRow;
   rules: CampaignRules;
-  /** The service reports each of its calls, and finds a request by its mark. */
   reported: boolean;
   /** Open attempts without a conversation. */
   missing: AttemptRow[];
@@ -63,8 +62,8 @@ export function settleDeadline({ batch, rules, reported }: OpenBatch, longestLag
 }
 
 /**
- * Since when a sweep begun now must have looked into every record, because something negative would be concluded from it, now or when
- * somebody is dialled again; null when nothing would. A batch that was posted again may have records since its first POST.
+ * Since when a sweep must have looked into every record, because something negative would be concluded; null: nothing would. A batch that
+ * was posted again may have records since its first POST.
  */
 export async function conclusionDueSince(db: Queries, agentId: string, now: number): Promise<number | null> {
   const agent = await readAgent(db, agentId);

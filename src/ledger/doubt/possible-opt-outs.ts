@@ -11,8 +11,8 @@ import type { AttemptRow, ConversationRow } from '../schema.ts';
 export const heardState = { nothing: 0, toFollow: 1, followed: 2 } as const;
 
 /**
- * Puts everybody on the do-not-call list who may have asked for it in a record that belongs to nobody: each number whose call it may be,
- * or the one that called. Such entries are lifted when the record turns out to be somebody else's.
+ * Puts every number whose call an unowned record with an opt-out may be on the do-not-call list; lifted when the record turns out to be
+ * somebody else's.
  */
 export async function followPossibleOptOuts(
   tx: Tx,

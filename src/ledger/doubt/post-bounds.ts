@@ -10,8 +10,8 @@ export interface PostBounds {
 }
 
 /**
- * The bounds of batches that were posted. Where the service's clock was not read, the clock of the process that posted stands in, with
- * a margin; where no answer came, the request may be carried out until nothing more is expected of it (`hold_after`).
+ * Bounds of posted batches. Without the service's clock that of the poster stands in, with a margin; without an answer the request may be
+ * carried out until `hold_after`.
  */
 export async function readPostBounds(
   db: Queries,

@@ -8,8 +8,8 @@ import { readAgent, recordsThatTell } from './correlation-rows.ts';
 import type { Queries } from '../tx.ts';
 
 /**
- * Whether calls of the campaign that begin with the same words are kept from being open together: the service's records could not
- * tell them apart. Calls with the agent's own line go alone only until one record has shown number or reference.
+ * Whether calls with the same words are kept from being open together, since records could not tell them apart. The agent's own line: only
+ * until one record has shown number or reference.
  */
 export async function readWordsKept(
   db: Queries,
@@ -45,10 +45,9 @@ interface Together {
 }
 
 /**
- * Of rows that would be called together: those whose opening line begins that of another call of the agent, open or among them, or goes on
- * where that one ends. What a record shows of such a line may be either. While people interrupt the agent, also those whose first field,
- * such as a first name, is that of such a call without a record: a record that is cut off behind it may be of either. This only keeps few
- * in doubt, so nobody waits for it where nearly all begin alike. Until when they wait is answered, too.
+ * Rows whose opening line begins that of another call of the agent, or goes on where that one ends: a record may be of either. While people
+ * interrupt the agent, also those with the same first field. Nobody waits for it where nearly all begin alike. Answers until when they
+ * wait, too.
  */
 export async function findOverlapping(db: Queries, { rules, rows, now }: Together): Promise<{ ids: string[]; until: number }> {
   const open = await db

@@ -6,22 +6,15 @@ import { appendEvents } from '../events.ts';
 import { isPostgres, type Queries, type Tx } from '../tx.ts';
 import type { BatchRow, Row } from '../schema.ts';
 
-/** What holds for all campaigns of one account of the service. */
 export interface Account {
   accountId: string;
   /** Null: no limit of its own. */
   maxConcurrentCalls: number | null;
-  /** Part of `maxConcurrentCalls` that is left to others, in thousandths. */
   keepFree: number;
-  /** Nothing is posted before this instant (service time). */
   notBefore: number;
-  /** In thousandths of every limit. */
   pace: number;
-  /** Service time at which the pace was last cut; 0 before the first. */
   cutAt: number;
-  /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
   clocksApartMs: number;
-  /** When a step of a clock was last noticed (service time); 0: never. */
   steppedAt: number;
 }
 
@@ -73,8 +66,8 @@ export async function holdAccount(tx: Tx, accountId: string, notBefore: number):
 }
 
 /**
- * In how many real milliseconds the account may send another request that dials, 0 or less: now. Requests begin at least `gapMs` apart,
- * whichever process makes them: the account stays locked, and whoever sends one writes `requested_database`.
+ * Real milliseconds until the account may send another request that dials, 0 or less: now. The account stays locked and the sender writes
+ * `requested_database`, so that requests are `gapMs` apart.
  */
 export async function untilTurn(
   tx: Tx,

@@ -32,9 +32,8 @@ function compare<Limits extends object>(before: Limits, after: Limits): Adjustme
 }
 
 /**
- * Changes limits, hours and retries of a campaign from its next batch on; its hash stays. Delays hold for calls that end from now on.
- * `reset`: what the file says holds again, apart from what `wish` names. Repeating it changes nothing. Undefined when the campaign has
- * ended, or is not there.
+ * Changes limits, hours and retries from the next batch on, and delays for calls that end from now on. `reset`: the file holds again but
+ * for `wish`. Idempotent. Undefined: the campaign has ended or is missing.
  */
 export async function adjustCampaign(
   store: Store,
@@ -59,8 +58,8 @@ export async function adjustCampaign(
 }
 
 /**
- * Whoever was put off until hours that hold no more is judged again: of the others nobody knows what else puts them off, so they are
- * called no earlier than before.
+ * Who was put off until hours that hold no more is judged again. Of others nobody knows what else puts them off: they are called no earlier
+ * than before.
  */
 export async function lookAgainAtHours(tx: Tx, campaignId: string, now: number): Promise<void> {
   await tx
@@ -75,7 +74,6 @@ export async function lookAgainAtHours(tx: Tx, campaignId: string, now: number):
 
 export type AccountLimits = Pick<Account, 'maxConcurrentCalls' | 'keepFree'>;
 
-/** The campaigns of an account that have not ended. */
 export async function listCampaignsOf(db: Queries, accountId: string): Promise<Campaign[]> {
   return (await listCampaigns(db, accountId)).filter((campaign) => !hasEnded(campaign));
 }

@@ -7,9 +7,7 @@ import { firstPostedAfter, lastPostedAt } from './placed-calls.ts';
 export interface Budgeted {
   recipientId: string;
   e164: string;
-  /** Attempts that used up the budget. */
   counted: number;
-  /** Attempts up to this number belong to an earlier budget. */
   budgetFrom: number;
 }
 
@@ -34,7 +32,6 @@ export async function readBudgets(
   };
 }
 
-/** Calls that counted and were last posted after `since`, by the values of a column. */
 async function countedSince(
   db: Queries,
   { column, values, since }: { column: 'recipient_id' | 'e164'; values: readonly string[]; since: number },

@@ -16,8 +16,8 @@ const longestBatchMs = 24 * 3_600_000;
 const callersLock = 1;
 
 /**
- * How many calls these numbers may begin, by their ids; without limits none is in it. Calls of all campaigns of the database count from the
- * moment at which they may have been placed until they rang that long ago; those that were given back or never sent do not.
+ * How many calls each number may begin; empty without limits. Calls of all campaigns count, from when they may have been placed until they
+ * rang that long ago; not those given back or never sent.
  */
 export async function readCallerRooms(
   db: Queries,
@@ -71,7 +71,6 @@ async function readPromised(db: Queries, now: number): Promise<NumberUse[]> {
   return rows.flatMap(({ at, ...use }) => (at === null ? [] : [{ ...use, at }]));
 }
 
-/** What the numbers of a campaign may do for it: under its limits, and beside the campaigns that use them, too. */
 export interface CampaignRooms {
   rooms: ReadonlyMap<string, CallerRoom>;
   /** Nobody who waits for a number is put off beyond it. */
@@ -106,8 +105,8 @@ export async function readCampaignRooms(db: Queries, campaign: Campaign, now: nu
 }
 
 /**
- * Until when none of these numbers may call, since each has made as many calls as it may, or keeps the rest for call backs and none is due;
- * null: one of them may. A call back whose time passes meanwhile is not left untold: then it is looked at, too.
+ * Until when none of these numbers may call, since each is used up or keeps the rest for callbacks that are not due; null: one of them may.
+ * The end of a callback's time is looked at, too.
  */
 export async function fullUntil(
   db: Queries,

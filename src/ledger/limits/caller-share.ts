@@ -15,7 +15,6 @@ export interface NumberUse {
   at: number;
 }
 
-/** What the campaigns that use a number leave to one of them. */
 export interface Share {
   /** Calls to people to whom nothing is promised; infinite: the others do not matter. */
   room: number;
@@ -94,8 +93,8 @@ async function isOut(db: Queries, campaignId: string, number: string): Promise<b
 }
 
 /**
- * Recipients that a number could call now; null: that any could. Who waits for a full number is put off for no longer than is looked ahead
- * here, or a campaign would lose its share while it waits for it.
+ * Recipients that a number could call now; null: any number. Looks ahead as far as people are put off for a full number, or a campaign
+ * would lose its share meanwhile.
  */
 async function countDueFor(db: Queries, campaign: Campaign, { number, now }: { number: string | null; now: number }): Promise<number> {
   const soon = now + leastLookMs;
@@ -107,7 +106,6 @@ async function countDueFor(db: Queries, campaign: Campaign, { number, now }: { n
   return (await counted.executeTakeFirstOrThrow()).count;
 }
 
-/** Calls of the campaign that are planned from the number and not requested yet. */
 function countPlannedFrom(db: Queries, campaignId: string, number: string): Promise<number> {
   const planned = db.selectFrom('attempts').innerJoin('batches', 'batches.batch_id', 'attempts.batch_id');
   return countRows(

@@ -29,7 +29,6 @@ async function ensureCallers(tx: Tx, { campaignId, rules }: CampaignCallers): Pr
   return selectCallers(tx, campaignId);
 }
 
-/** The numbers that may call, in the order of the campaign file. */
 export async function readCallersIn(tx: Tx, campaign: CampaignCallers): Promise<Caller[]> {
   const rows = await ensureCallers(tx, campaign);
   return rows
@@ -99,8 +98,8 @@ async function hasManyFailures(db: Queries, campaignId: string, since: number): 
 }
 
 /**
- * Claims the next look at the numbers: every `everyMs`, and when calls fail as early as `soonestMs` after the last one. Of several
- * workers one is told that it is due, and not again before its time, whatever becomes of its look.
+ * Claims the next look at the numbers: every `everyMs`, or `soonestMs` after the last one when calls fail. One of several workers gets it,
+ * whatever becomes of its look.
  */
 export async function claimCallerLook(
   store: Store,
@@ -126,10 +125,8 @@ export async function claimCallerLook(
   });
 }
 
-/** Calls of a number that are looked at when it is taken out. */
 const lastCalls = 20;
 
-/** How the last finished calls of a number ended: what stands behind its being taken out. */
 async function readLastCalls(tx: Tx, campaignId: string, phoneNumberId: string): Promise<{ calls: number; failed: number }> {
   const rows = await tx
     .selectFrom('attempts')
@@ -145,8 +142,8 @@ async function readLastCalls(tx: Tx, campaignId: string, phoneNumberId: string):
 }
 
 /**
- * Writes what the service says of the numbers: one that may not call is taken out, one that may again is taken in again, and both
- * are logged. With `faults` (none may call) the campaign pauses for that reason, and for the last calls of those just taken out.
+ * Takes numbers out and in by the service's word, and logs it. With `faults` (none may call) the campaign pauses for that and for the last
+ * calls of those just taken out.
  */
 export async function noteCallers(
   store: Store,
@@ -196,16 +193,13 @@ export async function noteCallers(
 
 export interface CallerUse {
   phoneNumberId: string;
-  /** Why it does not call any more, or null. */
   out: CallerFault | null;
   checkedAt: number | null;
-  /** Calls that it made, or that count as made. */
   calls: number;
 }
 
 const sentStates = ['posting', 'confirmed', 'unknown', 'held', 'redial', 'given_up'] as const;
 
-/** The campaign's numbers and what each of them has done so far, in the order of the campaign file. */
 export async function readCallerUse(db: Queries, { campaignId, rules }: CampaignCallers): Promise<CallerUse[]> {
   const rows = new Map((await selectCallers(db, campaignId)).map((row) => [row.phone_number_id, row]));
   const sent = await db

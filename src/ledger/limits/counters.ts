@@ -11,7 +11,6 @@ import { hasFreeWords, readWordsKept } from '../doubt/shared-words.ts';
 /** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
 export const candidatesPerLook = 1000;
 
-/** States of a batch of which the collector may still learn something. */
 const openBatchStates: readonly BatchState[] = ['posting', 'not_sent', 'unknown'];
 
 export interface Outstanding {
@@ -38,11 +37,8 @@ async function countAttempts(db: Queries, campaignId: string, states: readonly A
 }
 
 /**
- * Attempts whose call may still be on the line: those that hold a slot, less those whose call a record shows to be over although
- * its results are still to come. A record belongs to nobody before it has been read; those unread count only while none can be
- * another's: no other campaign waits for records of the agent, and there are no more of them than this one waits for. A report tells of
- * the end of each call. What another process
- * has seen to be over after `now` is not counted as over: the log tells what was known at that instant.
+ * Attempts whose call may be on the line: those that hold a slot, less those that a record or report shows to be over by `now`. Unread
+ * records count only while none can be another campaign's.
  */
 export async function countOnLine(
   db: Queries,
@@ -100,10 +96,7 @@ export function isOutstanding(counts: Outstanding): boolean {
   return counts.open + counts.unread + counts.undecided > 0;
 }
 
-/**
- * Of the batches that have no verdict: whether one is on its way to it (planned, being sent, or waiting to be sent again), and whether
- * halves of a refused one, which a sweep has written, wait for the planner to come to them.
- */
+/** Whether a batch without a verdict is on its way to it, and whether halves of a refused one wait for the planner. */
 export async function readUnsubmitted(db: Queries, campaignId: string): Promise<{ beingSubmitted: boolean; halvesWait: boolean }> {
   const rows = await db
     .selectFrom('batches')
@@ -136,7 +129,6 @@ export async function countStarts(
   return { count: row.count, oldest: row.oldest };
 }
 
-/** Earliest instant at which a waiting recipient is due, or null when none waits. */
 export async function nextDueAt(db: Queries, campaignId: string): Promise<number | null> {
   const instants = (await readRanks(db, campaignId)).map((rank) => rank.due_at);
   return instants.length === 0 ? null : Math.min(...instants);
@@ -175,7 +167,6 @@ async function readRanks(db: Queries, campaignId: string): Promise<{ rank: numbe
   return rows;
 }
 
-/** Of those ranks, the ones in which somebody is due. */
 export async function dueRanks(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'pilot'>, now: number): Promise<number[]> {
   return (await readDialableRanks(db, campaign)).flatMap(({ rank, due_at: dueAt }) => (dueAt <= now ? [rank] : []));
 }
@@ -225,7 +216,6 @@ export async function countDue(
   return row.count;
 }
 
-/** Whether a recipient is due, its words aside. */
 export async function isAnyoneDue(db: Queries, campaign: Campaign, now: number): Promise<boolean> {
   return (await dueRanks(db, campaign, now)).length > 0;
 }

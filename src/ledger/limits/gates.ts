@@ -7,8 +7,8 @@ import type { Tx } from '../tx.ts';
 import { updateCampaign } from '../updates.ts';
 
 /**
- * Asks the gates that are always asked, and pauses a campaign for which one of them trips; answers whether it did. Each is asked when its
- * count has reached `min`, and again at each doubling; after a pause it starts anew.
+ * Pauses a campaign for which a gate that is always asked trips; answers whether it did. Each is asked at `min` and at each doubling; after
+ * a pause it starts anew.
  */
 export async function tripGates(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   const { campaignId, rules } = campaign;

@@ -7,7 +7,6 @@ import { countRows } from '../reads.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 
-/** Talks of a campaign that came to what it is for. */
 async function countGoals(db: Queries, campaignId: string, { results }: Pick<CampaignRules, 'results'>): Promise<number> {
   const goals = goalsOf(results);
   const counts = await readAggregates(db, campaignId, ['result']);
@@ -15,8 +14,8 @@ async function countGoals(db: Queries, campaignId: string, { results }: Pick<Cam
 }
 
 /**
- * Notes that a campaign has reached its goal, in the transaction that wrote the talk which did it: the dial transaction of whoever comes
- * after that sees it. A correction that takes a goal back later changes nothing.
+ * Notes that the goal is reached in the transaction of the talk that did it, so that later dials see it. A later correction changes
+ * nothing.
  */
 export async function noteGoal(tx: Tx, { campaignId, now }: At, rules: CampaignRules): Promise<void> {
   if (rules.stopAt === undefined) return;

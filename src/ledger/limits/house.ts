@@ -10,9 +10,7 @@ import type { HouseRules } from '../../rules/campaign-rules.ts';
 
 export interface HouseVersion {
   version: number;
-  /** When it was set: epoch milliseconds of service time. */
   setAt: number;
-  /** The file as it was written. */
   text: string;
   /** Null: nothing is ruled. */
   rules: HouseRules | null;
@@ -37,9 +35,8 @@ export function changesHouse(last: HouseVersion | undefined, rules: Omit<HouseRu
 }
 
 /**
- * Sets the rules that all campaigns are held to besides their own: each call that is posted after the commit keeps them, planned ones
- * included, since nobody dials meanwhile. Who was put off until an instant that holds no more is looked at again. Repeating it changes
- * nothing. Answers the version that holds then, and the campaigns under way.
+ * Sets the rules for all campaigns: each call posted after the commit keeps them, since nobody dials meanwhile; who was put off is looked
+ * at again. Idempotent. Answers the version and the campaigns under way.
  */
 export async function setHouse(
   store: Store,

@@ -9,7 +9,6 @@ import { callbackRank } from '../rows/row-terms.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance } from './safety.ts';
 
-/** How many calls a campaign may have on the line now, and what says so. */
 export interface LineLimits {
   /** `pacing.max_concurrent_calls` as it holds now. */
   own: number;
@@ -17,14 +16,12 @@ export interface LineLimits {
   warm: number;
   /** In thousandths of the limits, the account's too. */
   pace: number;
-  /** Service time at which the pace was last cut; 0 before the first. */
   cutAt: number;
   /** Of `warm`, what the pace allows: the lines that are the campaign's where no account has a say. */
   entitled: number;
   /** Null: the account has no limit. */
   account: { lines: number; free: number; share: number } | null;
   allowed: number;
-  /** Calls on the line. */
   open: number;
   startsPerMinute: number | null;
   starts: { count: number; oldest: number | null };
@@ -43,7 +40,6 @@ interface Asking {
   claims?: Claims | undefined;
 }
 
-/** What every campaign of an account has, and asks for, by account. */
 export type Claims = Map<string, readonly Claim[]>;
 
 interface Claim {
@@ -93,7 +89,6 @@ async function demandOf(db: Queries, campaign: Campaign, { own, due, canary }: A
   };
 }
 
-/** When the campaign last planned a batch in this round; 0 before the first. */
 export async function lastPlanAt(db: Queries, { campaignId, round }: Campaign): Promise<number> {
   const row = await db
     .selectFrom('batches')
@@ -171,8 +166,8 @@ export type Slots = { open: number; lines: number } & (
 );
 
 /**
- * How many calls the campaign may begin now, or what it waits for. The planner asks in its transaction, with the account locked where
- * others share it; the collector asks to know whether the planner would plan.
+ * How many calls may begin now, or what the campaign waits for. The planner asks with a shared account locked; the collector to know
+ * whether the planner would plan.
  */
 export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking): Promise<Slots> {
   const { pacing, timing } = campaign.rules;

@@ -73,13 +73,11 @@ export interface PilotStanding {
   sample: number;
   state: 'calling' | 'asked' | 'passed';
   rows: number;
-  /** Rows of it whose first call was made. */
   called: number;
   /** Each gate in words, by the sample as it stands. */
   gates: string[];
 }
 
-/** Null: the campaign has no pilot. */
 export async function readPilot(db: Queries, campaign: Campaign): Promise<PilotStanding | null> {
   const { campaignId, pilot } = campaign;
   if (pilot === null) return null;
@@ -116,8 +114,8 @@ async function countSample(db: Queries, campaignId: string, sample: number): Pro
 }
 
 /**
- * Decides about a pilot that is over, once: it goes on by itself where the campaign says so and all gates hold, or where nobody else waits;
- * else it pauses until a person, who has seen the figures, resumes it. Answers whether anything was decided.
+ * Decides once about a pilot that is over: it goes on if the file says so and all gates hold, or if nobody else waits; else it pauses for a
+ * person. Answers whether anything was decided.
  */
 export async function decidePilot(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   const { campaignId, rules, pilot } = campaign;
@@ -136,7 +134,6 @@ export async function decidePilot(tx: Tx, campaign: Campaign, now: number): Prom
   return true;
 }
 
-/** Why a pilot waits for a person, as status, console and hook tell it. */
 function askedWords(standing: PilotStanding | null, read: Awaited<ReturnType<typeof readGates>>): string {
   const failed = read.filter(({ reading }) => reading.verdict !== 'holds');
   const gates = read.map(
@@ -162,8 +159,8 @@ export async function goOnFromPilot(tx: Tx, campaign: Campaign, { now, again }: 
 }
 
 /**
- * Notes with which settings of its agent a campaign with a pilot calls. Where they are others than those of the sample, what it showed
- * holds no more: the campaign pauses, and a person decides anew. Told once of each change.
+ * Notes the agent's settings of a campaign with a pilot. If they changed since the sample, what it showed holds no more: the campaign
+ * pauses, once for each change.
  */
 export async function noteAgent(
   store: Store,

@@ -39,8 +39,8 @@ export const ringsAt = sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordG
 const peopleLock = 1;
 
 /**
- * From here to the end of the dial transaction no other campaign places a call that its caps by person have not seen. A number needs
- * no lock, since only one call to it can be open; one person may have several numbers.
+ * Until the dial transaction ends no other campaign places a call that its caps by person have not seen. A number needs no lock, since only
+ * one call to it can be open.
  */
 export async function lockPeople(tx: Tx, caps: readonly FrequencyCap[], batchId: string): Promise<void> {
   if (!isPostgres(tx)) return;
@@ -53,9 +53,8 @@ export async function lockPeople(tx: Tx, caps: readonly FrequencyCap[], batchId:
 }
 
 /**
- * Tells of each callee when one more call keeps every cap of campaign and law. Calls of all campaigns of the database count, from the
- * moment at which they may have been placed; those that were given back or never sent do not. A refusal is believed here: who shares a
- * request with one bad number would else wait for a whole stretch. One that was carried out counts as soon as a record shows it.
+ * When one more call to each callee keeps every cap of campaign and law. Calls of all campaigns count, from when they may have been placed;
+ * not those given back or never sent. A refusal is believed until a record shows a call.
  */
 export async function readCaps(
   db: Queries,
@@ -77,7 +76,6 @@ export async function readCaps(
   };
 }
 
-/** Calls that may have rung after `since`, by the values of a column. */
 async function placedSince(
   db: Queries,
   { column, values, since }: { column: 'e164' | 'person'; values: readonly string[]; since: number },

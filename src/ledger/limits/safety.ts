@@ -18,8 +18,8 @@ export function unknownBackoffMs(streak: number): number {
 }
 
 /**
- * The instant before which no POST of this campaign may begin, or null. The service asked for a pause (Retry-After), or a batch
- * is unknown: then a read must have succeeded since, and the back-off be over.
+ * The instant before which no POST may begin, or null: the service's Retry-After, or, after an unknown batch, until a read has succeeded
+ * and the back-off is over.
  */
 export async function blockedUntil(db: Queries, campaign: Campaign, now: number): Promise<number | null> {
   const { notBefore } = await readAccount(db, campaign.accountId);
@@ -45,9 +45,8 @@ export async function blockedUntil(db: Queries, campaign: Campaign, now: number)
 }
 
 /**
- * How many calls may still be made before the service has shown one record of this campaign, or null when it has. Until then that a record
- * is missing proves nothing. The service also accepts batches with an unverified number and fails the calls: where nobody vouches for
- * the caller number, one batch must show a conversation before a second begins.
+ * Calls left before the service has shown one record of this campaign, or null when it has: until then a missing record proves nothing.
+ * Where nobody vouches for the caller number, one batch must show a conversation before a second begins.
  */
 export async function canaryAllowance(db: Queries, campaign: Campaign): Promise<number | null> {
   if (campaign.recordShown) return null;

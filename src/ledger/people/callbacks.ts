@@ -16,7 +16,6 @@ import type { At, Queries, Tx, Store } from '../tx.ts';
 import { updateRecipient } from '../updates.ts';
 import type { PromiseRow, RecipientRow } from '../schema.ts';
 
-/** Thrown when somebody cannot be called back as asked; the message says why, and what to do. */
 export class CallbackRefusedError extends RefusedError {
   override readonly name = 'CallbackRefusedError' as const;
 }
@@ -29,7 +28,6 @@ export interface CallbackWish extends At {
   by: string;
 }
 
-/** Somebody who is, or was, to be called back. Instants are epoch milliseconds of service time. */
 export interface Callback {
   row: number;
   externalId: string | null;
@@ -41,7 +39,6 @@ export interface Callback {
   /** What their clock shows then; null: an instant was said. */
   local: string | null;
   zones: string[];
-  /** What their record says. */
   said: string | null;
   fromAttempt: string | null;
   madeAt: number;
@@ -52,8 +49,8 @@ export interface Callback {
 }
 
 /**
- * Has somebody called back, on a person's word: also after their row has its outcome, as long as the campaign runs. Moves the promise that
- * there is. Hours, law, do-not-call list, caps and doubt hold as for every call. Throws CallbackRefusedError. Answers the instant.
+ * Has somebody called back on a person's word, also after their outcome while the campaign runs; moves an open promise. All rules hold.
+ * Throws CallbackRefusedError. Answers the instant.
  */
 export async function setCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish, time: CallbackTime): Promise<number> {
   return lockedTransaction(store, campaignId, async (tx) => {
@@ -85,8 +82,8 @@ export async function setCallback(store: Store, { campaignId, row: number, by, n
 }
 
 /**
- * Takes a promise back, or says that an unclear one comes to nothing, on a person's word: whoever was talked to is not called any more,
- * everybody else as before. Throws CallbackRefusedError where the row has neither.
+ * Takes back a promise, or says that an unclear one comes to nothing: who was talked to is called no more, others as before. Throws
+ * CallbackRefusedError.
  */
 export async function cancelCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish): Promise<void> {
   await lockedTransaction(store, campaignId, async (tx) => {
@@ -173,7 +170,6 @@ function refusal(row: number, reason: UnclearReason): CallbackRefusedError {
   return new CallbackRefusedError(`Row ${row} cannot be called back then: ${refusals[reason]}.`);
 }
 
-/** Which promises are wanted: those that meet everything that is said. */
 export interface CallbackQuery {
   states?: readonly PromiseRow['state'][] | undefined;
   row?: number;

@@ -33,7 +33,6 @@ export class DecisionsRefusedError extends Error {
   }
 }
 
-/** What the database has of everything that the lines name. */
 export interface Named {
   ledgerId: string;
   recipients: ReadonlyMap<number, RecipientRow>;
@@ -43,7 +42,6 @@ export interface Named {
 
 type Found = DecisionProblem[];
 
-/** What keeps the decisions from being carried out, each by itself and all together. */
 export function findProblems(named: Named, lines: readonly DecisionLine[]): DecisionProblem[] {
   const decided = lines.filter(({ decision }) => decision !== null);
   return [...lines.flatMap((line) => checkLine(named, line)), ...checkAssignments(decided), ...checkRows(decided)];

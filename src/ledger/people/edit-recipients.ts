@@ -33,7 +33,6 @@ export interface EditOptions {
   campaignId: string;
   /** Whether rows that were withdrawn come back when the upload has them. */
   restore: boolean;
-  /** Judges and changes nothing. */
   dryRun: boolean;
   /** Rows are added only: one whose id the campaign has stays as it is. */
   adds?: true;
@@ -54,9 +53,8 @@ interface Judged {
 }
 
 /**
- * Brings the rows of a campaign up to date with an upload, part by part: each part is one transaction that takes turns with planning and
- * dialling, and in which it is asked again, row by row, whether a call is open. Call `finish` at the end: it answers the rows that had to
- * wait.
+ * Brings a campaign's rows up to date with an upload, each part in one transaction in which open calls are looked up anew. `finish` answers
+ * the rows that had to wait.
  */
 export class RecipientEditor {
   readonly #store: Store;
@@ -71,18 +69,15 @@ export class RecipientEditor {
     this.#options = options;
   }
 
-  /** Throws EditRefusedError when the campaign cannot be changed any more. */
   async apply(rows: readonly EditRow[], now: number): Promise<EditResult[]> {
     const mayWait = this.#deferred.length + rows.length <= mostDeferred;
     return this.#run(rows, mayWait, now);
   }
 
-  /** The campaign's rows of these ids that may still be called, as they are now. */
   findWaiting(externalIds: readonly string[]): Promise<Map<string, number>> {
     return findWaiting(this.#store.db, this.#options.campaignId, externalIds);
   }
 
-  /** Answers the rows that had to wait until another one gave up its number. */
   async finish(now: number): Promise<EditResult[]> {
     const results: EditResult[] = [];
     // In a list that has slipped by a row, the last one gives up its number first.
@@ -218,7 +213,6 @@ function duplicateOf(row: number): EditVerdict {
 interface Writing {
   campaign: Campaign;
   judged: readonly Judged[];
-  /** Row of the campaign that the first row added gets. */
   first: number;
   now: number;
 }
@@ -263,7 +257,6 @@ async function write(tx: Tx, { campaign, judged, first, now }: Writing): Promise
 
 interface Correction {
   row: EditRow;
-  /** The outcome that is taken back; null: it waits. */
   outcome: Extract<EditVerdict, { kind: 'correct' }>['takesBack'];
   numberChanged: boolean;
   /** Of its words. */

@@ -2,12 +2,10 @@ import { hasClosed, hasEnded } from '../../rules/lifecycle.ts';
 import { RefusedError, type Remedy } from '../ledger-error.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 
-/** Thrown when the rows of a campaign cannot be changed, or not by this upload; the message says why and what to do. */
 export class EditRefusedError extends RefusedError {
   override readonly name = 'EditRefusedError' as const;
 }
 
-/** Throws EditRefusedError unless rows may still be added, changed and withdrawn. */
 export function refuseUnlessEditable(campaign: Campaign | undefined, now: number): asserts campaign is Campaign {
   if (campaign === undefined) throw new EditRefusedError('The campaign is not in this database.');
   const { campaignId: id, state } = campaign;

@@ -44,7 +44,6 @@ export async function findWaiting(db: Queries, campaignId: string, externalIds: 
   return new Map(rows.map((row) => [row.external_id ?? '', row.row_number]));
 }
 
-/** Which of these recipients have an attempt that is planned, on its way, or open. */
 export async function findOpen(db: Queries, recipientIds: readonly string[]): Promise<Set<string>> {
   if (recipientIds.length === 0) return new Set();
   const rows = await db
@@ -74,7 +73,6 @@ export async function findHolders(
   return new Map(rows.map((row) => [row.e164 ?? '', { id: row.recipient_id, row: row.row_number }]));
 }
 
-/** The number of the campaign's last row; 0: it has none. */
 export async function lastRow(db: Queries, campaignId: string): Promise<number> {
   const row = await db
     .selectFrom('recipients')

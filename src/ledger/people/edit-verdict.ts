@@ -31,9 +31,8 @@ export type EditVerdict =
   | { kind: 'failed'; code: EditFailure; hint: string };
 
 /**
- * What an uploaded row does to the recipient with its id, apart from what other rows have to say. A recipient whose call is planned or
- * open is never touched, and neither is one that has its outcome, unless it never could be dialled (`rejected`, `undialable`) or was
- * withdrawn and is to be restored.
+ * What an uploaded row does to the recipient with its id. One with a planned or open call is never touched, nor one with an outcome, but
+ * for `rejected`, `undialable` and a withdrawal to be restored.
  */
 export function judgeEdit(
   row: EditRow,

@@ -16,9 +16,8 @@ export type GivenUpOpen =
   | { kind: 'still_read'; since: number };
 
 /**
- * A person's word on open calls of an agent whose list can no longer be read (deleted at the service, or access to it gone for
- * good): nobody will ever learn what became of them. They are settled as `unknown` and given up, which never dials anyone
- * again, also where unknown calls are redialled otherwise. Without it such a campaign could not end. Idempotent.
+ * A person gives up open calls of an agent whose list can no longer be read: they end as `unknown` and are never redialled, or the campaign
+ * could not end. Idempotent.
  */
 export async function giveUpOpen(store: Store, { campaignId, now }: At, agentId: string): Promise<GivenUpOpen> {
   return lockedTransaction(store, campaignId, async (tx) => {

@@ -27,10 +27,7 @@ export interface DoubtResolution {
 /** Marks, in place of a conversation, a call about which a person has said to dial again. */
 const redialMark = '';
 
-/**
- * Carries out what a person has decided about rows in doubt: all of it in one transaction, or nothing. Repeating it changes nothing.
- * Throws DecisionsRefusedError, and RedialRefusedError when the campaign dials nobody any more.
- */
+/** Carries out a person's decisions about rows in doubt, all or none. Idempotent. Throws DecisionsRefusedError and RedialRefusedError. */
 export async function resolveDoubt(store: Store, { campaignId, now }: At, lines: readonly DecisionLine[]): Promise<DoubtResolution> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);

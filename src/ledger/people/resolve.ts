@@ -45,9 +45,8 @@ export function refuseIfNobodyIsDialled({ campaignId, state, rules }: Campaign, 
 }
 
 /**
- * A person's word on recipients that are `unresolved`: `redial` puts them back in line with the doubtful attempt uncounted,
- * `give_up` leaves the outcome as it is. Batches that something may still be heard of are left alone. Idempotent. Throws
- * RedialRefusedError when the campaign dials nobody any more.
+ * A person's word on `unresolved` recipients: `redial` puts them back in line, `give_up` leaves the outcome. Batches that may still be
+ * heard of are left alone. Idempotent. Throws RedialRefusedError.
  */
 export async function resolveUnresolved(store: Store, { campaignId, now }: At, decision: 'redial' | 'give_up'): Promise<Resolution> {
   return lockedTransaction(store, campaignId, async (tx) => {

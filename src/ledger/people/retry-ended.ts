@@ -10,7 +10,6 @@ import { appendEvents } from '../events.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { At, Queries, Tx, Store } from '../tx.ts';
 
-/** Thrown when a campaign cannot be retried in its present state; the message says what to do. */
 export class RetryRefusedError extends RefusedError {
   override readonly name = 'RetryRefusedError' as const;
 }
@@ -18,8 +17,8 @@ export class RetryRefusedError extends RefusedError {
 const rowsPerCommit = 500;
 
 /**
- * Puts recipients of an ended campaign back in line, with a budget of attempts anew: their history stays, attempt numbers go on, and
- * caps still count every call. Answers how many; the next round then has to be started. Idempotent: whoever waits already is left alone.
+ * Puts recipients of an ended campaign back in line with a new budget; history, attempt numbers and caps go on. Answers how many; the next
+ * round has to be started. Idempotent.
  */
 export async function retryEnded(store: Store, { campaignId, now }: At, outcomes: readonly RetriableOutcome[]): Promise<number> {
   let requeued = 0;
@@ -36,7 +35,6 @@ export async function retryEnded(store: Store, { campaignId, now }: At, outcomes
   }
 }
 
-/** Throws RetryRefusedError unless the campaign's state lets it be retried. */
 export function refuseUnlessRetriable({ campaignId, state }: Campaign): void {
   if (state === 'failed')
     throw new RetryRefusedError(`Campaign ${campaignId} has failed, so it cannot be retried now.`, {
@@ -61,7 +59,6 @@ function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
   }
 }
 
-/** How many rows a retry would put back in line, by their outcome. */
 export async function countRetriable(db: Queries, campaignId: string): Promise<Partial<Record<RetriableOutcome, number>>> {
   const rows = await retriableOf(db, campaignId, retriableOutcomes)
     .select((eb) => ['outcome', eb.fn.countAll<number>().as('count')])
@@ -83,7 +80,6 @@ function retriableOf(db: Queries, campaignId: string, outcomes: readonly Retriab
   );
 }
 
-/** The rows put back in line, of those behind `after`. */
 async function requeuePart(
   tx: Tx,
   { campaignId, now }: At,

@@ -13,9 +13,8 @@ const leftBehindMs = 24 * 3_600_000;
 const rowsPerStatement = 1_000;
 
 /**
- * Puts a whole list of numbers on the do-not-call list, all or none: they are staged part by part, and stop calls from one transaction
- * on, since nobody dials while an entry is written. As in `addSuppressions` no entry is shortened and every new one is logged; answers how
- * many were new or changed. `clock`: service time, and this machine's.
+ * Puts a list on the do-not-call list, all or none: staged in parts, and in force from one transaction on. Else as `addSuppressions`.
+ * `clock`: service time, and this machine's.
  */
 export async function importSuppressions(
   store: Store,

@@ -9,16 +9,14 @@ import type { Queries, Store } from '../tx.ts';
 import { finishRecipients } from '../rows/recipients.ts';
 import { updateRecipient } from '../updates.ts';
 
-/** Which rows a person takes out: by the user's own ids, or by row of the campaign. */
 export type WithdrawKeys = { ids: readonly string[] } | { rows: readonly number[] };
 
 export interface WithdrawResult {
-  /** Id or row number as it was named. */
   key: string | number;
   campaignRow: number | null;
   /**
-   * `withdrawing`: its call is planned or open, and what waits of it at the service is asked back; the row ends with that call, or without
-   * one. `call_open`: nothing can be asked back, and the row is left as it is.
+   * `withdrawing`: its call is planned or open and asked back; the row ends with it. `call_open`: nothing can be asked back, so the row
+   * stays.
    */
   result: 'withdrawn' | 'withdrawing' | 'call_open' | 'already_ended' | 'not_found';
 }
@@ -32,9 +30,8 @@ export interface WithdrawOptions {
 }
 
 /**
- * Takes waiting recipients out of a campaign: outcome `cancelled`, reason `withdrawn`. For whoever has a call planned or open the wish is
- * stored where the service can give calls back, and from then on no other call is made; else that one is left to its end. One transaction,
- * so hand over parts of 500. Idempotent. Throws EditRefusedError when the campaign has ended.
+ * Takes waiting recipients out: `cancelled`, `withdrawn`. One with an open call ends with it where the service gives calls back, else it
+ * stays. One transaction, so hand over parts of 500. Idempotent. Throws EditRefusedError.
  */
 export async function withdrawRecipients(
   store: Store,
@@ -67,7 +64,6 @@ export async function withdrawRecipients(
   });
 }
 
-/** What becomes of those who are named, who ends at once, and of whom the wish is new. */
 interface Judgement {
   results: WithdrawResult[];
   withdrawn: string[];

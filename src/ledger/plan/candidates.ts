@@ -20,7 +20,6 @@ import { findSuppressed } from '../rows/suppressions.ts';
 import { openPromisesTo } from '../rows/promises.ts';
 import type { PromiseRow, RecipientRow } from '../schema.ts';
 
-/** Those who are due, in the order in which they are to be called. */
 export async function selectDue(
   tx: Tx,
   campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
@@ -48,8 +47,8 @@ const wantedRecheckMs = 5 * 60_000;
 const idleMs = 3_600_000;
 
 /**
- * Of these numbers, those that wait in another campaign of the same service, are due there, and belong to whichever has the higher
- * `pacing.priority`. Only a campaign that dials counts, so that none that is stuck keeps people from being called.
+ * Numbers that are due in another campaign of the service with a higher `pacing.priority`. Only one that dials counts, so that a stuck one
+ * keeps nobody.
  */
 async function findWantedElsewhere(tx: Tx, campaign: Campaign, numbers: readonly string[], now: number): Promise<Set<string>> {
   const { campaignId, accountId, rules } = campaign;
@@ -78,16 +77,12 @@ async function findWantedElsewhere(tx: Tx, campaign: Campaign, numbers: readonly
   return wanted;
 }
 
-/** What the ledger says of somebody who is to be called: the question for the rules, and what earlier calls leave open. */
 export interface DialFacts {
   question: EligibilityInput;
   dialBlock: DialBlock | undefined;
 }
 
-/**
- * Asks the ledger all that the rules want to know of these recipients. Only reads. `areBegun`: their calls are under way, so caps and
- * budgets, which limit how many are begun, are not asked again.
- */
+/** Asks the ledger all that the rules want to know. `areBegun`: the calls are under way, so caps and budgets are not asked again. */
 export async function readQuestions(
   db: Queries,
   campaign: Campaign,
@@ -154,7 +149,6 @@ function numbersOf(recipients: readonly RecipientRow[]): string[] {
 export interface Sorting {
   dial: RecipientRow[];
   finishes: Finish[];
-  /** Those whose earlier call leaves open what became of it, by recipient. */
   doubtful: Map<string, DoubtAbout>;
   /** Those that wait for the same thing until the same instant, together. */
   deferrals: Map<string, Deferral>;

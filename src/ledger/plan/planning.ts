@@ -199,10 +199,7 @@ async function fillBatch(
   return { kind: 'batch', batchId: batchIdOf(input.campaignId, input.round, input.n), state: 'intent', size };
 }
 
-/**
- * Sorts those who are due, in order, until the batch is full. Nearly always a few more than it takes are enough; where many of them are
- * kept from being called, as many as one look may take.
- */
+/** Sorts those who are due until the batch is full: first a few more than it takes, then as many as one look may take. */
 async function sortDue(
   tx: Tx,
   campaign: Campaign,
@@ -259,9 +256,8 @@ async function finishOrWait(tx: Tx, input: PlanInput, campaign: Campaign): Promi
 }
 
 /**
- * The next batch of a round, or why there is none. Idempotent in `n`. A batch and its attempts are written all or nothing,
- * in state `intent`: nothing has been dialled. Throws `LedgerOlderError` when the database lost the round, batch n−1, or
- * its verdict.
+ * The next batch of a round, or why there is none; idempotent in `n`. A batch and its attempts are written together, in state `intent`.
+ * Throws `LedgerOlderError` when the round, batch n−1 or its verdict is lost.
  */
 export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   for (;;) {

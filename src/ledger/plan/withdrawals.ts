@@ -16,9 +16,8 @@ export interface Withdrawal {
 }
 
 /**
- * Asks of batches of a campaign that may wait at the service what the dial transaction asked before they were sent, in one reading for all
- * of them: whether the campaign dials, and whether each of their people may be called now and for as long as a phone rings. A batch that is
- * not answered may be called as a whole. Hours and ends are asked ahead of time, for the service to hear of them before.
+ * Asks of batches that may wait at the service, in one reading, what the dial transaction asked: whether each of their people may be called
+ * now and while a phone rings. Those not answered may. Hours and ends are asked ahead of time.
  */
 export async function findWithdrawals(
   db: Queries,

@@ -27,7 +27,6 @@ export function isAway(error: unknown): boolean {
   return awayCodes.test(String((error as { code?: unknown }).code)) || awayWords.test(error.message);
 }
 
-/** Throws StandbyError when the server of this connection may only be read. */
 export async function requireWriter(ask: (text: string) => Promise<{ rows: unknown[] }>): Promise<void> {
   const { rows } = await ask('select pg_is_in_recovery() as standby');
   if ((rows[0] as { standby?: boolean } | undefined)?.standby === true) throw new StandbyError();
@@ -48,14 +47,13 @@ export interface WriterPoolOptions {
 }
 
 /**
- * Connections to the server that may write, of those it is given. One that turns out to be dead, or to lead to a standby, is thrown away
- * when its user gives it back, and the idle ones are asked before they are used again.
+ * Connections to the server that may write. One that is dead, or leads to a standby, is thrown away when it is given back, and idle ones
+ * are asked before they are used.
  */
 export class WriterPool implements PostgresPool {
   readonly #options: WriterPoolOptions;
   readonly #pool: Pool;
   readonly #lent = new WeakMap<ClientBase, LentClient>();
-  /** Which address the next connection goes to. */
   #turn = 0;
   /** Real time at which a connection was last found dead or astray: what is known of the others from before counts no more. */
   #doubtedAt = -Infinity;
@@ -123,7 +121,6 @@ export class WriterPool implements PostgresPool {
   }
 }
 
-/** A connection, as its users have it one after the other. */
 class LentClient {
   readonly #client: PoolClient;
   readonly #endsAt: number;

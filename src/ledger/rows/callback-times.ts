@@ -15,7 +15,6 @@ export function callbackRulesOf({ callback }: Pick<CampaignRules, 'callback'>) {
   return callback ?? usualCallback;
 }
 
-/** What the rules say of an instant at which somebody is to be called back. */
 export function questionOf(campaign: Campaign, row: RecipientRow, { toldAt, now }: { toldAt: number; now: number }): CallbackQuestion {
   const { rules } = campaign;
   const zones = JSON.parse(row.zones) as string[];

@@ -19,7 +19,6 @@ export interface Campaign {
   fileHash: string;
   rules: CampaignRules;
   accountId: string;
-  /** By which API its service is asked for calls. */
   api: ServiceApi;
   state: CampaignState;
   /** Why it is paused, or null. Never holds the service's own words. */
@@ -29,24 +28,15 @@ export interface Campaign {
   rowsRejected: number;
   round: number;
   callerProven: boolean;
-  /** Whether the service has shown one record of this campaign. */
   recordShown: boolean;
   canaryFrom: number;
   draining: DrainReason | null;
-  /** A paused campaign goes on by itself at this instant. */
   resumeAt: number | null;
-  /** While it is paused, what waits at the service is left to ring. */
   letQueued: boolean;
-  /** When it last began to dial. */
   dialsSince: number;
-  /**
-   * `reached`: in this round, so that nobody is called any more but whom a call back was promised. `passed`: in an earlier one, and whoever
-   * has people called once more after that wants more.
-   */
+  /** `reached`: in this round, so that only promised callbacks are made. `passed`: in an earlier one: people are called again. */
   goal: 'missing' | 'reached' | 'passed';
-  /** The sample that is called before the others; null: it has no pilot. */
   pilot: { sample: number; state: 'calling' | 'asked' | 'passed' } | null;
-  /** What the gates that are always asked have seen. */
   gates: GateMarks;
 }
 
@@ -146,13 +136,12 @@ interface StateChange {
   resumeAt?: number | null;
   /** Of a pause: whether a person wished it. */
   wished?: boolean;
-  /** Of a pause: leaves what waits at the service to ring. */
   letQueued?: boolean;
 }
 
 /**
- * Changes a campaign's state in the caller's transaction and logs it. Answers whether the campaign is in `to` afterwards;
- * repeating a change is harmless, an illegal one changes nothing. A pause that nobody wished is not undone by a wish from before it.
+ * Changes and logs a campaign's state. Answers whether it is in `to` afterwards; an illegal change does nothing. A pause that nobody wished
+ * is not undone by an earlier wish.
  */
 export async function changeCampaignState(
   tx: Tx,
@@ -198,8 +187,8 @@ export async function startDialling(tx: Tx, at: At, { startsAt }: Pick<CampaignR
 }
 
 /**
- * Pauses dialling: what is planned is given back at its next look, what is open is still collected. `letQueued`: what waits at the service
- * is not taken back; of two pauses the later one decides that. `round`: another one goes on.
+ * Pauses dialling: planned calls are given back, open ones collected. `letQueued`: what waits at the service may ring; of two pauses the
+ * later decides. `round`: another one goes on.
  */
 export async function pauseCampaign(
   store: Store,
@@ -219,8 +208,7 @@ export async function pauseCampaign(
 }
 
 /**
- * Goes on dialling. A person has looked: what had stopped the campaign by itself starts to count anew, and the pilot is decided about.
- * `beside`: what else is to be done in that transaction.
+ * Goes on dialling. A person has looked, so that what stopped the campaign counts anew. `beside`: what else is done in that transaction.
  */
 export async function resumeCampaign(
   store: Store,
@@ -244,7 +232,6 @@ async function goOn(tx: Tx, at: At, beside: (tx: Tx, campaign: Campaign) => Prom
   return startDialling(tx, at, campaign.rules);
 }
 
-/** The highest number of the round's batches; 0: it has none. */
 export async function lastBatchNumber(db: Queries, of: { campaign_id: string; round: number }): Promise<number> {
   const { n } = await db
     .selectFrom('batches')

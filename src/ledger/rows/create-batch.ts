@@ -22,7 +22,6 @@ export interface NewBatch {
   n: number;
   now: number;
   agentId: string;
-  /** Id of the imported number that calls. */
   caller: string;
   reference: ((attemptId: string) => string) | null;
   recipients: readonly { row: RecipientRow; openingLine: string | null }[];
@@ -33,8 +32,8 @@ export interface NewBatch {
 }
 
 /**
- * Writes a batch in state `intent` with one new attempt per recipient, in the caller's transaction. Left out is whose number, or whose
- * words, another open call has taken meanwhile. Answers how many attempts the batch has; with none there is no batch.
+ * Writes a batch in state `intent` with one attempt per recipient, but for numbers or words that another open call has taken. Answers its
+ * size; with 0 there is no batch.
  */
 export async function createBatch(tx: Tx, batch: NewBatch): Promise<number> {
   const { campaignId, round, n, caller, now } = batch;

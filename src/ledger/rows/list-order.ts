@@ -15,10 +15,7 @@ function foldedCell(db: Queries, place: number): RawBuilder<string> {
   return sql`lower(left(btrim(${cell}), ${sql.lit(longestKey)}))`;
 }
 
-/**
- * Sees to it that the rows of a campaign stand in the order of a column of its list, in `list_cells`. Done once, when somebody first asks
- * for that order, since most columns are never asked for; a change of the list forgets it.
- */
+/** Stores the order of the rows by a column in `list_cells`, when it is first asked for; a change of the list forgets it. */
 export async function orderByColumn(store: Store, campaignId: string, place: number): Promise<void> {
   if (await isOrdered(store.db, campaignId, place)) return;
   await lockedTransaction(store, campaignId, async (tx) => {
@@ -46,7 +43,6 @@ export async function forgetOrders(tx: Tx, campaignId: string): Promise<void> {
   if (ordered.numDeletedRows > 0n) await tx.deleteFrom('list_cells').where('campaign_id', '=', campaignId).execute();
 }
 
-/** The key of one row in that order. */
 export function keyOfRow(db: Queries, { campaignId, place, row }: { campaignId: string; place: number; row: number }): RawBuilder<string> {
   return sql`(select ${foldedCell(db, place)} from recipients where campaign_id = ${campaignId} and row_number = ${row})`;
 }

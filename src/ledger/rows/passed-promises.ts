@@ -5,8 +5,8 @@ import { finishRecipients } from './recipients.ts';
 import type { Tx } from '../tx.ts';
 
 /**
- * Decides about rows that stand in line for a promise whose time has passed, or which has ended meanwhile. Nobody is called late by habit:
- * what was not kept is told, and what follows is what the campaign says. Whoever was never talked to is called as before.
+ * Decides about rows whose promise has passed or ended: nobody is called late, what was not kept is told, and the campaign says what
+ * follows.
  */
 export async function settlePassedPromises(tx: Tx, campaign: Campaign, now: number): Promise<void> {
   const at = { campaignId: campaign.campaignId, now };

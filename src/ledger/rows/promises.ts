@@ -118,7 +118,6 @@ export async function writePromise(
   await appendEvents(tx, [{ at: now, campaignId, type: 'callback.promised', recipientId, data }]);
 }
 
-/** Writes another time into an open promise, and puts its row there. */
 export async function movePromise(
   tx: Tx,
   { campaign: { campaignId, rules }, row, now }: { campaign: Campaign; row: RecipientRow; now: number },
@@ -180,8 +179,8 @@ export async function endPromisesOf(
 }
 
 /**
- * What the end of a call means for promises: its own has been kept, or is still to be where nobody can have been called; and to whoever was
- * talked to nobody owes a call any more, in whatever campaign. The rows of those end when their turn comes.
+ * What the end of a call means for promises: its own is kept, or stays where nobody can have been called; whoever was talked to is owed no
+ * call any more, in any campaign. The rows of those end at their turn.
  */
 export async function notePromises(tx: Tx, attempt: AttemptRow, result: AttemptResult, now: number): Promise<void> {
   const at = { campaignId: attempt.campaign_id, now };

@@ -70,7 +70,6 @@ const selectRecipient = prepared((tx: Tx, { recipientId }: { recipientId: string
   tx.selectFrom('recipients').selectAll().where('recipient_id', '=', recipientId),
 );
 
-/** The row of a recipient. Throws when there is none. */
 export async function requireRecipient(tx: Tx, recipientId: string): Promise<RecipientRow> {
   const [row] = (await selectRecipient(tx, { recipientId })).rows;
   if (row === undefined) throw new Error('a recipient that is asked for is not in the database');
@@ -80,7 +79,6 @@ export async function requireRecipient(tx: Tx, recipientId: string): Promise<Rec
 export interface Requeue {
   recipient_id: string;
   outcome: Outcome | null;
-  /** The earliest instant of the next attempt. */
   dueAt: number;
 }
 

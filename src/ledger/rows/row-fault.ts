@@ -7,7 +7,6 @@ const refusals = /^(22[0-9A-Z]{3}|23502|23514|SQLITE_(CONSTRAINT_(CHECK|NOTNULL)
 
 /** Why a row ends that was imported, and whose text cannot be stored. */
 export const unusableText = 'unusable_text';
-/** What becomes of a row that is added or corrected, and cannot be stored. */
 export const refusedEdit = {
   result: 'failed',
   code: 'malformed_row',
@@ -16,8 +15,8 @@ export const refusedEdit = {
 } as const;
 
 /**
- * Does work with rows together. Where the database refuses what one of them says, it is done with parts of them, each after the one before,
- * until that row is by itself: what becomes of it then is `alone`'s to answer. `work` must leave nothing behind where it fails.
+ * Works on rows together; where the database refuses one, on parts, until that row is by itself: `alone` answers it. `work` must leave
+ * nothing behind where it fails.
  */
 export async function sparingOthers<Row, Result>(
   rows: readonly Row[],

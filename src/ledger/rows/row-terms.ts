@@ -8,10 +8,8 @@ import { isPostgres, type Queries } from '../tx.ts';
 const laterTerms = ownTerms.filter((term) => term !== 'notBefore' && term !== 'expiresAt');
 
 /**
- * The place of a row in the order of calls: of those who are due, a lower rank is dialled first; within one rank who has been due for
- * longer, then file order. Whoever was called before has rank 0 and goes before every first call, so that no first call delays a retry,
- * whatever its priority; first calls have their priority, 1 to 100, for rank. Written by the import, by a correction of the row, and when
- * its first call counts as placed; a row that waits again keeps it.
+ * The order of calls: of those due, a lower rank first, then the longest due, then file order. Called before: 0, so that no first call
+ * delays a retry; first calls: their priority, 1 to 100. Written by import, correction and the first placed call.
  */
 export function rankOf(called: 0 | 1, { priority }: OwnTerms = {}): number {
   return called === 1 ? 0 : (priority ?? usualPriority);
@@ -50,7 +48,6 @@ export function termsOf(row: Pick<RecipientRow, keyof ReturnType<typeof termColu
   };
 }
 
-/** The terms of a row that stand together in one column. */
 export function laterTermsOf({ terms }: Pick<RecipientRow, 'terms'>): OwnTerms {
   return terms === null ? {} : (JSON.parse(terms) as OwnTerms);
 }

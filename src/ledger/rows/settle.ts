@@ -86,7 +86,6 @@ interface Settled {
   now: number;
 }
 
-/** Decides what follows for the recipient from an attempt that has just been settled or corrected. */
 async function decideNext(tx: Tx, { campaign, attempt, result, isAwaited = false, now }: Settled): Promise<boolean> {
   const { campaignId, rules } = campaign;
   const { recipient_id: recipientId, attempt_id: attemptId, number } = attempt;
@@ -152,8 +151,7 @@ export interface Settlement {
 }
 
 /**
- * Gives attempts their disposition and their recipients what follows from it: done, or back in line. An attempt that is settled
- * already is corrected when the disposition differs, else left alone, so repeating a settlement changes nothing.
+ * Gives attempts their disposition and recipients what follows. A settled attempt is corrected if the disposition differs, else left alone.
  */
 export async function settleAttempts(tx: Tx, { campaignId, now }: At, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;

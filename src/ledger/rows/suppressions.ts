@@ -32,10 +32,8 @@ export async function addSuppression(tx: Tx, entry: Suppression, now: number): P
 }
 
 /**
- * Adds entries and logs those that are new or last longer than before, all or none. The same number and scope again never shortens
- * an entry: the later expiry holds, and the words of whoever said so first, unless that entry was over. Consent is taken back as often as
- * somebody says so, and the last time counts.
- * Answers how many were new or changed; repeating it changes nothing.
+ * Adds entries, all or none, and logs those that are new or last longer. No entry is shortened; the first words stay unless it was over;
+ * consent is taken back as often as somebody says so. Answers how many changed. Idempotent.
  */
 export async function addSuppressions(store: Store, entries: readonly Suppression[], now: number): Promise<number> {
   return store.transaction(async (tx) => {
@@ -118,14 +116,12 @@ export async function removeSuppressions(
   });
 }
 
-/** All entries of these numbers, in whatever scope, over or not. */
 export async function findEntries(db: Queries, numbers: readonly string[]): Promise<StoredSuppression[]> {
   if (numbers.length === 0) return [];
   const rows = await db.selectFrom('suppressions').selectAll().where('e164', 'in', numbers).orderBy('e164').orderBy('scope').execute();
   return rows.map(toSuppression);
 }
 
-/** One page of the list, by number and scope, after `after`. */
 export async function listSuppressions(
   db: Queries,
   query: { scope: string | null; after: { e164: string; scope: string } | null; limit: number },

@@ -31,7 +31,6 @@ answerOwner(run, () => database?.close());
 
 export interface SqliteThreadInput {
   path: string;
-  /** Of pages at hand. */
   cacheKib: number;
 }
 

@@ -11,8 +11,8 @@ const mostReaders = 3;
 const cacheKib = 16 * 1024;
 
 /**
- * The file in threads of its own: whoever asks waits for the answer, and the process goes on with what others ask it for. SELECTs outside
- * of transactions run beside each other and beside the one transaction that there is at a time; each sees all that was committed before.
+ * The file in threads, while the process goes on. SELECTs outside of transactions run beside each other and beside the one transaction;
+ * each sees all that was committed before.
  */
 export function createThreadedSqliteDialect(path: string): Dialect {
   return {

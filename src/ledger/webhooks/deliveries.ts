@@ -11,10 +11,7 @@ export interface Claim {
 
 const self = 'carillon';
 
-/**
- * Takes the deliveries of a webhook over, from whoever had them: a process that was cut off and comes back moves no cursor any more. Null
- * when nothing is to be delivered: it is paused, disabled or gone.
- */
+/** Takes over the deliveries of a webhook: a process that was cut off moves no cursor any more. Null: nothing is to be delivered. */
 export async function claimDeliveries(store: Store, webhookId: string): Promise<{ claim: Claim; webhook: Webhook } | null> {
   const deliverer = randomUUID();
   return store.transaction(async (tx) => {
@@ -51,7 +48,6 @@ export async function moveCursor(store: Store, { webhookId, deliverer }: Claim, 
   });
 }
 
-/** When something happened: in service time for the log, and in real time. */
 interface Now {
   now: number;
   nowReal: number;
@@ -75,8 +71,8 @@ export async function noteDelivered(store: Store, claim: Claim, { cursor, now, n
 }
 
 /**
- * Keeps that the receiver did not take an event; answers how many such failures there were in a row, or null when the claim was lost. After
- * days of them the webhook is marked as failing, once; `isFinal` disables it.
+ * Notes a failure; answers how many in a row there were, or null when the claim was lost. After days of them the webhook is marked as
+ * failing, once; `isFinal` disables it.
  */
 export async function noteFailed(
   store: Store,

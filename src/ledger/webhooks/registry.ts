@@ -5,10 +5,8 @@ import type { Row } from '../schema.ts';
 import type { Queries, Tx, Store } from '../tx.ts';
 import type { WebhookState } from '../service-tables.ts';
 
-/** States in which events are delivered. */
 export const deliveringStates = ['active', 'failing'] as const satisfies WebhookState[];
 
-/** A webhook, and how its deliveries go. Instants are real time. */
 export interface Webhook {
   webhookId: string;
   /** As it was written. Its path may be a secret: people are shown its place (`hookPlace`). */
@@ -34,7 +32,6 @@ export interface Webhook {
 export interface ChangeOfWebhook {
   webhookId: string;
   by: string;
-  /** Service time, for the log. */
   now: number;
   nowReal: number;
 }
@@ -97,7 +94,6 @@ export async function findWebhook(db: Queries, webhookId: string): Promise<Webho
   return row === undefined ? undefined : toWebhook(row);
 }
 
-/** Oldest first. */
 export async function listWebhooks(db: Queries): Promise<Webhook[]> {
   const rows = await db.selectFrom('webhooks').selectAll().orderBy('made_real').orderBy('webhook_id').execute();
   return rows.map(toWebhook);

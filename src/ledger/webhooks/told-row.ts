@@ -4,13 +4,12 @@ import type { Queries } from '../tx.ts';
 /** A row as webhooks are told of it: no number, no name. */
 export interface ToldRow {
   row: number;
-  /** The row's own id (`list.id`), or null. */
   id: string | null;
   /** Calls that were requested for it by then. */
   attempts: number;
 }
 
-/** The row of a recipient as it was at the event of this number, so that a repeated message says the same; null when there is none. */
+/** The row of a recipient as it was at the event of this number, so that a repeated message says the same; null: there is none. */
 export async function readToldRow(db: Queries, recipientId: string, untilSeq: number): Promise<ToldRow | null> {
   const found = await db
     .selectFrom('recipients')

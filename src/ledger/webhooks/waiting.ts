@@ -4,7 +4,6 @@ import type { Queries } from '../tx.ts';
 import { readFor } from './message.ts';
 import { listWebhooks, type Webhook } from './registry.ts';
 
-/** What a webhook has not taken yet, also while it is paused or disabled. */
 export interface WaitingEvents {
   events: number;
   /** Only the first events of the log were looked through: there may be more. */
@@ -27,7 +26,6 @@ export async function withWaiting(db: Queries, webhook: Webhook): Promise<Webhoo
   return { ...webhook, waiting: { events: Math.min(most, waiting.length), orMore: read.length > most, oldestAt } };
 }
 
-/** All webhooks, oldest first. */
 export async function listWithWaiting(db: Queries): Promise<WebhookWithWaiting[]> {
   const listed: WebhookWithWaiting[] = [];
   for (const webhook of await listWebhooks(db)) listed.push(await withWaiting(db, webhook));

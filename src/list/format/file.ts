@@ -7,7 +7,6 @@ export interface OpenList {
   handle: FileHandle;
   /** Where its bytes end, without zeros that only fill it up. */
   end: number;
-  /** How many those are. */
   zeros: number;
   kind: Exclude<ListKind, { kind: 'other' }>;
 }

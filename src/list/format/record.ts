@@ -30,7 +30,6 @@ export const mostColumns = 16_384;
 /** A chunk is handed on when it holds so many cells or characters, however few its records are. */
 export const fullChunk = { cells: 200_000, characters: 8_000_000 } as const;
 
-/** A place in the file for messages. */
 export function placeOf({ row, line }: Pick<ListRecord, 'row' | 'line'>): string {
   if (row < 0) return `line ${String(line)}, above the header,`;
   return row === 0 ? `the header (line ${String(line)})` : `row ${String(row)} (line ${String(line)})`;

@@ -125,8 +125,8 @@ const likely = [
 ] as const;
 
 /**
- * The likely readings of a text, the likeliest first, for a person to choose from: nothing here decides. `first`: encodings that are shown
- * before all others. Words are cut at digits, so that no phone number is among them.
+ * The likely readings of a text, the likeliest first, for a person to choose from. `first`: shown before the others. Words are cut at
+ * digits, so that no phone number is among them.
  */
 export async function likelyReadings(chunks: AsyncIterable<Uint8Array>, first: readonly string[] = []): Promise<LetterReading[]> {
   const words = await wordsWithLetters(chunks);

@@ -209,9 +209,8 @@ export function readNote(text: string): { delimiter: string | null } | null {
 }
 
 /**
- * Finds what separates the columns, in the first lines of a list: under it, one of them has all cells that `isWanted` asks for. If that
- * holds for none of the characters, or for several, the one under which lines have equally many cells is taken.
- * @throws ListFileError when several characters may be it.
+ * Finds the delimiter: the one under which a line has all cells that `isWanted` asks for; if none or several have, the one under which
+ * lines have equally many cells. @throws ListFileError when several may be it.
  */
 export function findDelimiter(path: string, text: string, isWanted: (cells: string[]) => boolean): string {
   const trials = candidates.map((delimiter) => tryDelimiter(text, delimiter, isWanted));

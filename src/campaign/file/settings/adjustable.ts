@@ -5,15 +5,12 @@ import { weekText } from '../../../rules/hours/weekly-hours.ts';
 import { durationText } from '../../../shared/input/times.ts';
 import { parseRetryDelays, delaysFix, retrySettings } from './retry.ts';
 
-/** Hours or retries that may be changed while a campaign runs: how a person writes them, and how they are told. */
 interface AdjustableTerm<Value> {
   /** Its flag, without the dashes. */
   key: string;
   label: string;
   help: string;
-  /** From text, as a flag or a form has it. Its messages say what to write instead. */
   schema: z.ZodType<Value, string>;
-  /** The same text as `schema` reads. */
   write: (value: Value) => string;
 }
 

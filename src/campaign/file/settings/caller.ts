@@ -11,7 +11,6 @@ const id = z
     error: 'choose another id: "account" is the scope of do-not-call entries for all campaigns',
   });
 
-/** What a campaign may be called, as near to the name as it gets. */
 export function campaignIdFrom(name: string): string {
   const id = name
     .toLowerCase()

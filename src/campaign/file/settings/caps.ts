@@ -47,7 +47,6 @@ export function needlessCaps(caps: readonly Cap[]): { index: number; fix: string
   });
 }
 
-/** Whether whoever `strict` lets through is let through by `one` as well. */
 function makesNeedless(strict: Cap, one: Cap): boolean {
   if (strict.by !== one.by) return false;
   if (one.after_talk !== undefined) return (strict.after_talk ?? 0) >= one.after_talk;

@@ -37,14 +37,11 @@ export function pacingRules({ pacing: written }: Written<typeof pacingSettings>)
   return rulesOf(settings, { ...written, refill_threshold: slots });
 }
 
-/** A setting that may be changed while a campaign runs. */
 interface Adjustable {
-  /** In the campaign file. */
   key: string;
   label: string;
   help: string;
   bounds: z.ZodType<number>;
-  /** Whether null lifts it. */
   isLiftable: boolean;
 }
 
@@ -56,7 +53,6 @@ export const adjustable = Object.fromEntries(
   }),
 ) as Readonly<Record<AdjustableLimit, Adjustable>>;
 
-/** What an adjustable setting is, within a sentence. */
 export function meaningOf({ help }: Adjustable): string {
   return `${help.slice(0, 1).toLowerCase()}${help.slice(1)}`.replace(/\.$/, '');
 }

@@ -50,7 +50,6 @@ const hours = z.union(
   { error: hoursFix },
 );
 
-/** A day or the public holidays of a place, on which nobody is called. */
 type HolidaySetting = { date: string } | HolidayPlace;
 
 const holidayFix = 'write a country such as US, a part of one such as US-LA or GB-ENG, or a date such as 2026-12-24 in quotes';
@@ -113,7 +112,6 @@ export const timeSettings = {
     form: { part: 'calls', hint: 'Empty: when everyone is done.', type: 'datetime-local' } },
 } as const satisfies SettingGroup;
 
-/** As frozen at `nowMs`; `law`: the rules by law that hold, as they are frozen. */
 export function timeRules(
   written: Written<typeof timeSettings>,
   law: CampaignRules['law'],
@@ -128,7 +126,6 @@ export function timeRules(
   };
 }
 
-/** The dates of holidays as written, of three years from `nowMs` on. */
 export function closedDates(holidays: readonly HolidaySetting[], nowMs: number): string[] {
   const year = new Date(nowMs).getUTCFullYear();
   const dates = holidays.flatMap((closed) => ('date' in closed ? [closed.date] : holidayDates(closed, year, 3)));

@@ -77,7 +77,6 @@ interface SettingTemplate {
   template: string;
 }
 
-/** All templates of a campaign file, in the order in which a row fills them. */
 export function listTemplates(settings: Written<typeof wordSettings>): SettingTemplate[] {
   const { first_message: line, conversation_config_override: override, variables } = settings;
   return [

@@ -5,7 +5,6 @@ import { CappedText, RichText, unescape } from './strings.ts';
 import { readXml } from './xml.ts';
 
 export interface SheetRow {
-  /** From 1, as the spreadsheet numbers it. */
   number: number;
   /** Those that are not empty, by their columns from 0: one far to the right costs no more than another. */
   cells: ReadonlyMap<number, string>;

@@ -45,7 +45,6 @@ export class RichText {
     else if (name === 'rPh') this.#inReading = false;
   }
 
-  /** The text so far; begins a new one. */
   take(): string {
     return unescape(this.#text.take());
   }

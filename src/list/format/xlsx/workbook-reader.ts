@@ -26,10 +26,7 @@ function tooMuch(what: 'memory' | 'time'): string {
   return `this workbook takes more ${what} to read than any list should; save the list as "CSV UTF-8" instead`;
 }
 
-/**
- * Reads workbooks in processes of its own. A workbook is a program for whoever unfolds it: a small file can ask for any amount of memory
- * and time, and what runs out of memory takes its process with it.
- */
+/** Reads workbooks in processes of its own: a small file can ask for any amount of memory and time, and takes its process with it. */
 export class WorkbookReader {
   readonly #limits: WorkbookLimits;
   #idle: WorkbookProcess | null = null;
@@ -38,7 +35,6 @@ export class WorkbookReader {
     this.#limits = limits;
   }
 
-  /** As `describeWorkbook`. Throws ListFileError. */
   async describe(path: string, sheet: string | undefined): Promise<ListDescription> {
     const worker = this.#take();
     try {
@@ -50,7 +46,6 @@ export class WorkbookReader {
     }
   }
 
-  /** As `readSheetRecords`. Throws ListFileError. */
   async *read(path: string, layout: SheetOfWorkbook, chunkSize: number): AsyncGenerator<ListRecord[]> {
     const worker = this.#take();
     try {

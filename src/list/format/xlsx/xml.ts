@@ -13,9 +13,8 @@ export interface XmlHandlers {
 const longestToken = 4 * 1024 * 1024;
 
 /**
- * Reads XML piece by piece; after each, what the handlers gathered from it may be handed on. Document types are not read, so no entity
- * unfolds.
- * @throws Error when it is not XML.
+ * Reads XML piece by piece; what the handlers gathered is handed on after each. Document types are not read, so no entity unfolds. @throws
+ * Error when it is not XML.
  */
 export async function* readXml(stream: Readable, handlers: XmlHandlers): AsyncGenerator<void> {
   const decoder = new TextDecoder();
