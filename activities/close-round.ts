@@ -1,6 +1,5 @@
 import { requireCampaign } from '../src/ledger/rows/campaigns.ts';
-import { readRoundEnd, type RoundEnd } from '../src/ledger/campaign/round-end.ts';
-import { closeRound as closeBooks } from '../src/ledger/campaign/rounds.ts';
+import { readRoundEnd, type RoundEnd, closeRound as closeBooks } from '../src/ledger/campaign/rounds.ts';
 import { readProgress, type CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 

@@ -2,9 +2,8 @@ import { failureTypes } from '../src/rules/failure-types.ts';
 import { HookError, hookPlace } from '../src/shared/hooks/errors.ts';
 import { postSigned } from '../src/shared/hooks/signed-post.ts';
 import { findCampaign } from '../src/ledger/rows/campaigns.ts';
-import { findNotice, noteNotice, type Notice } from '../src/ledger/campaign/notices.ts';
-import { findOwnPause, readOwnPause } from '../src/ledger/campaign/own-pause.ts';
-import type { RoundEnd } from '../src/ledger/campaign/round-end.ts';
+import { findNotice, noteNotice, type Notice, findOwnPause, readOwnPause } from '../src/ledger/campaign/hook-standing.ts';
+import type { RoundEnd } from '../src/ledger/campaign/rounds.ts';
 import { instantForLog, senderOf, type ActivityDependencies } from './dependencies.ts';
 import { expectedWait } from './failures.ts';
 

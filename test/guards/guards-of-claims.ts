@@ -1,7 +1,7 @@
 import { besideSubmit, struck } from '../chaos/aim.ts';
 import { edit, guard, type Guard } from './guard.ts';
 
-const bounds = 'src/ledger/doubt/post-bounds.ts';
+const bounds = 'src/ledger/doubt/correlation-rows.ts';
 const clocks = 'activities/watch-clocks.ts';
 const conclude = 'src/ledger/collect/conclude.ts';
 const dialGuard = 'src/ledger/doubt/dial-guard.ts';

@@ -64,7 +64,7 @@ export const guardsOfRows: readonly Guard[] = [
     },
   ),
   guard('the first verdict of a request', 'A verdict that is written once more, or late, changes nothing.', {
-    edits: [edit('src/ledger/dial/posts.ts', "\n    .where('verdict', 'is', null)")],
+    edits: [edit('src/ledger/dial/verdicts.ts', "\n    .where('verdict', 'is', null)")],
     test: ['ledger/rows/dialling', 'the first verdict of a POST stays'],
   }),
   guard(
@@ -73,7 +73,7 @@ export const guardsOfRows: readonly Guard[] = [
     {
       edits: [
         edit(
-          'src/ledger/dial/posts.ts',
+          'src/ledger/dial/verdicts.ts',
           "\n    .$if(entry !== undefined, (query) => query.where('entry', '=', entry ?? ''))",
           "\n    .$if(entry === '', (query) => query.where('entry', '=', ''))",
         ),

@@ -5,7 +5,7 @@ import { verifyLog } from '../../src/verify/log.ts';
 import { buildRow, buildRules } from '../support/campaign-rules.ts';
 import { noon, numbers } from './scenario.ts';
 import type { Store } from '../../src/ledger/tx.ts';
-import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 
 const base = buildRules();
 

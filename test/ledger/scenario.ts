@@ -6,8 +6,7 @@ import { matchRecords } from '../../src/ledger/collect/matching.ts';
 import { settleFromRecord } from '../../src/ledger/collect/record-results.ts';
 import { leaseAgent, noteReadSucceeded } from '../../src/ledger/collect/sweeps.ts';
 import { openPosting, type PostingStep } from '../../src/ledger/dial/posting.ts';
-import type { VerdictInput } from '../../src/ledger/dial/posts.ts';
-import { recordVerdict } from '../../src/ledger/dial/verdicts.ts';
+import { type VerdictInput, recordVerdict } from '../../src/ledger/dial/verdicts.ts';
 import { storeRead } from '../../src/ledger/doubt/conversations.ts';
 import { followPossibleOptOuts } from '../../src/ledger/doubt/possible-opt-outs.ts';
 import { readEvents } from '../../src/ledger/events.ts';
@@ -29,7 +28,7 @@ import { buildRows, buildRules, type RulesChanges } from '../support/campaign-ru
 import type { Insertable } from 'kysely';
 import type { Database } from '../../src/ledger/schema.ts';
 import type { Store } from '../../src/ledger/tx.ts';
-import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 
 export const noon = Date.UTC(2030, 0, 15, 12, 0, 0);
 export const agentId = 'agent_reminders';

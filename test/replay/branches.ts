@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { failureTypes } from '../../src/rules/failure-types.ts';
 import type { CampaignQueues } from '../../src/rules/ids.ts';
-import type { RoundEnd } from '../../src/ledger/campaign/round-end.ts';
+import type { RoundEnd } from '../../src/ledger/campaign/rounds.ts';
 import { firingCampaignId } from '../../src/rules/hours/firing-time.ts';
 import type { Activities } from '../../activities/index.ts';
 import type { campaign } from '../../workflows/campaign.ts';

@@ -26,7 +26,7 @@ import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import { buildRules, minuteMs } from '../support/campaign-rules.ts';
 import { recordBranches } from './branches.ts';
 import { cancelUpdate, drainUpdate, lookAgainUpdate, pauseUpdate, resumeUpdate } from '../../workflows/messages.ts';
-import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 
 const rules = buildRules({
   list: { ...buildRules().list, columns: ['phone'] },

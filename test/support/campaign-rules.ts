@@ -2,7 +2,7 @@ import type { CallbackRules } from '../../src/rules/callback-rules.ts';
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import { defaultRetryDelays } from '../../src/rules/attempts/retry-schedule.ts';
 import type { ResultRule } from '../../src/rules/talk-results.ts';
-import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 
 export const minuteMs = 60_000;

@@ -4,7 +4,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ActivityDependencies } from '../../activities/dependencies.ts';
 import { type Activities, createActivities } from '../../activities/index.ts';
-import type { RoundEnd } from '../../src/ledger/campaign/round-end.ts';
+import type { RoundEnd } from '../../src/ledger/campaign/rounds.ts';
 import type { Planned } from '../../src/rules/pacing/next-step.ts';
 import type { ServiceClock } from '../../src/service/port/service-clock.ts';
 import type { campaign } from '../../workflows/campaign.ts';

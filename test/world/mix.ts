@@ -4,7 +4,7 @@ import type { CallService } from '../../src/service/port/call-service.ts';
 import type { FaultRuleInput } from '../../src/sandbox/faults/rule.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
 import type { RunningSandbox } from '../../src/sandbox/start.ts';
-import type { ImportRow } from '../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 import type { EditResult } from '../../src/ledger/people/edit-recipients.ts';
 import type { EditRow } from '../../src/ledger/people/edit-verdict.ts';
 import type { Store } from '../../src/ledger/tx.ts';

@@ -8,9 +8,8 @@ import { nothingHere, ProblemError, problemOf, refuseFaultyText } from '../api/c
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { empty, link } from '../../presentation/html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, withViewerTimes, type PageAsset } from '../../presentation/html/page-shell.ts';
-import { beginSession, endSession, findSession } from '../../ledger/console/sessions.ts';
+import { beginSession, endSession, findSession, findToken, type Token, type TokenRole } from '../../ledger/console/tokens.ts';
 import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
-import { findToken, type Token, type TokenRole } from '../../ledger/console/tokens.ts';
 import { operations } from '../../operations/list.ts';
 import type { ConsoleAction } from './core/action.ts';
 import type { Given } from './core/press.ts';

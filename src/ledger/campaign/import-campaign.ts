@@ -11,12 +11,11 @@ import { appendEvents } from '../events.ts';
 import { partsOf } from '../parts.ts';
 import { lockedTransaction } from '../locks.ts';
 import { isPostgres, type Tx, type Store } from '../tx.ts';
-import { readRowKey, RowHashes } from './row-hash.ts';
+import { readRowKey, RowHashes, type ImportRow } from './row-hash.ts';
 import { StoreError } from '../ledger-error.ts';
 import { sparingOthers } from '../rows/row-fault.ts';
 import { wordsKeysOf } from '../words-key.ts';
 import type { Database } from '../schema.ts';
-import type { ImportRow } from './import-row.ts';
 
 export interface CampaignImport {
   campaignId: string;

@@ -1,11 +1,13 @@
 import { campaignWorkflowId } from '../../rules/ids.ts';
-import { changeCampaignState, findCampaign, requireCampaign, startDialling } from '../rows/campaigns.ts';
+import { changeCampaignState, findCampaign, requireCampaign, startDialling, type Campaign } from '../rows/campaigns.ts';
 import { countOutstanding, isOutstanding, nextDueAt } from '../limits/counters.ts';
 import { appendEvents } from '../events.ts';
 import { lockedTransaction } from '../locks.ts';
 import { findRoundRow } from '../reads.ts';
 import type { At, Queries, Store } from '../tx.ts';
 import { updateCampaign, updateRound } from '../updates.ts';
+import { callsAmong } from '../../rules/disposition.ts';
+import { readStatus } from './campaign-status.ts';
 
 const noStreaks = { unknown_streak: 0, blocked_until: 0, refused_streak: 0 };
 
@@ -69,4 +71,35 @@ export async function closeRound(store: Store, { campaignId, now }: At, round: n
 /** Whether the service or a conversation vouches for the caller number: without that, only a few calls are made at first. */
 export async function noteCallerProven(store: Store, campaignId: string): Promise<void> {
   await store.db.updateTable('campaigns').set({ caller_proven: 1 }).where('campaign_id', '=', campaignId).execute();
+}
+
+/** How a round ended: counts only, nothing of a recipient. Instants are service time. */
+export interface RoundEnd {
+  state: 'completed' | 'cancelled';
+  rows: number;
+  /** Rows by outcome, over all rounds. */
+  outcomes: Record<string, number>;
+  /** Calls by disposition, over all rounds. */
+  calls: Record<string, number>;
+  startedAt: number;
+  endedAt: number;
+}
+
+export async function readRoundEnd(db: Queries, campaign: Campaign, round: number): Promise<RoundEnd> {
+  const { campaignId, state } = campaign;
+  const row = await findRoundRow(db, { campaignId, round });
+  if (row === undefined) throw new Error('a round that has ended is not in the database');
+  const { total, outcomes, dispositions } = await readStatus(db, campaign);
+  return {
+    state: state === 'cancelled' ? 'cancelled' : 'completed',
+    rows: total,
+    outcomes: withoutZeros(outcomes),
+    calls: withoutZeros(callsAmong(dispositions)),
+    startedAt: row.started_at,
+    endedAt: row.ended_at ?? row.started_at,
+  };
+}
+
+function withoutZeros(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -3,7 +3,6 @@ import type { NewEvent, RowHash, RowHashVersion } from '../../rules/events.ts';
 import { ownTerms, type RowTerms } from '../../rules/row-terms.ts';
 import type { Row } from '../schema.ts';
 import type { Queries } from '../tx.ts';
-import type { ImportRow } from './import-row.ts';
 
 /** So much of a hash stands in the log: who has the key can forge it anyway, and nobody else guesses it. */
 const hashBytes = 8;
@@ -75,4 +74,12 @@ export class RowHashes {
       return { at, campaignId, type: 'campaign.rows', data };
     });
   }
+}
+
+export interface ImportRow extends RowTerms {
+  /** Data row from 1, in file order. */
+  row: number;
+  cells: string[];
+  verdict: 'accepted' | 'rejected';
+  reason?: string;
 }

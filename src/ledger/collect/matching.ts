@@ -4,13 +4,12 @@ import { callingAttemptStates, openAttemptStates, requestedAttemptStates } from 
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { correlate, type ConversationMatch, type CorrelationAttempt, type CorrelationClock } from '../../rules/correlation/correlation.ts';
 import { sql } from 'kysely';
-import { correlationOf, lookAheadOf, readAgent, readBatches, type Timing } from '../doubt/correlation-rows.ts';
+import { correlationOf, lookAheadOf, readAgent, readBatches, type Timing, readPostBounds } from '../doubt/correlation-rows.ts';
 import { appendEvents } from '../events.ts';
 import { prepared } from '../prepared.ts';
 import { findBatch } from '../reads.ts';
 import type { Queries, Tx } from '../tx.ts';
 import { liftPossibleOptOuts } from '../doubt/possible-opt-outs.ts';
-import { readPostBounds } from '../doubt/post-bounds.ts';
 import { settleAsUnknown } from '../rows/settle.ts';
 import { Overtaken } from '../transaction.ts';
 import { confirmBatch } from '../dial/verdicts.ts';

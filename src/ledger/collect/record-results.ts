@@ -13,7 +13,7 @@ import { Overtaken } from '../transaction.ts';
 import { updateAgent, updateAttempt, updateBatch, updateRecipient } from '../updates.ts';
 import { appendEvents } from '../events.ts';
 import { requireCampaign } from '../rows/campaigns.ts';
-import { noteGoal } from '../limits/goal.ts';
+import { noteGoal } from '../limits/gates.ts';
 import { promiseFromTalk, type Asked } from '../rows/promises.ts';
 import { requireRecipient } from '../rows/recipients.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';

@@ -1,7 +1,7 @@
 import { batchStateEvent, moveBatch } from '../rows/batch-moves.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { acceptedLate } from '../../rules/disposition.ts';
-import { unansweredAttemptStates, type BatchState } from '../../rules/ledger.ts';
+import { unansweredAttemptStates, type BatchState, type PostVerdict } from '../../rules/ledger.ts';
 import { unknownsBeforePause } from '../../rules/pacing/breaker.ts';
 import { holdAccount, notePace } from '../limits/account-pace.ts';
 import { changeCampaignState, requireCampaign } from '../rows/campaigns.ts';
@@ -11,11 +11,10 @@ import { findEvidenceFor, hasRecord } from './evidence.ts';
 import { olderWhileSubmitting } from '../ledger-older.ts';
 import { lockBatch } from '../locks.ts';
 import { attemptsOf, findBatch } from '../reads.ts';
-import type { Tx, Store } from '../tx.ts';
-import { settlePost, type VerdictInput } from './posts.ts';
+import type { Store, Tx } from '../tx.ts';
 import { isAboutCalls, pauseForRefusal } from './refusal.ts';
 import { releaseBatchAttempts } from '../rows/release.ts';
-import { pauseUnwitnessed, unknownBackoffMs } from '../limits/safety.ts';
+import { pauseUnwitnessed, unknownBackoffMs, unwitnessedWords } from '../limits/safety.ts';
 import { settleAsUnknown } from '../rows/settle.ts';
 import { updateAttemptsOf, updateBatch, updateRound } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
@@ -180,4 +179,56 @@ async function applyRefused(tx: Tx, batch: BatchRow, { now, status, wholeRequest
     // The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).
     await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'open' });
   } else await pauseForRefusal(tx, batch, { status: status ?? 0, now });
+}
+
+export interface VerdictInput {
+  batchId: string;
+  k: number;
+  /** From a process that never learnt whether its entry was committed: speaks of that entry alone, and of none if it was not. */
+  entry?: string;
+  verdict: PostVerdict;
+  now: number;
+  status?: number | null;
+  serviceRequestId?: string | null;
+  /** The service's own words; go to the database alone. */
+  message?: string | null;
+  /** The answer's own `Date`, in epoch milliseconds of the service's clock; null or absent: it told none. */
+  serviceDate?: number | null;
+  serviceBatchId?: string;
+  /** Absent: the service does not say. */
+  callsInitiated?: number;
+  /** For `not_sent` by 429: no POST of this account before this instant (service time). */
+  notBefore?: number | null;
+  /** For `not_sent`: the POST was never begun, since Temporal did not take it down. */
+  unwitnessed?: boolean;
+  /** For 400 and 422: whether the refusal names something outside the calls, so that smaller batches cannot help. */
+  wholeRequest?: boolean;
+}
+
+/** Writes the verdict of a POST; answers false where it has one, or where it is not the one that is spoken of. */
+export async function settlePost(tx: Tx, input: VerdictInput): Promise<boolean> {
+  const serviceTo = input.serviceDate ?? null;
+  const { entry } = input;
+  const result = await tx
+    .updateTable('posts')
+    .set((eb) => ({
+      // A Date before the last one: the clock was set back unseen, and the POST was made after either.
+      ...(serviceTo === null
+        ? {}
+        : {
+            service_from: eb.case().when('service_from', '>', serviceTo).then(serviceTo).else(eb.ref('service_from')).end(),
+          }),
+      service_to: serviceTo,
+      verdict: input.verdict,
+      verdict_at: input.now,
+      status: input.status ?? null,
+      service_request_id: input.serviceRequestId ?? null,
+      message: input.unwitnessed === true ? unwitnessedWords : (input.message ?? null),
+    }))
+    .where('batch_id', '=', input.batchId)
+    .where('k', '=', input.k)
+    .where('verdict', 'is', null)
+    .$if(entry !== undefined, (query) => query.where('entry', '=', entry ?? ''))
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
 }

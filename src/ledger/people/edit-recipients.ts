@@ -1,11 +1,22 @@
 import { followCorrection } from './callbacks.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { refuseUnlessEditable, refuseUnlessFixable } from './edit-refusal.ts';
-import { judgeEdit, judgeFix, type EditFailure, type EditVerdict, type EditRow } from './edit-verdict.ts';
+import {
+  judgeEdit,
+  judgeFix,
+  type EditFailure,
+  type EditVerdict,
+  type EditRow,
+  findHolders,
+  findOpen,
+  findRows,
+  findTargets,
+  findWaiting,
+  lastRow,
+} from './edit-verdict.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import type { NewEvent } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
-import { findHolders, findOpen, findRows, findTargets, findWaiting, lastRow } from './edit-targets.ts';
 import { listColumnsOf, recipientOf } from '../campaign/import-campaign.ts';
 import { lockedTransaction } from '../locks.ts';
 import { refusedEdit, sparingOthers } from '../rows/row-fault.ts';

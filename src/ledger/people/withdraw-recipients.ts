@@ -1,6 +1,6 @@
 import { reportsRecipients } from '../../rules/service-api.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
-import { findOpen } from './edit-targets.ts';
+import { findOpen } from './edit-verdict.ts';
 import { refuseUnlessEditable } from './edit-refusal.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { appendEvents } from '../events.ts';

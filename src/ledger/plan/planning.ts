@@ -10,10 +10,9 @@ import { callersFullUntil, fullUntil, readCampaignRooms } from '../limits/caller
 import { giveCaller, readCallersIn } from '../limits/callers.ts';
 import { deferRecipients, selectDue, sortCandidates, type Sorting } from './candidates.ts';
 import { decidePilot, isPilotOver } from '../limits/pilot.ts';
-import { tripGates } from '../limits/gates.ts';
+import { tripGates, goalAllowance, isAnyoneSpared } from '../limits/gates.ts';
 import { pauseForHouse } from '../limits/house.ts';
 import { openBreaker } from '../limits/breaker.ts';
-import { goalAllowance, isAnyoneSpared } from '../limits/goal.ts';
 import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from '../rows/campaigns.ts';
 import {
   countOpen,

@@ -8,7 +8,7 @@ import { countDialable, countOpen, countOutstanding, isAnyoneDue, isOutstanding,
 import { readAccount } from '../limits/account-pace.ts';
 import { newestEvents } from '../events.ts';
 import { callersFullUntil } from '../limits/caller-room.ts';
-import { goalAllowance } from '../limits/goal.ts';
+import { goalAllowance } from '../limits/gates.ts';
 import { slotsNow, type Claims } from '../limits/line-limits.ts';
 import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance, unwitnessedWords } from '../limits/safety.ts';

@@ -6,7 +6,7 @@ import { requireCampaign, type LedgerAccess } from './ledger.ts';
 import { readClock, readServiceTime } from './service.ts';
 import { EditRefusedError, refuseUnlessEditable } from '../../ledger/people/edit-refusal.ts';
 import { withdrawRecipients, type WithdrawKeys, type WithdrawResult } from '../../ledger/people/withdraw-recipients.ts';
-import { findTargets } from '../../ledger/people/edit-targets.ts';
+import { findTargets } from '../../ledger/people/edit-verdict.ts';
 import { partsOf } from '../../ledger/parts.ts';
 import { readIdList } from '../../list/one-column.ts';
 import { encodingOf } from '../../list/upload-file.ts';

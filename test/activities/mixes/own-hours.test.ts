@@ -6,7 +6,7 @@ import { drawPeople } from '../../world/population.ts';
 import { drawPostFaults } from '../../world/inputs/draw-mix.ts';
 import { Drive } from '../../world/drive.ts';
 import type { Mix } from '../../world/mix.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 
 /** Noon of the days before clocks change in one of the zones: in spring and in autumn. */
 const eves = ['2030-03-09', '2030-11-02', '2030-03-30', '2030-10-26'].map((day) => Date.parse(`${day}T12:00:00Z`)) as [number, ...number[]];

@@ -10,7 +10,7 @@ import { bothDialects } from '../../ledger/test-stores.ts';
 import { buildRow, buildRules } from '../../support/campaign-rules.ts';
 import { ApiWorld } from '../api/api-world.ts';
 import { commandFolder } from './terminal.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 
 const now = Date.parse('2026-01-15T12:00:00Z');
 const cases = new URL('../../list/encodings/', import.meta.url);

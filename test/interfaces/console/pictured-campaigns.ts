@@ -6,7 +6,7 @@ import { pauseCampaign, startDialling } from '../../../src/ledger/rows/campaigns
 import { answered, beginCampaign, beginProven, type Scenario } from '../../ledger/scenario.ts';
 import { buildRow, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 
 /** When the pictures are taken: half past eleven in New York, where the day began at nine. */
 export const picturedAt = Date.UTC(2030, 0, 15, 16, 30);

@@ -7,7 +7,7 @@ import { findEntries, type Suppression } from '../../../src/ledger/rows/suppress
 import { buildRules } from '../../support/campaign-rules.ts';
 import { noon, numbers, guests } from '../scenario.ts';
 import { emptyDatabase, openAt } from '../test-stores.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 import { test, openLedger } from '../ledger-test.ts';
 
 const rows = guests(3);

@@ -5,7 +5,7 @@ import type { EventData } from '../../../src/rules/events.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { buildRows, buildRules, minuteMs } from '../../support/campaign-rules.ts';
 import { noon, numbers, type Scenario, waits } from '../scenario.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
 const pool = ['pn_ny', 'pn_fl', 'pn_uk'];

@@ -3,7 +3,7 @@ import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { buildRows, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
 const rows = buildRows(numbers(1), () => 'Guest');

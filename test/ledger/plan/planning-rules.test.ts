@@ -5,7 +5,7 @@ import { planBatch, type Plan } from '../../../src/ledger/plan/planning.ts';
 import { holdAccount } from '../../../src/ledger/limits/account-pace.ts';
 import { buildRow, buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { accountId, beginProven, guests, noon, numbers, type Scenario, waits } from '../scenario.ts';
-import type { ImportRow } from '../../../src/ledger/campaign/import-row.ts';
+import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 import { weekdays } from '../../../src/rules/campaign-rules.ts';
 import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
