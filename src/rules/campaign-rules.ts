@@ -6,7 +6,8 @@ import type { ResultRule, ValueReading, ValueRule } from './talk-results.ts';
 import type { Price } from './price.ts';
 import type { JsonObject } from './conversation-override.ts';
 import type { ListEncoding, Numbering, OwnColumns, StaysOpen } from './row-terms.ts';
-import type { Disposition } from './disposition.ts';
+import { picked } from './collections.ts';
+import type { Disposition, ReadableDisposition } from './disposition.ts';
 import type { FrequencyCap } from './frequency-caps.ts';
 
 /** In the order of ISO 8601, by the names of the campaign file. */
@@ -72,8 +73,10 @@ export interface LegalHours extends CallingCalendar {
   asOf?: string;
 }
 
-/** Results after which a recipient may be dialled again; all others are final. */
-export type RetryDisposition = Extract<Disposition, 'busy' | 'no_answer' | 'unreached' | 'voicemail' | 'failed' | 'unknown'>;
+/** Results after which a recipient may be dialled again, in the order of the campaign file; all others are final. */
+export const retryDispositions = ['busy', 'no_answer', 'unreached', 'voicemail', 'failed', 'unknown'] as const satisfies Disposition[];
+/** One of them. */
+export type RetryDisposition = (typeof retryDispositions)[number];
 
 /** Milliseconds, or `next_day`: from the next local day of the recipient on. */
 export type RetryDelay = number | 'next_day';
@@ -87,7 +90,7 @@ export interface DispositionRule {
   pointer: string;
   /** Compared as text, without case and surrounding blanks. */
   equals: readonly (string | number | boolean)[];
-  disposition: Extract<Disposition, 'answered' | 'voicemail' | 'busy' | 'no_answer' | 'unreached' | 'failed' | 'opted_out'>;
+  disposition: ReadableDisposition;
 }
 
 /** When a campaign stops by itself because too many calls fail. */
@@ -244,7 +247,7 @@ export type AdjustableLimit = (typeof adjustableLimits)[number];
 export type PacingLimits = Required<Pick<CampaignRules['pacing'], AdjustableLimit>>;
 
 /** Results whose delays may be changed while a campaign runs. Not `unknown`: whether doubt is redialled is decided before the start. */
-const adjustableDelays = ['busy', 'no_answer', 'unreached', 'voicemail', 'failed'] as const satisfies readonly RetryDisposition[];
+export const adjustableDelays = retryDispositions.filter((name) => name !== 'unknown');
 /** One of them. */
 export type AdjustableDelay = (typeof adjustableDelays)[number];
 /** What besides the pacing may be changed while a campaign runs. `hours` null: at any hour that the law allows. */
@@ -255,18 +258,17 @@ export type AdjustableRules = PacingLimits & AdjustableTerms;
 /** What holds of all that may be changed. A limit that rules frozen by an earlier version do not have is none. */
 export function adjustableOf({ pacing, calendar, retry }: CampaignRules): AdjustableRules {
   const limits = Object.fromEntries(adjustableLimits.map((name) => [name, pacing[name] ?? null])) as unknown as PacingLimits;
-  const delays = Object.fromEntries(adjustableDelays.map((name) => [name, retry.delays[name]])) as Record<AdjustableDelay, RetryDelays>;
-  return { ...limits, hours: calendar.hours, maxAttempts: retry.maxAttempts, ...delays };
+  return { ...limits, hours: calendar.hours, maxAttempts: retry.maxAttempts, ...picked(retry.delays, adjustableDelays) };
 }
 
 /** The rules with what a person changed since. The threshold of a refill is not among it. */
 export function withAdjustments(rules: CampaignRules, changed: Partial<AdjustableRules>): CampaignRules {
-  const { hours, maxAttempts, busy, no_answer, unreached, voicemail, failed, ...pacing } = { ...adjustableOf(rules), ...changed };
+  const held = { ...adjustableOf(rules), ...changed };
   return {
     ...rules,
-    pacing: { ...rules.pacing, ...pacing },
-    calendar: { ...rules.calendar, hours },
-    retry: { ...rules.retry, maxAttempts, delays: { ...rules.retry.delays, busy, no_answer, unreached, voicemail, failed } },
+    pacing: { ...rules.pacing, ...picked(held, adjustableLimits) },
+    calendar: { ...rules.calendar, hours: held.hours },
+    retry: { ...rules.retry, maxAttempts: held.maxAttempts, delays: { ...rules.retry.delays, ...picked(held, adjustableDelays) } },
   };
 }
 

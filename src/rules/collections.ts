@@ -39,3 +39,8 @@ export function withoutUndefined<T extends object>(record: T): { [K in keyof T]?
   const written = Object.entries(record).filter(([, value]) => value !== undefined);
   return Object.fromEntries(written) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
+
+/** These fields of an object alone. */
+export function picked<Value, Name extends keyof Value>(value: Value, names: readonly Name[]): Pick<Value, Name> {
+  return Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<Value, Name>;
+}

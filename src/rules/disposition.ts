@@ -26,6 +26,12 @@ export type Disposition = keyof typeof dispositionFacts;
 
 /** Every result of one attempt, in the order of all lists. */
 export const dispositions = Object.keys(dispositionFacts) as Disposition[];
+/** Those that a rule of a campaign file may read in a record; of the others the record says nothing. */
+export type ReadableDisposition = Exclude<Disposition, 'invalid_number' | 'unknown'>;
+/** Each of them. */
+export const readableDispositions = dispositions.filter(
+  (name): name is ReadableDisposition => name !== 'invalid_number' && name !== 'unknown',
+);
 /** What is known of each. */
 export const dispositionOf: Readonly<Record<Disposition, DispositionFacts>> = dispositionFacts;
 

@@ -60,23 +60,13 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
   // Whatever is done about unknown calls otherwise, such a one is over.
   if (disposition === 'unknown' && (detail === givenUp || detail === notToldApart || detail === acceptedLate))
     return final('unresolved', detail);
-  switch (disposition) {
-    case 'answered':
-      // One that asks for more calls than the budget has is over.
-      if (attempt.asksAt == null || isUsedUp(attempt.countedAttempts, rules)) return final('completed', detail ?? 'answered');
-      return { kind: 'retry', at: attempt.asksAt, countsAs };
-    case 'opted_out':
-      return final('opted_out', 'opted_out');
-    case 'invalid_number':
-      return final('undialable', 'invalid_number');
-    case 'busy':
-    case 'no_answer':
-    case 'unreached':
-    case 'voicemail':
-    case 'failed':
-    case 'unknown':
-      break;
+  if (disposition === 'answered') {
+    // One that asks for more calls than the budget has is over.
+    if (attempt.asksAt == null || isUsedUp(attempt.countedAttempts, rules)) return final('completed', detail ?? 'answered');
+    return { kind: 'retry', at: attempt.asksAt, countsAs };
   }
+  if (disposition === 'opted_out') return final('opted_out', 'opted_out');
+  if (disposition === 'invalid_number') return final('undialable', 'invalid_number');
   const at = retryAt({
     delays: rules.delays[disposition],
     nth: attempt.sameDisposition,

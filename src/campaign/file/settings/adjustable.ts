@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AdjustableDelay, AdjustableTerms, RetryDelays } from '../../../rules/campaign-rules.ts';
+import { adjustableDelays, type AdjustableDelay, type AdjustableTerms, type RetryDelays } from '../../../rules/campaign-rules.ts';
 import { readWeek } from '../../../rules/hours/own-hours.ts';
 import { weekText } from '../../../rules/hours/weekly-hours.ts';
 import { durationText } from '../../../shared/input/times.ts';
@@ -63,11 +63,7 @@ export const adjustableTerms: { readonly [Name in keyof AdjustableTerms]: Adjust
     schema: mostAttempts,
     write: String,
   },
-  busy: delayTerm('busy'),
-  no_answer: delayTerm('no_answer'),
-  unreached: delayTerm('unreached'),
-  voicemail: delayTerm('voicemail'),
-  failed: delayTerm('failed'),
+  ...(Object.fromEntries(adjustableDelays.map((name) => [name, delayTerm(name)])) as Record<AdjustableDelay, AdjustableTerm<RetryDelays>>),
 };
 
 export const adjustableTermNames = Object.keys(adjustableTerms) as (keyof AdjustableTerms)[];

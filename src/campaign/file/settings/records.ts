@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readableDispositions } from '../../../rules/disposition.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { resultsBesides, type ResultRule, type ValueRule } from '../../../rules/talk-results.ts';
 import { duration, oneOrMore, readBy, scalarShape, text, rulesOf, shapeOf, whole } from '../../../shared/input/setting.ts';
@@ -72,7 +73,6 @@ const pointer = z
   .regex(/^(?:\/(?:[^~/]|~[01])+)+$/, { error: pointerFix });
 
 const dispositionFix = 'write { when: { pointer: /metadata/…, equals: value }, is: busy }';
-const readable = ['answered', 'voicemail', 'busy', 'no_answer', 'unreached', 'failed', 'opted_out'] as const;
 // prettier-ignore
 const field = {
   pointer: { schema: pointer, help: 'JSON pointer into the record, such as /metadata/termination_reason.' },
@@ -82,7 +82,7 @@ const when = z.strictObject(shapeOf(field), { error: dispositionFix });
 // prettier-ignore
 const disposition = {
   when: { schema: when, help: 'A field and its value.' },
-  is: { schema: z.literal(readable, { error: `write one of ${readable.join(', ')}` }), help: 'What the call then was.' },
+  is: { schema: z.literal(readableDispositions, { error: `write one of ${readableDispositions.join(', ')}` }), help: 'What the call then was.' },
 } as const satisfies SettingGroup;
 const dispositionRule = z.strictObject(shapeOf(disposition), { error: dispositionFix });
 

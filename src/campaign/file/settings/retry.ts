@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import { defaultRetryDelays } from '../../../rules/attempts/retry-schedule.ts';
-import type { CampaignRules, RetryDelay, RetryDelays, RetryDisposition } from '../../../rules/campaign-rules.ts';
+import {
+  adjustableDelays,
+  type CampaignRules,
+  type RetryDelay,
+  type RetryDelays,
+  type RetryDisposition,
+} from '../../../rules/campaign-rules.ts';
 import { parseDuration } from '../../../shared/input/times.ts';
 import { duration, durationShape, readBy, whole, rulesOf, shapeOf } from '../../../shared/input/setting.ts';
 import type { Setting, SettingGroup, Written } from '../../../shared/input/setting.ts';
-import { withoutUndefined } from '../../../rules/collections.ts';
+import { picked, withoutUndefined } from '../../../rules/collections.ts';
 
 const mostDelays = 20;
 
@@ -76,8 +82,7 @@ const redialUnknownAfterMs = 30 * 60_000;
 
 export function retryRules({ retry, on_unknown: onUnknown }: Written<typeof retrySettings & typeof doubtSettings>): CampaignRules['retry'] {
   const { maxUncounted, ...budgets } = rulesOf(settings, retry);
-  const { busy, no_answer, unreached, voicemail, failed, unknown } = retry;
-  const redial = onUnknown === 'redial' ? { unknown: unknown ?? [redialUnknownAfterMs] } : {};
-  const written = withoutUndefined({ busy, no_answer, unreached, voicemail, failed });
+  const redial = onUnknown === 'redial' ? { unknown: retry.unknown ?? [redialUnknownAfterMs] } : {};
+  const written = withoutUndefined(picked(retry, adjustableDelays));
   return { ...budgets, delays: { ...defaultRetryDelays, ...written, ...redial }, maxUncounted };
 }
