@@ -79,16 +79,11 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines = null, wordsLines = null } = request;
   const { callMs } = assumptions;
   const lines = linesFor(request);
-  const tellable = Math.min(lines, wordsLines ?? Infinity);
-  const usual = inputFor(request, tellable, usualCourse(rules, assumptions));
-  // At best the records show whose they are, and words do not matter.
-  const earliest = forecast(inputFor(request, lines, bestCourse));
-  const likely = forecast(usual);
-  const slowCourse = slowestCourse(rules, assumptions);
-  const slowest = forecast(inputFor(request, tellable, slowCourse));
+  const inputs = inputsOf(request);
+  const [earliest, likely, slowest] = [forecast(inputs.earliest), forecast(inputs.likely), forecast(inputs.slowest)];
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   // A failure of the carrier uses up no attempt, up to so many times before each that counts.
-  const mostCalls = people * (slowCourse.retries + 1) * (rules.retry.maxUncounted + 1);
+  const mostCalls = people * (inputs.slowest.course.retries + 1) * (rules.retry.maxUncounted + 1);
   return {
     startsAt,
     lines,
@@ -97,7 +92,7 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
     likely,
     slowest,
     canFinish: earliest.neverCalled === 0,
-    needs: findNeeds(rules, usual, likely, { people, lines: tellable, accountLines, wordsLines }),
+    needs: findNeeds(rules, inputs.likely, likely, { people, lines: Math.min(lines, wordsLines ?? Infinity), accountLines, wordsLines }),
     calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
     minutes: {
       fewest: inMinutes(earliest.callMs),
@@ -107,45 +102,30 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   };
 }
 
-/** The same without what takes many simulations: neither the worst case nor what the windows lack; opening lines are left out. */
+/** The same without what takes many simulations: neither the worst case nor what the windows lack. */
 export function forecastOutlook(request: ForecastRequest): Outlook {
-  const { rules, assumptions = usualAssumptions } = request;
-  const lines = linesFor(request);
-  return {
-    earliest: forecast(inputFor(request, lines, bestCourse)),
-    likely: forecast(inputFor(request, lines, usualCourse(rules, assumptions))),
-  };
+  const { earliest, likely } = inputsOf(request);
+  return { earliest: forecast(earliest), likely: forecast(likely) };
 }
 
-/** What is left of a campaign that goes on, in steps as large as its length allows: cheap at any size. Opening lines are left out. */
+/** What is left of a campaign that goes on, in steps as large as its length allows: cheap at any size. */
 export function forecastRest(request: ForecastRequest): Pick<CampaignForecast, 'earliest' | 'likely' | 'slowest'> {
-  const { rules, assumptions = usualAssumptions } = request;
-  const lines = linesFor(request);
-  const run = (course: Course): Forecast => forecast(coarsened(inputFor(request, lines, course)));
-  return {
-    earliest: run(bestCourse),
-    likely: run(usualCourse(rules, assumptions)),
-    slowest: run(slowestCourse(rules, assumptions)),
-  };
+  const { earliest, likely, slowest } = inputsOf(request);
+  return { earliest: forecast(coarsened(earliest)), likely: forecast(coarsened(likely)), slowest: forecast(coarsened(slowest)) };
 }
 
 const noRetries: RetryPath = { retries: 0, retryAt: (_retry, endedAt) => endedAt };
 const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
 
-function usualCourse(rules: CampaignRules, { callMs, answerRate }: ForecastAssumptions): Course {
-  return { answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) };
-}
-
-function slowestCourse({ retry, timing }: CampaignRules, { callMs }: ForecastAssumptions): Course {
-  return { answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longestRetries(retry, timing.settleMs) };
-}
-
 function linesFor({ rules: { pacing }, accountLines }: ForecastRequest): number {
   return Math.min(pacing.maxConcurrentCalls, accountLines ?? Infinity);
 }
 
-function inputFor({ rules, groups, startsAt }: ForecastRequest, lines: number, course: Course): ForecastInput {
-  return {
+function inputsOf(request: ForecastRequest): Record<'earliest' | 'likely' | 'slowest', ForecastInput> {
+  const { rules, groups, startsAt, assumptions = usualAssumptions, wordsLines } = request;
+  const { callMs, answerRate } = assumptions;
+  const lines = linesFor(request);
+  const inputFor = (course: Course, lines: number): ForecastInput => ({
     groups,
     course,
     at: startsAt,
@@ -154,6 +134,14 @@ function inputFor({ rules, groups, startsAt }: ForecastRequest, lines: number, c
     linesAt: warmingUp(lines, rules.pacing.warmUpMs),
     startLimits: [...paceOf(rules.pacing), ...startLimitsOf(rules.callers)],
     caps: rules.caps,
+  });
+  const tellable = Math.min(lines, wordsLines ?? Infinity);
+  const longest = longestRetries(rules.retry, rules.timing.settleMs);
+  return {
+    // At best the records show whose they are, and words do not matter.
+    earliest: inputFor(bestCourse, lines),
+    likely: inputFor({ answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) }, tellable),
+    slowest: inputFor({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }, tellable),
   };
 }
 
