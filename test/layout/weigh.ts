@@ -9,26 +9,26 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_950,
-  'production files': 844,
-  'test lines': 78_242,
+  'production lines': 96_903,
+  'production files': 840,
+  'test lines': 78_241,
   'test files': 542,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
   'bytes of activities': 112_196,
   'bytes of workflows': 28_638,
-  'bytes of test': 3_992_348,
+  'bytes of test': 3_992_270,
   'bytes of src/campaign': 175_419,
-  'bytes of src/interfaces': 1_106_283,
+  'bytes of src/interfaces': 1_106_212,
   'bytes of src/ledger': 808_509,
   'bytes of src/list': 137_567,
   'bytes of src/operations': 352_831,
   'bytes of src/presentation': 270_976,
   'bytes of src/rules': 260_282,
-  'bytes of src/sandbox': 724_895,
+  'bytes of src/sandbox': 724_519,
   'bytes of src/service': 153_165,
   'bytes of src/shared': 115_355,
-  'bytes of src/temporal': 115_041,
+  'bytes of src/temporal': 115_137,
   'bytes of src/verify': 165_297,
 };
 

@@ -2,16 +2,13 @@ import { instant } from '../../presentation/html/elements.ts';
 import { renderFrame, type FrameEntry } from '../../presentation/html/frame.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
-import { agentsView, agentView } from './agents-view.ts';
-import { batchesView } from './batches-view.ts';
 import { callView } from './call-view.ts';
 import { callsView } from './calls-view.ts';
-import { conductView } from './conduct-view.ts';
 import { advanceButtons, clockWords, controlView } from './control-view.ts';
 import { viewPath, missingView, type View, type ViewRequest } from './elements.ts';
 import { faultsView } from './faults-view.ts';
 import { journalView, requestView } from './journal-view.ts';
-import { numbersView } from './numbers-view.ts';
+import { agentsView, agentView, batchesView, conductView, numbersView } from './lists.ts';
 import { webhooksView } from './webhooks-view.ts';
 
 const views: Record<string, (request: ViewRequest) => View> = {

@@ -3,7 +3,7 @@ import { html, type Html } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import { callStates, stateOf, waitsFrom, type Call } from '../core/state/call.ts';
 import { newestCalls, waitingCalls, type CallFilter, agentLink, directionOf, partyOf, resultOf, talkMs } from './call-words.ts';
-import { button, stateBadge, stateWord, viewPath, type View, type ViewRequest } from './elements.ts';
+import { button, stateBadge, stateWord, table, viewPath, type View, type ViewRequest } from './elements.ts';
 
 const mostLive = 60;
 const mostWaiting = 20;
@@ -25,13 +25,13 @@ export function callsView({ service, now, parameter }: ViewRequest): View {
         filtered ? 'Matching calls' : 'Ended calls',
         [
           filterForm({ state, batchId, number }),
-          ui.table(
-            'Calls, the newest first',
-            calls.map((call) => ({ key: `call-${call.callId}`, cells: callCells(service, call, now) })),
-            filtered
+          table('Calls, the newest first', calls, {
+            key: ({ callId }) => `call-${callId}`,
+            columns: callColumns(service, now),
+            none: filtered
               ? ui.empty('No call matches', ui.link(viewPath('calls'), 'Show all ended calls'))
               : ui.empty('No call has ended yet', 'Every call is listed here when it is over, with what came of it.'),
-          ),
+          }),
           html`<p class="pages">
             ${skip > 0 ? ui.link(viewPath('calls', { ...kept, skip: Math.max(0, skip - perPage) || undefined }), 'Newer') : null}
             ${more ? ui.link(viewPath('calls', { ...kept, skip: skip + perPage }), 'Older') : null}
@@ -65,11 +65,11 @@ function livePanel(service: Service, now: number): Html {
   return ui.panel(
     'Live calls',
     [
-      ui.table(
-        'Live calls',
-        live.map((call) => ({ key: `live-${call.callId}`, cells: liveCells(service, call, now) })),
-        ui.empty('No one is on the line', 'Calls wait for a line, or for the time that was set for them.'),
-      ),
+      table('Live calls', live, {
+        key: ({ callId }) => `live-${callId}`,
+        columns: liveColumns(service, now),
+        none: ui.empty('No one is on the line', 'Calls wait for a line, or for the time that was set for them.'),
+      }),
       waitingFold(service, waiting, now),
     ],
     linesInUse,
@@ -82,58 +82,55 @@ function waitingFold(service: Service, waiting: readonly Call[], now: number): H
   const rest = waiting.length - mostWaiting;
   return html`<details id="waiting">
     <summary>${ui.count(waiting.length, 'call')} waiting, next ${ui.phone(next.to)}</summary>
-    ${ui.table(
-      'Waiting calls, the next first',
-      waiting.slice(0, mostWaiting).map((call) => ({
-        key: `waiting-${call.callId}`,
-        cells: {
-          Number: partyOf(call),
-          Waiting: waitsFrom(call) > now ? ui.muted('Not yet') : ui.since(waitsFrom(call), now),
-          From: ui.instant(waitsFrom(call)),
-          Accepted: ui.instant(call.acceptedAt),
-          Agent: agentLink(service, call.agentId),
-        },
-      })),
-    )}
+    ${table('Waiting calls, the next first', waiting.slice(0, mostWaiting), {
+      key: ({ callId }) => `waiting-${callId}`,
+      columns: {
+        Number: partyOf,
+        Waiting: (call) => (waitsFrom(call) > now ? ui.muted('Not yet') : ui.since(waitsFrom(call), now)),
+        From: (call) => ui.instant(waitsFrom(call)),
+        Accepted: ({ acceptedAt }) => ui.instant(acceptedAt),
+        Agent: ({ agentId }) => agentLink(service, agentId),
+      },
+    })}
     ${rest > 0 ? html`<p class="more">and ${ui.count(rest, 'more call')} after these</p>` : null}
   </details>`;
 }
 
-function liveCells(service: Service, call: Call, now: number): ui.Row['cells'] {
-  const state = stateOf(call, now);
-  const began = (state === 'in_progress' ? call.course?.answeredAt : call.dialedAt) ?? call.acceptedAt;
+function liveColumns(service: Service, now: number) {
+  const isTalking = (call: Call): boolean => stateOf(call, now) === 'in_progress';
+  const began = (call: Call): number => (isTalking(call) ? call.course?.answeredAt : call.dialedAt) ?? call.acceptedAt;
   return {
-    Number: partyOf(call),
-    State: stateBadge(state),
-    Duration: ui.since(began, now),
-    Since: ui.instant(began),
-    Agent: agentLink(service, call.agentId),
-    Direction: directionOf(call),
-    '':
-      state === 'in_progress' && (call.channel ?? 'phone') === 'phone'
-        ? button(
-            'Hang up',
-            {
-              request: `POST /_sandbox/calls/${call.callId}/course`,
-              body: { hang_up: 'now' },
-              said: `The call with ${call.to} was hung up.`,
-            },
-            html`aria-label="Hang up ${call.to}"`,
-          )
-        : null,
+    Number: partyOf,
+    State: (call: Call) => stateBadge(stateOf(call, now)),
+    Duration: (call: Call) => ui.since(began(call), now),
+    Since: (call: Call) => ui.instant(began(call)),
+    Agent: ({ agentId }: Call) => agentLink(service, agentId),
+    Direction: directionOf,
+    '': (call: Call) => (isTalking(call) && (call.channel ?? 'phone') === 'phone' ? hangUpButton(call) : null),
   };
 }
 
-function callCells(service: Service, call: Call, now: number): ui.Row['cells'] {
-  const talk = talkMs(call, now);
+function hangUpButton({ callId, to }: Call): Html {
+  const request = `POST /_sandbox/calls/${callId}/course`;
+  const said = `The call with ${to} was hung up.`;
+  return button('Hang up', { request, body: { hang_up: 'now' }, said }, html`aria-label="Hang up ${to}"`);
+}
+
+function callColumns(service: Service, now: number) {
   return {
-    Number: partyOf(call),
-    State: stateBadge(stateOf(call, now)),
-    Result: [resultOf(call, now) ?? ui.muted('Open'), call.recordDeleted ? [' ', ui.badge('quiet', 'Record deleted')] : null],
-    'Talk time': ui.figure(talk === null ? '–' : ui.duration(talk)),
-    Agent: agentLink(service, call.agentId),
-    Direction: directionOf(call),
-    Accepted: ui.instant(call.acceptedAt),
+    Number: partyOf,
+    State: (call: Call) => stateBadge(stateOf(call, now)),
+    Result: (call: Call) => [
+      resultOf(call, now) ?? ui.muted('Open'),
+      call.recordDeleted ? [' ', ui.badge('quiet', 'Record deleted')] : null,
+    ],
+    'Talk time': (call: Call) => {
+      const ms = talkMs(call, now);
+      return ui.figure(ms === null ? '–' : ui.duration(ms));
+    },
+    Agent: ({ agentId }: Call) => agentLink(service, agentId),
+    Direction: directionOf,
+    Accepted: ({ acceptedAt }: Call) => ui.instant(acceptedAt),
   };
 }
 

@@ -1,4 +1,4 @@
-import { badge, type Tone, empty, link } from '../../presentation/html/elements.ts';
+import { badge, type Tone, empty, link, table as rowsTable } from '../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { CallState } from '../core/state/call.ts';
 import type { ServiceEventType } from '../core/clock/service-events.ts';
@@ -20,6 +20,22 @@ export function stateWord(state: CallState): string {
 
 export function stateBadge(state: CallState): Html {
   return badge(...stateWords[state]);
+}
+
+type Columns<Thing> = Readonly<Record<string, (thing: Thing) => HtmlValue>>;
+
+/** Things as a table: `key` tells one from all others on the page, and each column says what it shows of one. */
+export function table<Thing>(
+  caption: string,
+  things: readonly Thing[],
+  { key, columns, none = null }: { key: (thing: Thing) => string; columns: Columns<Thing>; none?: HtmlValue },
+): HtmlValue {
+  const cellsOf = (thing: Thing) => Object.fromEntries(Object.entries(columns).map(([name, show]) => [name, show(thing)]));
+  return rowsTable(
+    caption,
+    things.map((thing) => ({ key: key(thing), cells: cellsOf(thing) })),
+    none,
+  );
 }
 
 export function viewPath(view: string, more: Record<string, string | number | undefined> = {}): string {

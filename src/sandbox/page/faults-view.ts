@@ -1,8 +1,8 @@
-import { code, count, empty, figure, panel, table, type Row } from '../../presentation/html/elements.ts';
+import { code, count, empty, figure, panel } from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import type { FaultBook } from '../faults/book.ts';
 import { faultPresets } from '../faults/presets.ts';
-import { button, type View, type ViewRequest } from './elements.ts';
+import { button, table, type View, type ViewRequest } from './elements.ts';
 
 type ListedRule = ReturnType<FaultBook['list']>[number];
 
@@ -32,11 +32,11 @@ export function faultsView({ service }: ViewRequest): View {
       ),
       panel(
         'Rules of your own',
-        table(
-          'Rules of your own',
-          own.map(ruleRow),
-          empty('No rule of your own', 'Add one below. A rule says which operation it hits, how often, and with what effect.'),
-        ),
+        table('Rules of your own', own, {
+          key: ({ id }) => `rule-${id}`,
+          columns: ruleColumns,
+          none: empty('No rule of your own', 'Add one below. A rule says which operation it hits, how often, and with what effect.'),
+        }),
       ),
       panel(
         'Add a rule',
@@ -50,27 +50,23 @@ export function faultsView({ service }: ViewRequest): View {
   };
 }
 
-function ruleRow(rule: ListedRule): Row {
-  const { id, title, seen, hits, enabled: _enabled, ...what } = rule;
-  return {
-    key: `rule-${id}`,
-    cells: {
-      Rule: title ?? html`<code>${id}</code>`,
-      'What it does': html`<details>
-        <summary>${what.effect.type} on ${what.operation === '*' ? 'any operation' : what.operation}</summary>
-        ${code(JSON.stringify(what, null, 2), `Rule ${id}`)}
-      </details>`,
-      Requests: figure(String(seen)),
-      Hits: figure(String(hits)),
-      Enabled: switchOf(title ?? id, rule, undefined),
-      '': button(
-        'Remove',
-        { request: `DELETE /_sandbox/faults?id=${encodeURIComponent(id)}`, said: 'The rule is gone.' },
-        html`aria-label="Remove ${title ?? id}"`,
-      ),
-    },
-  };
-}
+const ruleColumns = {
+  Rule: ({ id, title }: ListedRule) => title ?? html`<code>${id}</code>`,
+  'What it does': ({ id, title: _title, seen: _seen, hits: _hits, enabled: _enabled, ...what }: ListedRule) =>
+    html`<details>
+      <summary>${what.effect.type} on ${what.operation === '*' ? 'any operation' : what.operation}</summary>
+      ${code(JSON.stringify(what, null, 2), `Rule ${id}`)}
+    </details>`,
+  Requests: ({ seen }: ListedRule) => figure(String(seen)),
+  Hits: ({ hits }: ListedRule) => figure(String(hits)),
+  Enabled: (rule: ListedRule) => switchOf(rule.title ?? rule.id, rule, undefined),
+  '': ({ id, title }: ListedRule) =>
+    button(
+      'Remove',
+      { request: `DELETE /_sandbox/faults?id=${encodeURIComponent(id)}`, said: 'The rule is gone.' },
+      html`aria-label="Remove ${title ?? id}"`,
+    ),
+};
 
 function switchLine(line: { key: string; title: string; description: string; rule: ListedRule | undefined; add: { id: string } }): Html {
   const { rule } = line;

@@ -2,7 +2,7 @@ import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html } from '../../presentation/html/html.ts';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
-import { viewPath, missingView, type View, type ViewRequest } from './elements.ts';
+import { table, viewPath, missingView, type View, type ViewRequest } from './elements.ts';
 
 const perPage = 100;
 const searched = 20_000;
@@ -45,17 +45,18 @@ export function journalView({ service, parameter }: ViewRequest): View {
               >`,
           )}
         </nav>`,
-        ui.table(
-          'Requests, the newest first',
-          found.map((entry) => ({ key: `request-${entry.sequence}`, cells: cellsOf(entry) })),
-          choice.value === ''
-            ? ui.empty(
-                'Nothing was asked yet',
-                html`Every request to the service is kept here. The description of all operations is at
-                ${ui.link('/openapi.json', '/openapi.json')}.`,
-              )
-            : ui.empty('No such request', ui.link(viewPath('journal'), 'Show all requests')),
-        ),
+        table('Requests, the newest first', found, {
+          key: ({ sequence }) => `request-${sequence}`,
+          columns,
+          none:
+            choice.value === ''
+              ? ui.empty(
+                  'Nothing was asked yet',
+                  html`Every request to the service is kept here. The description of all operations is at
+                  ${ui.link('/openapi.json', '/openapi.json')}.`,
+                )
+              : ui.empty('No such request', ui.link(viewPath('journal'), 'Show all requests')),
+        }),
         more ? html`<p class="more">Older ones are in <code>GET /_sandbox/journal</code>.</p>` : null,
       ],
       ui.aside(`${ui.count(service.journal.inProgress, 'request')} in progress`),
@@ -103,18 +104,17 @@ function newest({ journal }: Service, choice: Choice): { found: JournalEntry[]; 
   return { found, more: false };
 }
 
-function cellsOf(entry: JournalEntry): ui.Row['cells'] {
-  return {
-    Request: html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
+const columns = {
+  Request: (entry: JournalEntry) =>
+    html`<a class="request-line" href="${viewPath('request', { id: entry.sequence })}"
       ><span class="method">${entry.method}</span> ${ui.address(entry.path)}</a
     >`,
-    Status: statusBadge(entry),
-    Operation: operationOf(entry),
-    Duration: ui.figure(entry.durationMs === null ? '–' : `${entry.durationMs} ms`),
-    Faults: entry.faults.join(', ') || ui.muted('–'),
-    Time: ui.instant(entry.at),
-  };
-}
+  Status: statusBadge,
+  Operation: operationOf,
+  Duration: ({ durationMs }: JournalEntry) => ui.figure(durationMs === null ? '–' : `${durationMs} ms`),
+  Faults: ({ faults }: JournalEntry) => faults.join(', ') || ui.muted('–'),
+  Time: ({ at }: JournalEntry) => ui.instant(at),
+};
 
 function operationOf({ operation, unmatched }: JournalEntry): Html {
   if (operation !== null) return html`<span class="word">${operation}</span>`;

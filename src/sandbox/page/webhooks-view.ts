@@ -1,10 +1,10 @@
 import * as ui from '../../presentation/html/elements.ts';
-import { html, type Html } from '../../presentation/html/html.ts';
+import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Delivery, Subscriber } from '../webhooks/subscriber.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 import { partyOf } from './call-words.ts';
-import { viewPath, type View, type ViewRequest } from './elements.ts';
+import { table, viewPath, type View, type ViewRequest } from './elements.ts';
 
 const mostDeliveries = 100;
 /** Real milliseconds between two looks while an answer is awaited. */
@@ -38,11 +38,11 @@ export function webhooksView({ service, webhooks: all, now, parameter }: ViewReq
         ? null
         : ui.panel(
             wanted === undefined ? 'Deliveries' : `Deliveries to ${wanted.describe().url}`,
-            ui.table(
-              'Deliveries, the newest first',
-              deliveries.slice(0, mostDeliveries).map(deliveryRow),
-              ui.empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.'),
-            ),
+            table('Deliveries, the newest first', deliveries.slice(0, mostDeliveries), {
+              key: ({ delivery }) => `delivery-${delivery.deliveryId}`,
+              columns: deliveryColumns,
+              none: ui.empty('Nothing was delivered yet', 'A delivery begins when a call is over and analysed.'),
+            }),
             wanted === undefined
               ? ui.aside(`The newest ${mostDeliveries} are shown`)
               : ui.link(viewPath('webhooks'), 'Show those of all webhooks'),
@@ -68,29 +68,24 @@ function isAwaited({ state, nextAttemptAt }: Delivery, { clock }: Service, now: 
 }
 
 function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): Html {
+  const described = webhooks.map((webhook) => ({ webhook, ...webhook.describe() }));
   return ui.panel(
     'Webhooks',
-    ui.table(
-      'Webhooks',
-      webhooks.map((webhook) => {
-        const { events, retries, pending_retries } = webhook.describe();
-        return {
-          key: `webhook-${webhook.webhookId}`,
-          cells: {
-            Address: addressOf(webhook),
-            Id: ui.id(webhook.webhookId),
-            Events: events.map((event) => eventWords[event]).join(', '),
-            'Pending retries': retries ? ui.figure(String(pending_retries)) : ui.muted('No retries'),
-          },
-        };
-      }),
-      ui.empty(
+    table('Webhooks', described, {
+      key: ({ webhook_id: id }) => `webhook-${id}`,
+      columns: {
+        Address: ({ webhook }) => addressOf(webhook),
+        Id: ({ webhook_id: id }) => ui.id(id),
+        Events: ({ events }) => events.map((event) => eventWords[event]).join(', '),
+        'Pending retries': ({ retries, pending_retries: pending }) => (retries ? ui.figure(String(pending)) : ui.muted('No retries')),
+      },
+      none: ui.empty(
         'No webhook',
         settings.dialect === 'spec'
           ? 'The contract has none; the extended dialect has them.'
           : html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`,
       ),
-    ),
+    }),
     webhooks.length === 0 ? null : ui.aside(ui.count(webhooks.length, 'webhook')),
   );
 }
@@ -100,32 +95,25 @@ function addressOf(webhook: Subscriber): Html {
   return html`<a class="request-line" href="${path}">${ui.address(webhook.describe().url)}</a>`;
 }
 
-function deliveryRow({ webhook, delivery }: Sent): ui.Row {
-  const { deliveryId, event, duplicate, state, reason, nextAttemptAt, attempts } = delivery;
-  return {
-    key: `delivery-${deliveryId}`,
-    cells: {
-      Event: duplicate ? `${eventWords[event.type]}, sent twice` : eventWords[event.type],
-      State: ui.badge(...stateWords[state]),
-      Number: partyOf(event.call),
-      Webhook: addressOf(webhook),
-      Attempts:
-        attempts.length === 0
-          ? ui.muted(reason ?? 'None yet')
-          : [
-              html`<ol class="attempts">
-                ${attempts.map(
-                  ({ at, status, error }) =>
-                    html`<li>
-                      ${ui.instant(at)} <span class="word">${status === null ? 'no answer' : `status ${status}`}</span>${
-                        error === null ? null : `: ${error}`
-                      }
-                    </li>`,
-                )}
-              </ol>`,
-              state === 'dropped' ? html`<p class="soft">${reason}</p>` : null,
-            ],
-      'Next attempt': state === 'pending' ? ui.instant(nextAttemptAt) : ui.muted('None'),
-    },
-  };
+const deliveryColumns = {
+  Event: ({ delivery: { event, duplicate } }: Sent) => (duplicate ? `${eventWords[event.type]}, sent twice` : eventWords[event.type]),
+  State: ({ delivery }: Sent) => ui.badge(...stateWords[delivery.state]),
+  Number: ({ delivery }: Sent) => partyOf(delivery.event.call),
+  Webhook: ({ webhook }: Sent) => addressOf(webhook),
+  Attempts: ({ delivery }: Sent) => attemptsOf(delivery),
+  'Next attempt': ({ delivery: { state, nextAttemptAt } }: Sent) => (state === 'pending' ? ui.instant(nextAttemptAt) : ui.muted('None')),
+};
+
+function attemptsOf({ attempts, reason, state }: Delivery): HtmlValue {
+  if (attempts.length === 0) return ui.muted(reason ?? 'None yet');
+  const lines = attempts.map(({ at, status, error }) => {
+    const why = error === null ? null : `: ${error}`;
+    return html`<li>${ui.instant(at)} <span class="word">${status === null ? 'no answer' : `status ${status}`}</span>${why}</li>`;
+  });
+  return [
+    html`<ol class="attempts">
+      ${lines}
+    </ol>`,
+    state === 'dropped' ? html`<p class="soft">${reason}</p>` : null,
+  ];
 }

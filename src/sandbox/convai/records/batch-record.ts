@@ -1,4 +1,4 @@
-import type { BatchSettings } from '../../core/batch-settings.ts';
+import type { BatchSettings } from '../../core/open-settings.ts';
 import type { Dialect } from '../../schemas/building-blocks.ts';
 import type { ServiceState, Batch } from '../../core/state/service-state.ts';
 import { stateOf, type Call } from '../../core/state/call.ts';

@@ -1,6 +1,6 @@
+import type { z } from 'zod';
 import { type Outbound, isLoopbackAddress } from '../allowed-host.ts';
-import { type CampaignSettings, defaultCampaignSettings } from './campaign-settings.ts';
-import { type BatchSettings, defaultBatchSettings } from '../batch-settings.ts';
+import { batchSettings, campaignSettings } from '../open-settings.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { FaultRuleInput } from '../../faults/rule.ts';
 import { checkFixture, type FixtureRules, type Fixture, type FixtureInput } from '../../fixture/check-fixture.ts';
@@ -54,7 +54,7 @@ export interface SandboxOptions {
   /** Whether a conversation fails for an override not permitted or a variable missing. Default: in the published dialect. */
   strictStart?: boolean;
   /** Batch calling in the published form. */
-  batchCalling?: Partial<BatchSettings> | undefined;
+  batchCalling?: z.input<typeof batchSettings> | undefined;
   /** Order of the conversation list. Default newest_first. */
   listOrder?: 'newest_first' | 'oldest_first';
   faults?: FaultRuleInput[];
@@ -73,7 +73,7 @@ export interface SandboxOptions {
   /** The LiveKit server for which conversation tokens are signed; with keys of its own when left out. */
   livekit?: LiveKitSettings;
   /** Outbound campaigns; in the extended dialect only. */
-  campaigns?: Partial<CampaignSettings> | undefined;
+  campaigns?: z.input<typeof campaignSettings> | undefined;
   conduct?: Partial<ConductLimits>;
 }
 
@@ -113,7 +113,7 @@ export function resolveSettings(options: SandboxOptions) {
     meanTalkSeconds: options.meanTalkSeconds ?? 60,
     outcomeMix: options.outcomeMix ?? { answered: 62, no_answer: 18, voicemail: 10, busy: 8, failed: 2 },
     strictStart: options.strictStart ?? dialect === 'published',
-    batchCalling: { ...defaultBatchSettings, ...options.batchCalling },
+    batchCalling: readOpen('batchCalling', batchSettings, options.batchCalling),
     listOrder: options.listOrder ?? 'newest_first',
     faults: [...(options.faults ?? []), ...fixture.faults],
     fixture: { agents: fixture.agents, numbers: fixture.numbers },
@@ -125,7 +125,7 @@ export function resolveSettings(options: SandboxOptions) {
     outbound,
     sockets: { ...defaultSocketSettings, ...options.sockets },
     livekit: options.livekit ?? null,
-    campaigns: { ...defaultCampaignSettings, ...options.campaigns },
+    campaigns: readOpen('campaigns', campaignSettings, options.campaigns),
     conduct,
   };
   checkSettings(settings);
@@ -193,8 +193,6 @@ function checkSettings(settings: SandboxSettings): void {
   }
   for (const name of settings.outbound.hosts)
     check('allowOutbound', name, /^[^\s/@]+$/.test(name), 'a host as it stands in an address: name or name:port');
-  for (const [name, value] of Object.entries(settings.batchCalling)) checkOpen(`batchCalling.${name}`, value);
-  for (const [name, value] of Object.entries(settings.campaigns)) checkOpen(`campaigns.${name}`, value);
   const { pacing, ...amounts } = settings.sockets;
   check('sockets.pacing', pacing, pacing === 'realtime' || pacing === 'fast', 'realtime or fast');
   for (const [name, value] of Object.entries(amounts)) check(`sockets.${name}`, value, isWhole(value), atLeastOne);
@@ -203,33 +201,11 @@ function checkSettings(settings: SandboxSettings): void {
   check('outcomeMix', JSON.stringify(outcomeMix), usable, 'weights of 0 or more, not all 0');
 }
 
-/** What a setting may be that stands for something which the published types leave open, where it is a word. */
-const words: Readonly<Record<string, readonly string[]>> = {
-  'batchCalling.unanswered': ['failed', 'completed'],
-  'batchCalling.cancelEnds': ['waiting', 'ringing', 'talking'],
-  'batchCalling.cancelMarks': ['withdrawn', 'all'],
-  'batchCalling.listOrder': ['newest_first', 'oldest_first'],
-  'batchCalling.recipientIds': ['kept', 'replaced'],
-  'campaigns.otherBody': ['existing', 'conflict'],
-  'campaigns.schedule': ['kept', 'ignored'],
-  'campaigns.stopOfScheduled': ['dials_nobody', 'too_late'],
-  'campaigns.recipientIds': ['leads', 'everywhere', 'nowhere'],
-};
-
-function checkOpen(setting: string, value: unknown): void {
-  const allowed = words[setting];
-  if (allowed !== undefined)
-    check(
-      setting,
-      value,
-      allowed.some((word) => word === value),
-      allowed.join(' or '),
-    );
-  else if (setting === 'batchCalling.mostListed') check(setting, value, isWhole(value), 'a whole number of at least 1');
-  else if (setting.endsWith('Ms')) {
-    const isNever = setting === 'campaigns.keyKeptMs' && value === null;
-    check(setting, value, isNever || isWhole(value, 0), 'a whole number of milliseconds, 0 or more');
-  } else check(setting, value, typeof value === 'boolean', 'true or false');
+function readOpen<Schema extends z.ZodObject>(group: string, schema: Schema, given: z.input<Schema> | undefined): z.output<Schema> {
+  const parsed = schema.safeParse(given ?? {}, { reportInput: true });
+  const [issue] = parsed.error?.issues ?? [];
+  if (issue !== undefined) check(`${group}.${issue.path.join('.')}`, issue.input, false, issue.message);
+  return parsed.data as z.output<Schema>;
 }
 
 function isWhole(value: unknown, least = 1, most = Infinity): boolean {

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
 import { addSandboxFlags, readSandboxFlags, startAsAsked, type SandboxFlags } from '../../../../src/interfaces/cli/sandbox/flags.ts';
-import { defaultBatchSettings } from '../../../../src/sandbox/core/batch-settings.ts';
-import { defaultCampaignSettings } from '../../../../src/sandbox/core/settings/campaign-settings.ts';
+import { defaultBatchSettings, defaultCampaignSettings } from '../../../../src/sandbox/core/open-settings.ts';
 import { resolveSettings } from '../../../../src/sandbox/core/settings/settings.ts';
 
 const parse = (...flags: string[]): SandboxFlags => addSandboxFlags(new Command(), '4010').parse(flags, { from: 'user' }).opts();
