@@ -62,6 +62,8 @@ export class Copy {
       timer = setTimeout(stop, longestPlayMs);
     }
     clearTimeout(timer);
+    // The campaign that nothing disturbs comes before the first play.
+    if (isLate) last ??= { nth: 1, at: 'undisturbed' };
     if (last === undefined) throw new Error(`Nothing could be played in ${this.#folder}.`);
     return 'clean' in last ? last : { ...last, broken: last.broken ?? (isLate ? 'it never ends' : 'its process ends') };
   }

@@ -12,8 +12,6 @@ export interface Edit {
 /** Something that keeps a promise, and where its absence shows. */
 export interface Guard {
   name: string;
-  /** What would happen without it, or what it keeps; one sentence. */
-  keeps: string;
   edits: readonly Edit[];
   /** Worlds in which it is likely to show, judged by the calls that the service made. */
   worlds?: readonly string[];
@@ -29,6 +27,6 @@ export function edit(file: string, text: string, without = ''): Edit {
   return { file, text, without };
 }
 
-export function guard(name: string, keeps: string, where: Omit<Guard, 'name' | 'keeps'>): Guard {
-  return { name, keeps, ...where };
+export function guard(name: string, where: Omit<Guard, 'name'>): Guard {
+  return { name, ...where };
 }
