@@ -12,17 +12,11 @@ interface Place {
   control: string;
 }
 
-export interface Scan {
-  searched: number;
-  /** Secrets that were found, and controls that were not. */
-  broken: string[];
-}
-
 /**
  * Searches everything that Temporal keeps (histories of all workflows, their pending work, its visibility), the logs of every worker that
- * was started, its metrics, and what commands said, for keys, passwords, and the numbers and names of the list.
+ * was started, its metrics, and what commands said, for keys, passwords, and the numbers and names of the list. Answers what was found.
  */
-export async function scanWorld(world: World, people: readonly Listed[]): Promise<Scan> {
+export async function scanWorld(world: World, people: readonly Listed[]): Promise<string[]> {
   const planted = `planted-${randomUUID()}`;
   const { client } = world;
   const handle = await client.workflow.start('planted', {
@@ -38,10 +32,7 @@ export async function scanWorld(world: World, people: readonly Listed[]): Promis
     { name: 'a metric', text: await world.metrics(), control: 'carillon_calls{' },
     { name: 'a command', text: world.said(), control: 'shape' },
   ];
-  return {
-    searched: places.reduce((sum, { text }) => sum + text.length, 0),
-    broken: judgePlaces(places, secretsOf(people, world.keys)),
-  };
+  return judgePlaces(places, secretsOf(people, world.keys));
 }
 
 function outputOf(processes: readonly WorkerProcess[]): string {

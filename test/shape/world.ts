@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@temporalio/client';
 import { Client as Database } from 'pg';
 import type { CallTruth } from '../../src/sandbox/core/telephony/call-truth.ts';
 import { connectTemporal } from '../../src/temporal/connection.ts';
@@ -14,7 +13,7 @@ import type { Ways } from './network.ts';
 import { Office } from './office.ts';
 import { toCsv, type Listed } from '../world/population.ts';
 import type { ServerPrograms } from './server-programs.ts';
-import { startTemporalCluster, type TemporalCluster } from './temporal-cluster.ts';
+import { startTemporalCluster } from './temporal-cluster.ts';
 import { makeWrongBuild } from './wrong-build.ts';
 
 export const campaignId = 'shape';
@@ -28,35 +27,7 @@ const apiKey = 'sk_sandbox_ok';
 const workerCount = 3;
 
 /** The production shape, each part in a process of its own. */
-export interface World {
-  readonly cluster: TemporalCluster;
-  readonly ways: Ways;
-  readonly temporalDatabase: PostgresServer;
-  readonly ledger: PostgresServer;
-  readonly workers: readonly WorkerProcess[];
-  readonly everyWorker: readonly WorkerProcess[];
-  readonly client: Client;
-  /** `carillon serve`, and people who use it. */
-  readonly office: Office;
-  /** Starts a worker in the place of one that ends or has ended; with `wrong`, of a release that no history fits. */
-  replaceWorker(place: number, release?: 'wrong'): Promise<WorkerProcess>;
-  /** SIGKILL to the service, and starts it again from its file. */
-  crashService(): Promise<void>;
-  /** Calls as the service itself has them. Throws while it is down. */
-  calls(newest?: number): Promise<CallTruth[]>;
-  /** What workers show to Prometheus. */
-  metrics(): Promise<string>;
-  /** Everything that commands have said, but for numbers that were put in as such. */
-  said(): string;
-  /** What must stand nowhere, beside the list. */
-  readonly keys: readonly string[];
-  carillon(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** The same; throws what the command says when it fails. */
-  must(...args: string[]): Promise<string>;
-  results(): Promise<ResultLine[]>;
-  /** Changes in the event log that a person made through the API. */
-  countChanges(): Promise<number>;
-}
+export type World = Awaited<ReturnType<typeof buildWorld>>;
 
 export interface ResultLine {
   row: number;
@@ -79,11 +50,14 @@ advanced: { clock_tolerance: 3h, settle: 10m, late_delivery: 10m, poll: 30s }
 breaker: off
 `;
 
+interface Shape {
+  seed: number;
+  people: readonly Listed[];
+  programs: ServerPrograms;
+}
+
 /** Builds the shape, starts the campaign, does the work and ends every process, whatever comes of it. */
-export async function withWorld<Result>(
-  input: { seed: number; people: readonly Listed[]; programs: ServerPrograms },
-  work: (world: World) => Promise<Result>,
-): Promise<Result> {
+export async function withWorld<Result>(input: Shape, work: (world: World) => Promise<Result>): Promise<Result> {
   const closers: (() => Promise<unknown>)[] = [];
   try {
     const world = await buildWorld(input, (close) => closers.unshift(close));
@@ -94,10 +68,7 @@ export async function withWorld<Result>(
   }
 }
 
-async function buildWorld(
-  { seed, people, programs }: Parameters<typeof withWorld>[0],
-  atEnd: (close: () => Promise<unknown>) => void,
-): Promise<World> {
+async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () => Promise<unknown>) => void) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-shape-'));
   atEnd(() => rm(folder, { recursive: true, force: true }));
   const startDatabase = async (): Promise<PostgresServer> => {
@@ -154,6 +125,7 @@ async function buildWorld(
     if (args[0] !== 'suppress') said += `${end.stdout}${end.stderr}`;
     return end;
   };
+  /** The same; throws what the command says when it fails. */
   const must = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await carillon(...args);
     if (code !== 0) throw new Error(`carillon ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`);
@@ -167,7 +139,8 @@ async function buildWorld(
   const metricsPorts: number[] = [];
   atEnd(() => Promise.all(everyWorker.map((worker) => worker.kill())));
   let wrongBuild: Promise<string> | undefined;
-  const replaceWorker: World['replaceWorker'] = async (place, release) => {
+  /** Starts a worker in the place of one that ends or has ended; with `wrong`, of a release that no history fits. */
+  const replaceWorker = async (place: number, release?: 'wrong'): Promise<WorkerProcess> => {
     if (release === 'wrong') wrongBuild ??= makeWrongBuild(join(folder, 'wrong'));
     const [metricsPort = 0] = await pickFreePorts(1);
     const ownDatabase = Object.assign(new URL(databaseUrl), { port: String(ways.ledger[place]?.port) });
@@ -200,31 +173,38 @@ async function buildWorld(
     workers,
     everyWorker,
     client,
+    /** `carillon serve`, and somebody who uses it. */
     office,
     replaceWorker,
-    crashService: async () => {
+    /** SIGKILL to the service, and starts it again from its file. */
+    crashService: async (): Promise<void> => {
       await service?.kill();
       await startService();
     },
-    calls: async (newest) => {
+    /** Calls as the service itself has them. Throws while it is down. */
+    calls: async (newest?: number): Promise<CallTruth[]> => {
       const answer = await fetch(`${serviceUrl}/_sandbox/calls${newest === undefined ? '' : `?limit=${newest}`}`);
       return ((await answer.json()) as { calls: CallTruth[] }).calls;
     },
-    metrics: async () => {
+    /** What workers show to Prometheus. */
+    metrics: async (): Promise<string> => {
       const texts = metricsPorts.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
       return (await Promise.all(texts)).join('\n');
     },
+    /** Everything that commands have said, but for numbers that were put in as such. */
     said: () => said,
-    keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password, ...office.secrets],
+    /** What must stand nowhere, beside the list. */
+    keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password, office.token],
     carillon,
     must,
-    results: async () => {
+    results: async (): Promise<ResultLine[]> => {
       const path = join(folder, 'results.jsonl');
       await must('results', campaignId, '--output', path);
       const lines = (await readFile(path, 'utf8')).trim().split('\n');
       return lines.map((line) => JSON.parse(line) as ResultLine);
     },
-    countChanges: async () => {
+    /** Changes in the event log that a person made through the API. */
+    countChanges: async (): Promise<number> => {
       const db = new Database({ connectionString: databaseUrl });
       await db.connect();
       try {
