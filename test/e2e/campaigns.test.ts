@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { sweepDrafts } from '../../src/ledger/console/drafts.ts';
@@ -122,17 +119,6 @@ test.concurrent(
         Array.from({ length: 13 }, (_, at) => numberAt(at)),
       );
     expect(calls()).toEqual(good.toSorted());
-    const results = await ask(`GET /campaigns/${id}/results.csv`);
-    expect(results.body.trim().split(/\r?\n/)).toHaveLength(13);
-    const page = await ask(`GET /campaigns/${id}/results?limit=5&after=5`);
-    expect(page.body).toMatchObject({ rows: [6, 7, 8, 9, 10].map((row) => ({ row })), next: 10 });
-    const answered = await ask(`GET /campaigns/${id}/results?limit=1&outcome=completed`);
-    const [result] = answered.body.rows as { row: number; attempts: number; conversationId: string }[];
-    const call = `GET /campaigns/${id}/rows/${result?.row}/calls/${result?.attempts}` as const;
-    const transcript = await ask(`${call}/transcript`);
-    expect(transcript.body).toMatchObject({ row: result?.row, conversationId: result?.conversationId });
-    expect(transcript.body.turns.length).toBeGreaterThan(1);
-    expect((await ask(`${call}/recording`)).body.slice(0, 4)).toBe('RIFF');
     expect(await ask(`POST /campaigns/${id}/recover`)).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
     const report = await ask(`GET /campaigns/${id}/report`, { role: 'read' });
     expect(report.body.rows).toEqual({ total: 12, ended: 12 });
@@ -176,46 +162,6 @@ test.concurrent(
     expect(await world.run('verify', id)).toMatchObject(proven);
   },
 );
-
-test.concurrent('a schedule that was made through the API alone fetches its list and calls everybody on it', async () => {
-  const world = newWorld();
-  world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
-  const people = [20, 21, 22, 23, 24].map(numberAt);
-  const csv = ['phone,name', ...people.map((number, at) => `${number},Guest ${at + 1}`), ''].join('\n');
-  const lists = createServer((_, response) => response.end(csv)).listen(0, '127.0.0.1');
-  await once(lists, 'listening');
-  try {
-    const list = `http://127.0.0.1:${(lists.address() as AddressInfo).port}/{{ date }}.csv`;
-    const json = { campaign: world.read('campaign.yaml'), list, cron: '0 9 1 1 *', timezone: 'America/New_York' };
-    expect(await ask('POST /schedules', { role: 'admin', json })).toMatchObject({ status: 201 });
-    const fired = await ask(`POST /schedules/${world.id}/trigger`);
-    const { campaignId } = fired.body as { campaignId: string };
-    await completed(campaignId);
-    expect(calledOf(world, people)).toEqual(people.toSorted());
-    const last = async () => (await ask(`GET /schedules/${world.id}`)).body.last as object;
-    await until('the run is over', async () => 'result' in (await last()));
-    expect(await last()).toMatchObject({ campaignId, result: 'completed' });
-    expect(await world.run('verify', campaignId)).toMatchObject(proven);
-  } finally {
-    lists.close();
-  }
-});
-
-test.concurrent('while all lines are busy there is one sentence why nobody is called', async () => {
-  const world = newWorld();
-  const lines = Array.from({ length: 30 }, (_, at) => `${numberAt(150 + at)},Row${at}`);
-  world.writeCampaign({ lines, yaml: ['pacing: { max_concurrent_calls: 3, batch_size: 3 }', 'retry: { max_attempts: 1 }'] });
-  expect(await world.run('start', world.campaignPath)).toMatchObject({ code: 0 });
-  const said = new Set<string | null>();
-  const look = async () => {
-    const { done, waiting, why } = (await ask(`GET /campaigns/${world.id}`)).body as { done: number; waiting: number; why: string | null };
-    if (done > 4 && waiting > 6) said.add(why);
-    return waiting <= 6 && done > 4;
-  };
-  await until('few are left', look, { everyMs: 5 });
-  // On a slow machine a call may wait to be sent for as long as that is worth a sentence.
-  for (const why of said) expect(why).toMatch(/^calling: [0-3] of 3 lines$|^\d calls? planned but not sent yet/);
-});
 
 interface ServiceRecord {
   transcript: { role?: string; speaker?: string }[];

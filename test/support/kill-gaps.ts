@@ -1,28 +1,15 @@
 import { expect } from 'vitest';
 import { pausedByPerson } from '../../src/rules/lifecycle.ts';
 import { pauseCampaign, resumeCampaign } from '../../src/ledger/rows/campaigns.ts';
-import type { BatchPoint } from '../../src/sandbox/core/gates.ts';
 import type { CampaignRun } from './campaign-run.ts';
-import { patienceMs, until, within } from './until.ts';
+import { until, within } from './until.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
 /** What had happened last with a batch when the worker died. */
-export const gaps = ['posting_committed', 'request_received', 'work_done', 'reply_sent', 'verdict_committed'] as const;
-export type Gap = (typeof gaps)[number];
+type Gap = 'posting_committed' | 'work_done' | 'verdict_committed';
 
 /** Of a pending activity, in the numbers of Temporal's API. */
 const startedState = 2;
-
-async function untilGate(run: CampaignRun, gate: string, point: BatchPoint): Promise<void> {
-  const info = await run.sandbox.gates.waitUntilReached(gate, patienceMs);
-  if (info === null) throw new Error(`No batch came to ${point}\n${await run.describe()}`);
-}
-
-/** Starts the campaign, and a worker that dies in the gap. */
-export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
-  await run.start();
-  return killWorkerIn(run, gap, n);
-}
 
 /**
  * Starts a worker and kills it (SIGKILL) at its nth POST in the gap, which it proves to have met. Answers the batch and its last request: a
@@ -31,17 +18,10 @@ export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<
 export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const { gates } = run.sandbox;
   const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
-  const point = gap === 'request_received' ? 'batch_received' : 'batch_work_done';
-  const gate = held === undefined ? gates.set(point, n) : '';
-  const replied = gap === 'reply_sent' ? gates.set('batch_replied', n) : '';
+  const gate = held === undefined ? gates.set('batch_work_done', n) : '';
   const worker = run.startWorker();
-  if (held === undefined) await untilGate(run, gate, point);
+  if (held === undefined) await run.met(gate);
   else await within(`POST ${n} is on its way`, held);
-  if (gap === 'reply_sent') {
-    await worker.freeze();
-    gates.release(gate);
-    await untilGate(run, replied, 'batch_replied');
-  }
   const met = await newestBatch(run);
   if (gap === 'verdict_committed') await commitVerdict(run, met, gate);
   await worker.kill();
@@ -92,8 +72,8 @@ async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batch
   if (gap === 'posting_committed') expect(entry).toBeUndefined();
   else expect(entry).toBeDefined();
   const queued = run.sandbox.calls().filter((call) => call.requestId === requestId).length;
-  expect(queued).toBe(gap === 'posting_committed' || gap === 'request_received' ? 0 : batch?.size);
-  if (gap === 'reply_sent' || gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
+  expect(queued).toBe(gap === 'posting_committed' ? 0 : batch?.size);
+  if (gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
   return { batchId, requestId };
 }
 
