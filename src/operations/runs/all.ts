@@ -5,7 +5,7 @@ import { requireCampaign } from '../control/ledger.ts';
 import { addToDoNotCall, checkDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
-import type { Doing, Done, Runs } from './run.ts';
+import { runsOf, type Doing, type Done } from './run.ts';
 import {
   continueSchedule,
   deleteSchedule,
@@ -23,7 +23,7 @@ import { webhookAsJson } from '../../presentation/words/hooks.ts';
 
 const scopeLog = (_doing: unknown, { body: { campaign } }: { body: { campaign?: string | undefined } }) => campaign ?? accountScope;
 
-const suppressionRuns = {
+const suppressionRuns = runsOf({
   listSuppressions: {
     run: async ({ store }, { query: { campaign, after, limit } }) => {
       const scope = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
@@ -63,7 +63,7 @@ const suppressionRuns = {
       return withInstants({ numbers });
     },
   },
-} satisfies Runs;
+});
 
 /** The database need not have the campaign. */
 const scheduleLog = (_doing: unknown, { campaign }: { campaign: string }) => campaign;
@@ -77,7 +77,7 @@ const noted = (action: string, change: typeof pauseSchedule): Done<'pauseSchedul
   },
 });
 
-const scheduleRuns = {
+const scheduleRuns = runsOf({
   listSchedules: { run: async (doing) => ({ schedules: await listSchedules(doing) }) },
   readSchedule: { run: (doing, { campaign }) => describeSchedule(doing, campaign) },
   pauseSchedule: noted('schedule_paused', pauseSchedule),
@@ -97,7 +97,7 @@ const scheduleRuns = {
     log: scheduleLog,
     run: async (doing, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(doing, campaign)) }),
   },
-} satisfies Runs;
+});
 
 const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
@@ -113,7 +113,7 @@ const wished = (wish: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
   run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, ...by(doing) })),
 });
 
-const webhookRuns = {
+const webhookRuns = runsOf({
   listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWithWaiting(store.db)).map(show) }) },
   addWebhook: {
     action: 'webhook_added',
@@ -138,9 +138,9 @@ const webhookRuns = {
       return result.delivered ? { delivered: true, status: null, why: null } : result;
     },
   },
-} satisfies Runs;
+});
 
-const tokenRuns = {
+const tokenRuns = runsOf({
   listTokens: { run: readTokens },
   createToken: {
     action: 'token_created',
@@ -149,7 +149,7 @@ const tokenRuns = {
     run: (doing, { body }) => makeToken(doing, { ...body, ...(doing.onceId === undefined ? {} : { tokenId: doing.onceId }) }),
   },
   revokeToken: { action: 'token_revoked', log: () => accountScope, run: (doing, { token }) => endToken(doing, token) },
-} satisfies Runs;
+});
 
 /** How operations are carried out, whoever asks for them. */
 export const runs = { ...createRuns, ...steerRuns, ...rowRuns, ...suppressionRuns, ...scheduleRuns, ...webhookRuns, ...tokenRuns };

@@ -20,12 +20,12 @@ import { withInstants } from '../../shared/input/times.ts';
 import { readCampaignText } from '../../shared/input/yaml-text.ts';
 import type { Answer, SentFiles, Taken } from '../schemas/all.ts';
 import { ProblemError } from './problem.ts';
-import { noticeText, serviceNow, type Doing, type Runs } from './run.ts';
+import { noticeText, serviceNow, type Doing, runsOf } from './run.ts';
 
 const mostBadLines = 20;
 
 /** What is made of files that were sent, or of the text of one. */
-export const createRuns = {
+export const createRuns = runsOf({
   createCampaign: {
     action: 'start',
     prepare: async (doing, { files, query }) => {
@@ -113,7 +113,7 @@ export const createRuns = {
       return previewSchedule(doing, made, recurrence);
     },
   },
-} satisfies Runs;
+});
 
 async function startRead(doing: Doing, file: CampaignFile, allowPartial: boolean): Promise<Answer<'createCampaign'>> {
   const [notes, warnings]: [string[], string[]] = [[], []];

@@ -6,9 +6,9 @@ import { retryRows, withdraw } from '../control/rows.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
-import { noticeText, type Runs } from './run.ts';
+import { noticeText, runsOf } from './run.ts';
 
-export const rowRuns = {
+export const rowRuns = runsOf({
   withdrawRows: {
     action: ({ body }) => (body.dryRun ? null : 'withdraw'),
     run: async (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) => {
@@ -74,7 +74,7 @@ export const rowRuns = {
       return withInstants({ campaignId, ...resolution, openGivenUp, setOff: setOffText(setOff) });
     },
   },
-} satisfies Runs;
+});
 
 /** Thrown when a row is decided about of which nothing is in doubt. */
 class NotInDoubtError extends Error {

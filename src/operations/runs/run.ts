@@ -76,7 +76,8 @@ export interface PlainRun extends Done<'pauseCampaign'> {
   look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
 }
 
-export type Runs = { readonly [Id in OperationId]?: Run<Id> };
+/** Some operations, each with the types of its own schemas. */
+export const runsOf = <Ids extends OperationId>(runs: { readonly [Id in Ids]: Run<Id> }) => runs;
 
 /** Why the workflow of a campaign does not know yet of a change that holds; null: it knows. */
 export function noticeText(notice: Notice): string | null {

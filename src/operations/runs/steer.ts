@@ -18,7 +18,7 @@ import { withoutUndefined } from '../../rules/collections.ts';
 import { fateOfQueued } from '../../rules/service-api.ts';
 import type { OperationId } from '../list.ts';
 import { toldAdjustable } from '../schemas/steer.ts';
-import { noticeText, type PlainRun, type Runs } from './run.ts';
+import { noticeText, type PlainRun, runsOf } from './run.ts';
 
 const follow = 'Show its progress: carillon status';
 
@@ -100,7 +100,7 @@ Waiting recipients get the outcome "cancelled" and are not called. Open calls co
 
 export type PlainId = keyof typeof plainRuns;
 
-export const steerRuns = {
+export const steerRuns = runsOf({
   ...plainRuns,
   adjustCampaign: {
     action: ({ body }) => (body.dryRun ? null : 'adjust'),
@@ -150,7 +150,7 @@ export const steerRuns = {
       return { campaignId, state, stateReason, round, workflowId };
     },
   },
-} satisfies Runs;
+});
 
 /** Shares as parts of 1, as they are told everywhere. */
 function toldAccount({ keepFree, pace, ...use }: AccountUse) {

@@ -123,7 +123,6 @@ export function rowRoutes(app: Api, context: ApiContext): void {
   });
 }
 
-/** Throws UnknownCampaignError and ProblemError. */
 async function requireRow(context: ApiContext, { campaign, row: number }: { campaign: string; row: number }) {
   const { campaignId } = await requireCampaign(context.store, campaign);
   const now = await serviceNow(context);
