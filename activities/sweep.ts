@@ -6,7 +6,7 @@ import type { CorrelationClock } from '../src/rules/correlation/correlation.ts';
 import { listDueReads, noteVanished, readOvertaken, storeRead, noteUnreadable, type ReadRow } from '../src/ledger/doubt/conversations.ts';
 import { concludeSweep } from '../src/ledger/collect/conclude.ts';
 import { conclusionDueSince } from '../src/ledger/doubt/open-batches.ts';
-import { findMadeTwice } from '../src/ledger/collect/made-twice.ts';
+import { findMadeTwice } from '../src/ledger/collect/look-ups.ts';
 import { matchRecords, oldestOpenPost } from '../src/ledger/collect/matching.ts';
 import { settleRead } from '../src/ledger/collect/record-results.ts';
 import { lockCampaignsOf } from '../src/ledger/locks.ts';

@@ -1,4 +1,4 @@
-import { moveBatch } from '../rows/batch-moves.ts';
+import { moveBatch, releaseAttempts } from '../rows/release.ts';
 import { deepSweepPauseMs, findOpenBatches, settleDeadline, skipGap, type OpenBatch } from '../doubt/open-batches.ts';
 import { notToldApart, type AttemptResult } from '../../rules/disposition.ts';
 import { readAccount } from '../limits/account-pace.ts';
@@ -9,7 +9,6 @@ import { readAgent } from '../doubt/correlation-rows.ts';
 import { countRows } from '../reads.ts';
 import type { Tx } from '../tx.ts';
 import { applyRefusal } from '../dial/refusal.ts';
-import { releaseAttempts } from '../rows/release.ts';
 import { canaryAllowance } from '../limits/safety.ts';
 import { noteCandidates, settleAttempts } from '../rows/settle.ts';
 import { countAsUnknown } from '../dial/verdicts.ts';

@@ -1,4 +1,4 @@
-import { batchStateEvent } from '../rows/batch-moves.ts';
+import { batchStateEvent, releaseBatch } from '../rows/release.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { randomUUID } from 'node:crypto';
 import { lacksOfHouse } from '../../rules/house-rules.ts';
@@ -13,7 +13,6 @@ import { olderWhileSubmitting } from '../ledger-older.ts';
 import { lockBatch, lockToDial } from '../locks.ts';
 import { findBatch } from '../reads.ts';
 import type { Tx, Store } from '../tx.ts';
-import { releaseBatch } from '../rows/release.ts';
 import { lockCaller } from '../limits/caller-room.ts';
 import { lockPeople } from '../limits/placed-calls.ts';
 import { blockedUntil } from '../limits/safety.ts';

@@ -1,4 +1,4 @@
-import { batchStateEvent, moveBatch } from '../rows/batch-moves.ts';
+import { batchStateEvent, moveBatch, releaseBatchAttempts } from '../rows/release.ts';
 import { compareAndSetBatch } from '../batch-state.ts';
 import { acceptedLate } from '../../rules/disposition.ts';
 import { unansweredAttemptStates, type BatchState, type PostVerdict } from '../../rules/ledger.ts';
@@ -13,7 +13,6 @@ import { lockBatch } from '../locks.ts';
 import { attemptsOf, findBatch } from '../reads.ts';
 import type { Store, Tx } from '../tx.ts';
 import { isAboutCalls, pauseForRefusal } from './refusal.ts';
-import { releaseBatchAttempts } from '../rows/release.ts';
 import { pauseUnwitnessed, unknownBackoffMs, unwitnessedWords } from '../limits/safety.ts';
 import { settleAsUnknown } from '../rows/settle.ts';
 import { updateAttemptsOf, updateBatch, updateRound } from '../updates.ts';

@@ -12,7 +12,7 @@ import { deferRecipients, selectDue, sortCandidates, type Sorting } from './cand
 import { decidePilot, isPilotOver } from '../limits/pilot.ts';
 import { tripGates, goalAllowance, isAnyoneSpared } from '../limits/gates.ts';
 import { pauseForHouse } from '../limits/house.ts';
-import { openBreaker } from '../limits/breaker.ts';
+import { openBreaker, blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
 import { changeCampaignState, drainCampaign, findCampaign, type Campaign } from '../rows/campaigns.ts';
 import {
   countOpen,
@@ -37,7 +37,6 @@ import type { Tx, Store } from '../tx.ts';
 import { finishRecipients, type Finish } from '../rows/recipients.ts';
 import { isLeftToPromises, notePromiseDelays } from '../rows/promises.ts';
 import { settlePassedPromises } from '../rows/passed-promises.ts';
-import { blockedUntil, canaryAllowance, pauseUnproven } from '../limits/safety.ts';
 import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-words.ts';
 
 export type Plan =

@@ -1,10 +1,9 @@
 import { compareAndSetBatch } from '../batch-state.ts';
-import { openAttemptStates, unsentStates } from '../../rules/ledger.ts';
+import { openAttemptStates, unsentStates, type BatchState } from '../../rules/ledger.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
-import type { NewEvent } from '../../rules/events.ts';
+import type { EventData, NewEvent } from '../../rules/events.ts';
 import { endsRow } from '../../rules/talk-results.ts';
 import { appendEvents } from '../events.ts';
-import { batchStateEvent } from './batch-moves.ts';
 import { attemptsOf } from '../reads.ts';
 import type { At, Tx } from '../tx.ts';
 import { finishRecipients, requeueRecipient, requireRecipient, type Finish } from './recipients.ts';
@@ -95,5 +94,28 @@ export async function releaseBatch(tx: Tx, batch: BatchRow, { reason, now }: { r
   await updateBatch(tx, batch.batch_id, { reason, verdict_at: now });
   await releaseBatchAttempts(tx, batch, { reason, now });
   await appendEvents(tx, [batchStateEvent(batch, now, { state: 'released', reason })]);
+  return true;
+}
+
+export function batchStateEvent(batch: { campaign_id: string; batch_id: string }, at: number, data: EventData['batch.state']): NewEvent {
+  return { at, campaignId: batch.campaign_id, type: 'batch.state', batchId: batch.batch_id, data };
+}
+
+interface BatchMove {
+  from: readonly BatchState[];
+  event: EventData['batch.state'];
+  now: number;
+  changes?: Parameters<typeof updateBatch>[2];
+}
+
+/** As `compareAndSetBatch`, and logs it. */
+export async function moveBatch(
+  tx: Tx,
+  batch: { campaign_id: string; batch_id: string },
+  { from, event, now, changes }: BatchMove,
+): Promise<boolean> {
+  if (!(await compareAndSetBatch(tx, batch.batch_id, { from, to: event.state }))) return false;
+  if (changes !== undefined) await updateBatch(tx, batch.batch_id, changes);
+  await appendEvents(tx, [batchStateEvent(batch, now, event)]);
   return true;
 }

@@ -2,7 +2,7 @@ import { readWebhookEvent, webhookMessageId, type WebhookEvent } from '../../rul
 import type { CampaignEvent } from '../events.ts';
 import type { Queries } from '../tx.ts';
 import type { Webhook } from './registry.ts';
-import { readToldRow } from './told-row.ts';
+import { requestedAttemptStates } from '../../rules/ledger.ts';
 
 /** A message in the form of Standard Webhooks: `type`, `timestamp` and `data`. */
 export interface WebhookMessage {
@@ -46,4 +46,36 @@ async function writeData(
   const { attempts, ...ids } = row;
   const end = told.type === 'row.ended' ? { outcome: told.outcome, reason: told.reason } : told.type === 'row.result' ? { result: told.result } : {}; // prettier-ignore
   return { campaign, ...ids, ...end, attempts };
+}
+
+/** A row as webhooks are told of it: no number, no name. */
+export interface ToldRow {
+  row: number;
+  id: string | null;
+  /** Calls that were requested for it by then. */
+  attempts: number;
+}
+
+/** The row of a recipient as it was at the event of this number, so that a repeated message says the same; null: there is none. */
+export async function readToldRow(db: Queries, recipientId: string, untilSeq: number): Promise<ToldRow | null> {
+  const found = await db
+    .selectFrom('recipients')
+    .select(['row_number', 'external_id'])
+    .where('recipient_id', '=', recipientId)
+    .executeTakeFirst();
+  if (found === undefined) return null;
+  const posted = db
+    .selectFrom('events')
+    .select('attempt_id')
+    .where('recipient_id', '=', recipientId)
+    .where('seq', '<=', untilSeq)
+    .where('type', '=', 'attempt.posted');
+  const { attempts } = await db
+    .selectFrom('attempts')
+    .select((eb) => eb.fn.countAll<number>().as('attempts'))
+    .where('recipient_id', '=', recipientId)
+    .where('state', 'in', requestedAttemptStates)
+    .where('attempt_id', 'in', posted)
+    .executeTakeFirstOrThrow();
+  return { row: found.row_number, id: found.external_id, attempts };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readAggregates } from '../../../src/ledger/aggregates.ts';
-import { giveUpOpen } from '../../../src/ledger/people/give-up-open.ts';
+import { giveUpOpen } from '../../../src/ledger/people/resolve.ts';
 import { settleAttempts } from '../../../src/ledger/rows/settle.ts';
 import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { findUnresolved, readDoubtfulRows } from '../../../src/ledger/doubt/doubtful-rows.ts';
 import { type DecisionLine, DecisionsRefusedError, type DoubtDecision } from '../../../src/ledger/people/decision-checks.ts';
-import { giveUpOpen } from '../../../src/ledger/people/give-up-open.ts';
+import { giveUpOpen } from '../../../src/ledger/people/resolve.ts';
 import { resolveDoubt } from '../../../src/ledger/people/resolve-doubt.ts';
 import { buildRows, buildRules, hourMs, minuteMs, type RulesChanges } from '../../support/campaign-rules.ts';
 import { agentId, answered, beginProven, noon, type Scenario, guests } from '../scenario.ts';

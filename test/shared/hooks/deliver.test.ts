@@ -9,7 +9,7 @@ import { changeCampaignState, endCampaign } from '../../../src/ledger/rows/campa
 import { claimDeliveries, noteDelivered } from '../../../src/ledger/webhooks/deliveries.ts';
 import { findEndOfLog } from '../../../src/ledger/webhooks/log-end.ts';
 import { deleteWebhook, steerWebhook } from '../../../src/ledger/webhooks/registry.ts';
-import { readToldRow } from '../../../src/ledger/webhooks/told-row.ts';
+import { readToldRow } from '../../../src/ledger/webhooks/message.ts';
 import { failingAfterMs, pauseAfterFailuresMs } from '../../../src/rules/webhooks/pace.ts';
 import { readNetworks } from '../../../src/shared/hooks/networks.ts';
 import { askPreDial, type PreDialQuestion, readAnswer } from '../../../src/shared/hooks/pre-dial.ts';
