@@ -16,7 +16,7 @@ export const layers: readonly (readonly string[])[] = [
 ];
 
 /** What views and actions of the page know: the read model, its words and charts. Changes go through the API. */
-const consoleParts = `operations operations/runs campaign/file/** list presentation/charts operations/control/** service/port
+const consoleParts = `operations operations/runs operations/schemas campaign/file/** list presentation/charts operations/control/** service/port
   interfaces/console/core rules/** presentation/html shared/input ledger/** presentation/report presentation/words`;
 
 /**
@@ -98,7 +98,7 @@ export const floors = readFloors({
 
   'interfaces/client': 'operations operations/schemas',
 
-  'interfaces/console/core': `operations shared interfaces/api/core operations/control/** service/port rules presentation/html
+  'interfaces/console/core': `operations operations/runs operations/schemas shared interfaces/api/core operations/control/** service/port rules presentation/html
     shared/input ledger/**`,
   'interfaces/console/actions': consoleParts,
   'interfaces/console/campaign': `${consoleParts} interfaces/console/actions campaign/preflight`,

@@ -6,18 +6,17 @@ import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
 import { noteUseAside } from '../api/core/authentication.ts';
 import { nothingHere, ProblemError, problemOf, refuseFaultyText } from '../api/core/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
-import { empty, link } from '../../presentation/html/elements.ts';
 import { assetFolder, pageHeaders, readPageAssets, withViewerTimes, type PageAsset } from '../../presentation/html/page-shell.ts';
-import { beginSession, endSession, findSession, findToken, type Token, type TokenRole } from '../../ledger/console/tokens.ts';
+import { beginSession, endSession, findSession, findToken } from '../../ledger/console/tokens.ts';
 import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
 import { operations } from '../../operations/list.ts';
 import type { ConsoleAction } from './core/action.ts';
 import type { Given } from './core/press.ts';
 import { actions } from './actions/all.ts';
-import { askFile, callApi, errorsOf, refusalOf, readRefusal, withSentForm } from './core/call-api.ts';
+import { askFile, carryOut, refusalText, readRefusal, requireFiles, withSentForm } from './core/carry-out.ts';
 import { Changes } from './core/changes.ts';
 import { pressView } from './core/press.ts';
-import { renderApp, renderDocument, renderSignIn } from './core/document.ts';
+import { problemView, renderApp, renderDocument, renderSignIn, roleView } from './core/document.ts';
 import { forgetSession, isFromOwnPage, keepSession, keepTheme, leaveNotice, sessionOf, SignInLimit, takeNotice, themeOf, zoneOf } from './core/session.ts'; // prettier-ignore
 import { plural } from '../../shared/input/figures.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
@@ -137,7 +136,7 @@ export function installConsole(app: Api, context: ApiContext): void {
                 .headers({ ...pageHeaders, ...found.headers })
                 .send(found.stream);
             const refusal = await readRefusal(found);
-            return send({ request, reply }, await asked(request), problemView(refusal.status, refusalOf(refusal)));
+            return send({ request, reply }, await asked(request), problemView(refusal.status, refusalText(refusal)));
           });
         for (const action of actions) installAction(inside, { action, asked });
         installDrafts(inside, { app, context, asked, send, sendPart: sendHtml });
@@ -178,19 +177,25 @@ export function installConsole(app: Api, context: ApiContext): void {
       path,
       hidden,
       allowed(({ request, reply }, viewed) =>
-        withSentForm(request, names, async ({ fields, files: chosen }) => {
+        withSentForm(request, names, async (fields, files) => {
           const { params } = viewed;
-          const sent = { campaignId: params['campaign'] ?? '', row: Number(params['row']), fields, files: chosen };
-          const call = { op, ...(await action.call?.(sent, viewed)), params, key: fields.get('key') ?? '' };
-          const called = await callApi(app, request, call);
-          if (called.status >= 400) {
-            const given = { fields, refused: refusalOf(called), errors: errorsOf(called), answer: null };
-            return show({ request, reply }, viewed, given, called.status);
+          const sent = { campaignId: params['campaign'] ?? '', row: Number(params['row']), fields, files };
+          const call = (await action.call?.(sent, viewed)) ?? {};
+          const carried = await carryOut(context, request, call.op ?? op, {
+            ...call,
+            params,
+            key: fields.get('key') ?? '',
+            ...(names.length === 0 ? {} : { files: async () => requireFiles(names, files) }),
+          });
+          if (carried.refused !== null) {
+            const { refused, errors, status } = carried;
+            return show({ request, reply }, viewed, { fields, refused, errors, answer: null }, status);
           }
-          const { notice } = called.body;
-          const done = action.done(sent, called.body);
-          if (done === null) return show({ request, reply }, viewed, { fields, refused: null, answer: called.body });
-          const said = [done.said, typeof notice === 'string' ? notice : '', called.replayed ? '(It had been done already.)' : ''];
+          const { answer, replayed } = carried;
+          const { notice } = answer;
+          const done = action.done(sent, answer);
+          if (done === null) return show({ request, reply }, viewed, { fields, refused: null, answer });
+          const said = [done.said, typeof notice === 'string' ? notice : '', replayed ? '(It had been done already.)' : ''];
           leaveNotice(request, reply, said.filter((text) => text !== '').join(' '));
           return reply.headers(pageHeaders).redirect(done.to, 303);
         }),
@@ -263,19 +268,6 @@ function sendHtml(reply: FastifyReply, text: string): FastifyReply {
 
 function refuse(reply: FastifyReply, status: number, text: string): FastifyReply {
   return reply.code(status).headers(pageHeaders).type('text/plain; charset=utf-8').serializer(String).send(`${text}\n`);
-}
-
-function problemView(status: number, detail: string): View {
-  const titles: Record<number, string> = { 404: 'Not found', 403: 'Not allowed', 409: 'Not possible now' };
-  return {
-    title: titles[status] ?? (status >= 500 ? 'Something failed' : 'This cannot be shown'),
-    status,
-    body: empty(detail, link('/', 'All campaigns')),
-  };
-}
-
-function roleView({ name, role }: Token, wanted: TokenRole): View {
-  return problemView(403, `This takes the role ${wanted}; the token of ${name} has ${role}.`);
 }
 
 function queryOf(request: FastifyRequest, name: string): string {

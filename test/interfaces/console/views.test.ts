@@ -23,7 +23,7 @@ import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
 import { scheduleIdOf } from '../../../src/temporal/schedules.ts';
 import type { Api } from '../../../src/interfaces/api/core/app.ts';
-import { askFile } from '../../../src/interfaces/console/core/call-api.ts';
+import { askFile } from '../../../src/interfaces/console/core/carry-out.ts';
 import { holds, told, locationOf } from '../../support/answers.ts';
 
 async function openWorld({ going = 1, ended = 0 }) {

@@ -99,11 +99,9 @@ const importNumbers: ConsoleAction = {
       ${lineField(fields, { name: 'column', label: 'Column of the numbers; empty: the only one there is', most: 200 })}
       ${regionField(fields)} ${termFields(fields, { reason: false })}`,
   }),
-  call: ({ fields, files }, { now }) => {
-    const body = new FormData();
-    if (files['numbers'] !== undefined) body.append('numbers', files['numbers'], 'numbers');
+  call: ({ fields }, { now }) => {
     const { expiresAt } = readTerms(fields, now);
-    return { query: { ...written(fields, 'region', 'column'), ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) }, body };
+    return { query: { ...written(fields, 'region', 'column'), ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) } };
   },
   done: () => null,
 };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { hasClosed } from '../../../rules/lifecycle.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
@@ -176,17 +175,15 @@ const updateList: ConsoleAction = {
         ${counted ? html`<input type="hidden" name="seen" value="${fields?.get('seen') ?? ''}" />` : null}`,
     };
   },
-  call: async ({ fields, files: { list } }) => {
-    const body = new FormData();
+  call: ({ fields, files: { hashes } }) => {
+    const { list } = hashes;
     if (list !== undefined) {
-      body.append('list', list, 'list');
-      const hash = await hashOf(list);
-      if (isChange(fields) && fields.get('seen') !== hash)
+      if (isChange(fields) && fields.get('seen') !== list)
         throw new UsageError('Nothing was changed: this is not the file of which you were shown what it does. Have it counted first.');
-      fields.set('seen', hash);
+      fields.set('seen', list);
     }
     const [add, restore] = ['add', 'restore'].map((name) => String(fields.get(name) === 'yes')) as [string, string];
-    return { query: { dry_run: String(!isChange(fields)), add, restore }, body };
+    return { query: { dry_run: String(!isChange(fields)), add, restore } };
   },
   done: ({ campaignId, fields }, answer) => {
     if (!isChange(fields)) return null;
@@ -195,12 +192,6 @@ const updateList: ConsoleAction = {
     return { to: campaignPath(campaignId), said };
   },
 };
-
-async function hashOf(file: Blob): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const part of file.stream()) hash.update(part);
-  return hash.digest('hex');
-}
 
 function counts({ rows, accepted, corrected, unchanged, failed, mayStillBeCalled, failures }: Update): HtmlValue {
   return [

@@ -1,4 +1,5 @@
-import type { OperationId } from '../../../operations/list.ts';
+import type { RunId } from '../../../operations/runs/perform.ts';
+import type { SentFiles } from '../../../operations/schemas/all.ts';
 import type { Answer, Given, Press } from './press.ts';
 import type { ViewRequest } from './view.ts';
 
@@ -7,7 +8,7 @@ export interface ConsoleAction {
   /** Such as `/campaigns/:campaign/pause`. */
   path: string;
   /** The operation, whose role the form takes. */
-  op: OperationId;
+  op: RunId;
   /** Says in numbers what it will do, with the fields of the form. */
   form: (request: ViewRequest, given: Given) => Press | Promise<Press>;
   /** Names of the files that its form takes; such a form is sent as `multipart/form-data`. */
@@ -24,13 +25,12 @@ export interface Sent {
   row: number;
   fields: URLSearchParams;
   /** Those that were chosen, by the names of their fields. */
-  files: Readonly<Record<string, Blob>>;
+  files: SentFiles;
 }
 
 export interface Call {
   /** Another operation that is asked first, such as a preview. */
-  op?: OperationId;
+  op?: RunId;
   query?: Readonly<Record<string, string>>;
-  /** JSON, or a `FormData` with files. */
   body?: object;
 }

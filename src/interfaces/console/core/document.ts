@@ -1,5 +1,5 @@
-import type { TokenRole } from '../../../ledger/console/tokens.ts';
-import { instant } from '../../../presentation/html/elements.ts';
+import type { Token, TokenRole } from '../../../ledger/console/tokens.ts';
+import { empty, instant, link } from '../../../presentation/html/elements.ts';
 import { renderFrame, type FrameEntry } from '../../../presentation/html/frame.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
@@ -157,4 +157,17 @@ export function renderSignIn({
     </main>`,
     { notice: null, theme, isBare: true },
   );
+}
+
+export function problemView(status: number, detail: string): View {
+  const titles: Record<number, string> = { 404: 'Not found', 403: 'Not allowed', 409: 'Not possible now' };
+  return {
+    title: titles[status] ?? (status >= 500 ? 'Something failed' : 'This cannot be shown'),
+    status,
+    body: empty(detail, link('/', 'All campaigns')),
+  };
+}
+
+export function roleView({ name, role }: Token, wanted: TokenRole): View {
+  return problemView(403, `This takes the role ${wanted}; the token of ${name} has ${role}.`);
 }

@@ -3,7 +3,8 @@ import { rowFieldList } from '../../../list/row-fields.ts';
 import { campaignSettings } from '../../../campaign/file/schema.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
 import { asked, otherField, timesZone, usualFields } from './parts.ts';
-import { createWriteStream, openAsBlob } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { campaignFileText } from '../../../shared/input/yaml-text.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readDraftList } from '../../../ledger/console/drafts.ts';
 import type { Store } from '../../../ledger/tx.ts';
+import type { SentFiles } from '../../../operations/schemas/all.ts';
 import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
 
@@ -184,8 +186,8 @@ interface DraftFiles {
   read: () => Promise<CampaignFile>;
   /** Writes the campaign file beside the list and answers its path. */
   write: () => Promise<string>;
-  /** As a form sends them to the API. */
-  asForm: () => Promise<FormData>;
+  /** As an operation takes them. */
+  sent: () => Promise<SentFiles>;
 }
 
 /** Writes the list of a draft out of the database and does the work beside it. */
@@ -197,21 +199,21 @@ export async function withDraftFiles<Answer>(store: Store, open: OpenDraft, work
     const path = join(folder, name);
     await pipeline(Readable.from(readDraftList(store, list)), createWriteStream(path, { mode: 0o600 }));
     const text = campaignYaml(open);
+    const write = async () => {
+      const written = join(folder, 'campaign.yaml');
+      await writeFile(written, text, { mode: 0o600 });
+      return written;
+    };
     return await work({
       folder,
       listPath: path,
       read: () => readCampaignFile(join(folder, 'campaign.yaml'), text),
-      write: async () => {
-        const written = join(folder, 'campaign.yaml');
-        await writeFile(written, text, { mode: 0o600 });
-        return written;
-      },
-      asForm: async () => {
-        const form = new FormData();
-        form.append('campaign', new Blob([text]), 'campaign.yaml');
-        form.append('list', await openAsBlob(path), name);
-        return form;
-      },
+      write,
+      sent: async () => ({
+        folder,
+        paths: { campaign: await write(), list: path },
+        hashes: { campaign: createHash('sha256').update(text).digest('hex'), list: list.listId },
+      }),
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -10,7 +10,7 @@ import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { callApi, refusalOf } from '../core/call-api.ts';
+import { carryOut } from '../core/carry-out.ts';
 import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
 import { leaveNotice } from '../core/session.ts';
@@ -172,17 +172,15 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     });
     if (typeof open === 'string') return open;
     if ((await judgeDraft(viewed, open)).problems.length > 0) return show(viewed, open, { asked: 'all', status: 422 });
-    const called = await withDraftFiles(store, open, async ({ asForm }) =>
-      callApi(app, request, {
-        op: 'createCampaign',
-        params: {},
+    const carried = await withDraftFiles(store, open, ({ sent: files }) =>
+      carryOut(context, request, 'createCampaign', {
         query: { allow_partial: String(sent.get('allow_partial') === 'yes') },
-        body: await asForm(),
+        files,
         key: sent.get('key') ?? '',
       }),
     );
-    if (called.status >= 400) return show(viewed, open, { asked: 'all', refused: refusalOf(called), status: called.status });
-    const { campaignId, rowsTotal } = called.body as { campaignId: string; rowsTotal: number };
+    if (carried.refused !== null) return show(viewed, open, { asked: 'all', refused: carried.refused, status: carried.status });
+    const { campaignId, rowsTotal } = carried.answer as { campaignId: string; rowsTotal: number };
     await keepRehearsal(store, open.draft.draftId, campaignId);
     await deleteDraft(store, open.draft.draftId);
     leaveNotice(request, reply, `${campaignId} is started with ${count(rowsTotal)} rows.`);

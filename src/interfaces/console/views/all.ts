@@ -16,7 +16,7 @@ import { searchView } from './search.ts';
 import { schedulesView } from './schedules.ts';
 import { unresolvedView } from './unresolved.ts';
 import { webhooksView } from './webhooks.ts';
-import type { ConsoleFile } from '../core/call-api.ts';
+import type { ConsoleFile } from '../core/carry-out.ts';
 
 /** The views by their address. */
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {

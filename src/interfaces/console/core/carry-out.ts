@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { perform, type RunId, type Sent } from '../../../operations/runs/perform.ts';
+import type { SentFiles } from '../../../operations/schemas/all.ts';
+import { holderOf, type Api, type ApiContext } from '../../api/core/app.ts';
+import { ticketScheme } from '../../api/core/authentication.ts';
+import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
+import { keepFile, readParts, withFolder } from '../../api/core/uploads.ts';
+import type { Answer, FieldError } from './press.ts';
+
+type Carried = { refused: null; answer: Answer; replayed: boolean } | { refused: string; status: number; errors: readonly FieldError[] };
+
+/** Carries out what somebody has sent from the page, in the name of their token. What is refused is answered, a defect is thrown. */
+export async function carryOut(context: ApiContext, request: FastifyRequest, op: RunId, sent: Sent): Promise<Carried> {
+  try {
+    const { answer, replayed } = await perform(context, op, sent, holderOf(request));
+    return { refused: null, answer: answer as Answer, replayed };
+  } catch (error) {
+    const refusal = problemOf(error);
+    if (refusal.status === 500) throw error;
+    return { refused: refusalText(refusal), status: refusal.status, errors: refusal.errors ?? [] };
+  }
+}
+
+/** The detail of some refusals names the fields already. */
+export function refusalText({ detail, errors = [] }: Pick<Problem, 'detail' | 'errors'>): string {
+  const fields = errors.map(({ path, message }) => `${path}: ${message}`).filter((text) => !detail.includes(text));
+  return [detail, ...fields.map((text) => `${text}.`)].join(' ');
+}
+
+/** A file that the page hands out as the API gives it; asking is logged there. */
+export interface ConsoleFile {
+  /** Such as `/campaigns/:campaign/results.csv`. */
+  path: string;
+  /** Address at the API. `query`: of the request, with its `?`. */
+  url: (params: Readonly<Record<string, string>>, query: string) => string;
+}
+
+/** What goes along with the file; everything else is the page's own. */
+const kept = ['content-type', 'content-disposition', 'content-length', 'content-range', 'accept-ranges'] as const;
+
+interface AskedFile {
+  status: number;
+  headers: Record<string, string>;
+  stream: Readable;
+}
+
+/** Asks the API of this server for a file in the name of who has signed in; it comes as it is read. */
+export async function askFile(app: Api, request: FastifyRequest, url: string): Promise<AskedFile> {
+  const { range } = request.headers;
+  // Whoever leaves is read for no more: the API would wait for ever for somebody to take the rest.
+  const left = new AbortController();
+  const { socket } = request.raw;
+  const leave = (): void => left.abort();
+  socket.once('close', leave);
+  const ticket = randomUUID();
+  app.tickets.set(ticket, holderOf(request));
+  const answer = await app
+    .inject({
+      method: 'GET',
+      url,
+      headers: {
+        host: request.headers.host ?? 'localhost',
+        authorization: `${ticketScheme} ${ticket}`,
+        ...(range === undefined ? {} : { range }),
+      },
+      payloadAsStream: true,
+      signal: left.signal,
+    })
+    .finally(() => app.tickets.delete(ticket));
+  const headers = kept.flatMap((name) => {
+    const value = answer.headers[name];
+    return value === undefined ? [] : [[name, String(value)] as const];
+  });
+  const stream = answer.stream();
+  stream.once('close', () => socket.off('close', leave));
+  return { status: answer.statusCode, headers: Object.fromEntries(headers), stream };
+}
+
+export async function readRefusal({ stream }: AskedFile): Promise<Problem> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(Buffer.from(part as Uint8Array));
+  return JSON.parse(Buffer.concat(parts).toString('utf8')) as Problem;
+}
+
+const mostFields = 50;
+const mostFieldBytes = 1_000_000;
+/** The API takes larger ones. */
+const mostFileBytes = 100_000_000;
+
+/**
+ * Does the work with what a form has sent; its files lie in a folder that is gone afterwards. `names`: fields that may hold a file, of
+ * which one without a file is left out. Throws ProblemError for what is too large or not expected.
+ */
+export async function withSentForm<Answer>(
+  request: FastifyRequest,
+  names: readonly string[],
+  work: (fields: URLSearchParams, files: SentFiles) => Promise<Answer>,
+): Promise<Answer> {
+  if (!request.isMultipart()) return work(request.body as URLSearchParams, { folder: '', paths: {}, hashes: {} });
+  return withFolder(async (folder) => {
+    const fields = new URLSearchParams();
+    const [paths, hashes]: [Record<string, string>, Record<string, string>] = [{}, {}];
+    const limits = { fields: mostFields, fieldSize: mostFieldBytes, fileSize: mostFileBytes };
+    for await (const part of readParts(request, limits)) {
+      if (part.type === 'field') {
+        if (part.valueTruncated) throw new ProblemError(413, 'too_large', `What was written in ${part.fieldname} is too long.`);
+        fields.append(part.fieldname, String(part.value));
+        continue;
+      }
+      const { fieldname } = part;
+      if (!names.includes(fieldname) || fieldname in paths)
+        throw new ProblemError(400, 'upload', `A file ${JSON.stringify(fieldname)} is not expected, or came twice.`);
+      const path = join(folder, fieldname);
+      const hash = await keepFile(part, path);
+      if ((await stat(path)).size > 0) [paths[fieldname], hashes[fieldname]] = [path, hash];
+    }
+    return work(fields, { folder, paths, hashes });
+  });
+}
+
+/** The files of an operation that has to have them all. Throws ProblemError. */
+export function requireFiles(names: readonly string[], files: SentFiles): SentFiles {
+  const missing = names.filter((name) => !(name in files.paths));
+  if (missing.length > 0) throw new ProblemError(400, 'upload', `The file ${missing.join(' and ')} is missing.`);
+  return files;
+}
