@@ -278,11 +278,9 @@ export function empty(title: string, next: HtmlValue): Html {
 
 /** `id`: of its heading, which names it and what is in it. */
 export function panel(title: string | Html, body: HtmlValue, aside: HtmlValue = null, id?: string): Html {
+  const head = id === undefined ? html`<h2>${title}</h2>` : html`<h2 id="${id}">${title}</h2>`;
   return html`<section class="panel" ${id === undefined ? null : html`aria-labelledby="${id}"`}>
-    <header>
-      <h2 ${id === undefined ? null : html`id="${id}"`}>${title}</h2>
-      ${aside}
-    </header>
+    <header>${head} ${aside}</header>
     ${body}
   </section>`;
 }

@@ -110,7 +110,7 @@ test.for(bothDialects)(
     const console = await ConsoleWorld.over(store, { SVC_BASE_URL: await startStillService(later) });
     console.api.at = later;
     const first = await console.get('/decisions');
-    holds(first.text, ['33 people need a decision', /href="\/campaigns\/autumn\/unresolved">\s*autumn <span class="n">30</]);
+    holds(first.text, ['33 people need a decision', /href="\/campaigns\/autumn\/unresolved"\s*>\s*autumn <span class="n">30</]);
     const found = (text: string) => [...text.matchAll(/<section id="doubt-([\w-]+)"/g)].map(([, key]) => key);
     expect(found(first.text)).toHaveLength(25);
     const [, next = ''] = /href="(\/decisions\?[^"]*)"[^>]*>\s*Next people/.exec(first.text) ?? [];
