@@ -9,7 +9,7 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_872,
+  'production lines': 96_802,
   'production files': 834,
   'test lines': 77_808,
   'test files': 542,
@@ -17,13 +17,13 @@ export const mostOf = {
   'files outside src/service/convai that import it': 3,
   'bytes of activities': 112_194,
   'bytes of workflows': 28_638,
-  'bytes of test': 3_965_309,
+  'bytes of test': 3_965_306,
   'bytes of src/campaign': 175_419,
-  'bytes of src/interfaces': 1_106_159,
+  'bytes of src/interfaces': 1_104_990,
   'bytes of src/ledger': 807_096,
   'bytes of src/list': 137_567,
   'bytes of src/operations': 352_765,
-  'bytes of src/presentation': 270_976,
+  'bytes of src/presentation': 270_604,
   'bytes of src/rules': 260_282,
   'bytes of src/sandbox': 724_519,
   'bytes of src/service': 153_165,

@@ -1,6 +1,6 @@
 import { clockSpan, count, percentCell } from '../../shared/input/figures.ts';
 import type { CallerLine, CallLine, WeekHour } from '../../ledger/read/report.ts';
-import { drawBars } from './drawing.ts';
+import { barChart } from './drawing.ts';
 import type { Chart, FigureRow } from './chart.ts';
 import { drawMatrix } from './matrix.ts';
 import { asWords } from './rows.ts';
@@ -9,29 +9,22 @@ const noCalls = 'Nobody was called yet.';
 const columns = ['Calls', 'Ended', 'Answered', 'Answer rate', 'On the line'];
 
 export function dispositionChart(lines: readonly CallLine[]): Chart {
-  const title = 'How calls ended';
   const all = lines.reduce((sum, { calls }) => sum + calls, 0);
   const bars = lines.map(({ value, calls }) => ({
     name: asWords(String(value)),
     value: calls,
     figure: `${count(calls)} (${percentCell(calls / all)})`,
   }));
-  return {
-    title,
-    drawing: lines.length === 0 ? null : drawBars(title, sentence(bars), bars),
-    figures: {
-      columns: ['Ended', 'Calls', 'Share', 'On the line'],
-      rows: lines.map(({ value, calls, talkSeconds }) => ({
-        cells: [asWords(String(value)), count(calls), percentCell(calls / all), onTheLine(talkSeconds)],
-      })),
-    },
-    whenEmpty: noCalls,
-  };
+  return barChart({ title: 'How calls ended', whenEmpty: noCalls }, bars, {
+    columns: ['Ended', 'Calls', 'Share', 'On the line'],
+    rows: lines.map(({ value, calls, talkSeconds }) => ({
+      cells: [asWords(String(value)), count(calls), percentCell(calls / all), onTheLine(talkSeconds)],
+    })),
+  });
 }
 
 /** What the first call and each retry brought. */
 export function attemptsChart(lines: readonly CallLine[]): Chart {
-  const title = 'Attempts';
   const all = lines.reduce((sum, { answered }) => sum + answered, 0);
   let soFar = 0;
   const rows = lines.map((line): FigureRow => {
@@ -39,14 +32,12 @@ export function attemptsChart(lines: readonly CallLine[]): Chart {
     const brought = [line.answered, soFar].map((part) => (all === 0 ? '' : percentCell(part / all)));
     return { cells: [`Call ${line.value}`, ...callCells(line), ...brought] };
   });
+  const note = 'What the first call to each person and every further one brought, and the part of them that was answered.';
   const bars = lines.map((line) => rateBar(`Call ${line.value}`, line));
-  return {
-    title,
-    note: 'What the first call to each person and every further one brought, and the part of them that was answered.',
-    drawing: lines.length === 0 ? null : drawBars(title, sentence(bars), bars),
-    figures: { columns: ['Call to a person', ...columns, 'Of all answered', 'Up to here'], rows },
-    whenEmpty: noCalls,
-  };
+  return barChart({ title: 'Attempts', note, whenEmpty: noCalls }, bars, {
+    columns: ['Call to a person', ...columns, 'Of all answered', 'Up to here'],
+    rows,
+  });
 }
 
 /** Calls of each day, in the recipients' own calendar; the drawing has the last days. */
@@ -67,8 +58,7 @@ function ratesChart(
 ): Chart {
   const bars = drawn.map((line) => rateBar(String(line.value), line));
   const rows = lines.map((line) => ({ cells: [String(line.value), ...callCells(line)] }));
-  const drawing = lines.length === 0 ? null : drawBars(title, sentence(bars), bars);
-  return { title, note, drawing, figures: { columns: [column, ...columns], rows }, whenEmpty: noCalls };
+  return barChart({ title, note, whenEmpty: noCalls }, bars, { columns: [column, ...columns], rows });
 }
 
 const mostDays = 14;
@@ -182,8 +172,4 @@ function callCells({ calls, open, answered, answerRate, talkSeconds }: Rated): s
 
 function onTheLine(seconds: number | null): string {
   return seconds === null ? '' : clockSpan(seconds);
-}
-
-function sentence(bars: readonly { name: string; figure: string }[]): string {
-  return bars.map(({ name, figure }) => `${name}: ${figure}`).join('; ');
 }

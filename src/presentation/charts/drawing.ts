@@ -4,7 +4,7 @@ import { init, use } from 'echarts/core';
 import { SVGRenderer } from 'echarts/renderers';
 import type { EChartsOption } from 'echarts';
 import { Html, html } from '../html/html.ts';
-import { label } from './chart.ts';
+import { label, type Chart } from './chart.ts';
 import { inks } from './inks.ts';
 
 use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, SVGRenderer]);
@@ -89,7 +89,7 @@ const width = 520;
 const lineHeight = 26;
 
 /** Horizontal bars from a common base, the first at the top. */
-export function drawBars(title: string, text: string, bars: readonly Bar[]): Html {
+function drawBars(title: string, text: string, bars: readonly Bar[]): Html {
   const shown = bars.slice(0, mostBars);
   const longest = Math.max(...shown.map(({ value, whole }) => whole ?? value), 1);
   const bar = {
@@ -123,4 +123,15 @@ export function drawBars(title: string, text: string, bars: readonly Bar[]): Htm
       ],
     },
   });
+}
+
+/** Bars with their table; `whenEmpty`: in place of both where there are none. */
+export function barChart(
+  { title, note, whenEmpty }: Pick<Chart, 'title' | 'note' | 'whenEmpty'>,
+  bars: readonly Bar[],
+  figures: Chart['figures'],
+): Chart {
+  const text = bars.map(({ name, figure }) => `${name}: ${figure}`).join('; ');
+  const drawing = bars.length === 0 ? null : drawBars(title, text, bars);
+  return { title, ...(note === undefined ? {} : { note }), drawing, figures, whenEmpty };
 }

@@ -2,7 +2,7 @@ import { outcomes } from '../../rules/outcome.ts';
 import { count, percentCell } from '../../shared/input/figures.ts';
 import type { Funnel } from '../../ledger/read/funnel.ts';
 import type { CountLine } from '../../ledger/read/report.ts';
-import { drawBars } from './drawing.ts';
+import { barChart } from './drawing.ts';
 import type { Chart } from './chart.ts';
 
 /** How many rows of the list came how far, and what became of usable rows that were never called. */
@@ -20,27 +20,16 @@ export function funnelChart(funnel: Funnel): Chart {
     return rows === undefined ? [] : [[`Not called: ${asWords(outcome)}`, rows] as const];
   });
   const figure = (rows: number): string => `${count(rows)} (${share(rows, listed)})`;
-  const title = 'Funnel';
-  const text = steps.map(([name, rows]) => `${name}: ${figure(rows)}`).join('; ');
-  return {
-    title,
-    note: 'How many rows of the list came how far.',
-    drawing: drawBars(
-      title,
-      text,
-      steps.map(([name, rows]) => ({ name, value: rows, whole: listed, figure: figure(rows) })),
-    ),
-    figures: {
-      columns: ['Rows', 'Number', 'Of the list', 'Of the step before'],
-      rows: [
-        ...steps.map(([name, rows], index) => ({
-          cells: [name, count(rows), share(rows, listed), index === 0 ? '' : share(rows, steps[index - 1]?.[1] ?? 0)],
-        })),
-        ...never.map(([name, rows]) => ({ cells: [name, count(rows), share(rows, listed), ''] })),
-      ],
-    },
-    whenEmpty: 'The list has no rows.',
-  };
+  const bars = steps.map(([name, rows]) => ({ name, value: rows, whole: listed, figure: figure(rows) }));
+  return barChart({ title: 'Funnel', note: 'How many rows of the list came how far.', whenEmpty: 'The list has no rows.' }, bars, {
+    columns: ['Rows', 'Number', 'Of the list', 'Of the step before'],
+    rows: [
+      ...steps.map(([name, rows], index) => ({
+        cells: [name, count(rows), share(rows, listed), index === 0 ? '' : share(rows, steps[index - 1]?.[1] ?? 0)],
+      })),
+      ...never.map(([name, rows]) => ({ cells: [name, count(rows), share(rows, listed), ''] })),
+    ],
+  });
 }
 
 /** Rows of a report, or conversations, by one value. */
@@ -53,18 +42,11 @@ export function countsChart(
     value: number,
     figure: `${count(number)} (${percentCell(share)})`,
   }));
-  const text = bars.map(({ name, figure }) => `${name}: ${figure}`).join('; ');
-  return {
-    title,
-    ...(note === undefined ? {} : { note }),
-    drawing: bars.length === 0 ? null : drawBars(title, text, bars),
-    figures: {
-      columns: ['Value', unit, 'Share'],
-      rows: lines.map((line) => ({ cells: [asWords(line.value), count(line.count), percentCell(line.share)] })),
-      more,
-    },
-    whenEmpty: 'None yet.',
-  };
+  return barChart({ title, ...(note === undefined ? {} : { note }), whenEmpty: 'None yet.' }, bars, {
+    columns: ['Value', unit, 'Share'],
+    rows: lines.map((line) => ({ cells: [asWords(line.value), count(line.count), percentCell(line.share)] })),
+    more,
+  });
 }
 
 /** `no_answer` as people write it. */

@@ -6,7 +6,7 @@ import { lawSentences } from '../words/law.ts';
 import type { CallLine } from '../../ledger/read/report.ts';
 import { moneyText } from '../../rules/price.ts';
 import type { Outcome } from '../../rules/outcome.ts';
-import { bar, type OutcomeTone } from '../html/elements.ts';
+import { bar, figures, type OutcomeTone } from '../html/elements.ts';
 import { outcomeParts } from '../html/outcomes.ts';
 import type { People, Proof, ReportData, ShownCampaign } from './report-data.ts';
 
@@ -54,17 +54,17 @@ function summaryOf(campaign: ShownCampaign): Html {
         .filter(([, size]) => size > 0)
         .map(([tone, size]) => html`<li><i class="dot ${tone}"></i> ${toneWords[tone]} <b>${count(size)}</b></li>`)}
     </ul>
-    <dl class="figs">
-      ${shown('Reached', count(of('completed')), `of ${count(whole)} who can be called`)}
-      ${shown('Answer rate', calls?.answerRate == null ? '–' : percent(calls.answerRate), 'of the calls that have ended')}
-      ${shown('Calls', count(calls?.calls ?? 0), talk)}
-      ${goal == null ? null : shown('Goal', goal.people.share === null ? '–' : percent(goal.people.share), `reached with ${count(goal.people.count)} of ${plural(goal.people.of, 'person', 'people')} called${perGoal}`)}
-      ${callbacks === null ? null : shown('Called back', count(callbacks.ended.kept + callbacks.ended.late), `${count(callbacks.ended.kept)} in time, ${count(callbacks.ended.missed)} missed, ${count(callbacks.open)} to come, ${count(callbacks.unclear)} unclear`)}
-      ${cost === null ? null : shown('Cost', moneyText(cost.amount * 1_000_000, cost.currency), `${moneyText(cost.perMinute * 1_000_000, cost.currency, 6)} a minute on the line`)}
-      ${shown('Opted out', count(of('opted_out')), 'will not be called again')}
-      ${shown('Need a decision', count(of('unresolved')), of('unresolved') === 0 ? 'nobody' : 'nobody knows whether they were called')}
-      ${shown('Cannot be called', count(people.cannot), `of ${plural(rows.total, 'row')}`)}
-    </dl>`;
+    ${figures([
+      shown('Reached', count(of('completed')), `of ${count(whole)} who can be called`),
+      shown('Answer rate', calls?.answerRate == null ? '–' : percent(calls.answerRate), 'of the calls that have ended'),
+      shown('Calls', count(calls?.calls ?? 0), talk),
+      ...(goal == null ? [] : [shown('Goal', goal.people.share === null ? '–' : percent(goal.people.share), `reached with ${count(goal.people.count)} of ${plural(goal.people.of, 'person', 'people')} called${perGoal}`)]),
+      ...(callbacks === null ? [] : [shown('Called back', count(callbacks.ended.kept + callbacks.ended.late), `${count(callbacks.ended.kept)} in time, ${count(callbacks.ended.missed)} missed, ${count(callbacks.open)} to come, ${count(callbacks.unclear)} unclear`)]),
+      ...(cost === null ? [] : [shown('Cost', moneyText(cost.amount * 1_000_000, cost.currency), `${moneyText(cost.perMinute * 1_000_000, cost.currency, 6)} a minute on the line`)]),
+      shown('Opted out', count(of('opted_out')), 'will not be called again'),
+      shown('Need a decision', count(of('unresolved')), of('unresolved') === 0 ? 'nobody' : 'nobody knows whether they were called'),
+      shown('Cannot be called', count(people.cannot), `of ${plural(rows.total, 'row')}`),
+    ])}`;
 } // prettier-ignore
 
 const toneWords: Readonly<Record<OutcomeTone, string>> = {
@@ -95,15 +95,7 @@ function left({ unresolved = 0 }: Partial<Record<Outcome, number>>, parts: reado
   ].join(' ');
 }
 
-function shown(name: string, figure: string, note: string): Html {
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>
-      ${figure}
-      <div class="of">${note}</div>
-    </dd>
-  </div>`;
-}
+const shown = (name: string, value: string, of: string) => ({ name, value, of });
 
 function overviewTable(campaigns: readonly ShownCampaign[]): Html {
   const columns = ['State', 'Rows', 'With an outcome', 'Completed', 'Calls', 'Answered', 'Answer rate', 'On the line'];

@@ -156,9 +156,9 @@ browserTest('a list is dropped, the example follows what is written, and what is
   await page.keyboard.type('Hello {{ First_name }}, until {{ Day }}.');
   const example = page.locator('#example').getByText('Hello Ben, until Tuesday.', { exact: true });
   await example.waitFor();
-  // What is saved elsewhere meanwhile answers with the line that is stored.
-  const change = "it.value = '5'; it.dispatchEvent(new Event('change', { bubbles: true }))";
-  await page.locator('[id="retry.max_attempts"]').evaluate(`(it) => { ${change}; }`);
+  // What is saved elsewhere answers with the stored line.
+  const attempts = page.locator('[id="retry.max_attempts"]');
+  await attempts.evaluate("it => { it.value = '5'; it.dispatchEvent(new Event('change', { bubbles: true })); }");
   await page.getByText('Weekdays 9:00 to 17:00, up to 5 calls each').waitFor();
   expect(await example.isVisible()).toBe(true);
   await page.keyboard.type(' {{ nobody }}');

@@ -96,7 +96,7 @@ test('what the page asks of the API for somebody is asked in the name of their t
   const post = async (role: TokenRole) => {
     const { cookie } = await signIn(world, world.tokenText(role));
     const form = { headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' } };
-    const payload = new URLSearchParams({ key: `key-${role}`, numbers: '+12125550131', scope: 'account', step: 'change' }).toString();
+    const payload = new URLSearchParams({ key: `key-${role}`, numbers: '+12125550131', step: 'change' }).toString();
     return app.inject({ method: 'POST', url: '/do-not-call/add', ...form, payload });
   }; // prettier-ignore
   expect((await post('operate')).statusCode).toBe(303);

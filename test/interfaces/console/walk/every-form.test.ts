@@ -39,7 +39,7 @@ async function wrongOffers(console: ConsoleWorld, examples: Readonly<Record<stri
     const addresses = denied.map(({ path }) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`));
     for (const [nth, { path, op }] of denied.entries()) {
       const [at = ''] = examples[path] ?? [];
-      // What is sent is refused in the same way, whatever it is.
+      // Whatever is sent is refused alike.
       const { status, text } = nth % 8 === 0 ? await console.post(at, {}, role) : await console.get(at, role);
       if (status !== 403 || !text.includes(`takes the role ${operations[op].role}`)) found.push(`${at} answers ${role} with ${status}`);
     }
