@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describeFileError, OutputFileError, codeOf } from '../../shared/input/errors.ts';
 
@@ -93,13 +94,19 @@ async function identify(path: string): Promise<{ identity: string; kind: 'file' 
 /** Refuses as `refuseToOverwrite`, and any file there that does not begin as one of its kind. Throws OutputFileError. */
 export async function refuseOtherFile(
   path: string,
-  { what, isEarlier }: { what: string; isEarlier: (begin: string) => boolean },
+  { what, isEarlier }: { what: string; isEarlier: (begin: string) => boolean | Promise<boolean> },
 ): Promise<void> {
   await refuseToOverwrite(path, []);
-  const begin = await readFile(path, 'latin1').then(
-    (text) => text.slice(0, 2_000),
-    () => '',
-  );
-  if (begin === '' || isEarlier(begin)) return;
+  const isEmpty = await stat(path).then(({ size }) => size === 0, () => true); // prettier-ignore
+  if (isEmpty || (await isEarlier(await readBegin(path)))) return;
   throw new OutputFileError(path, `this file is no earlier ${what} and will not be overwritten; name another file`, { isBadInput: true });
+}
+
+/** Far more than the header of a list with many columns. */
+const longestBegin = 1024 * 1024;
+
+/** Empty for what cannot be read. */
+async function readBegin(path: string): Promise<string> {
+  const chunks = await createReadStream(path, { end: longestBegin - 1 }).toArray().catch(() => []); // prettier-ignore
+  return Buffer.concat(chunks as Buffer[]).toString('latin1');
 }

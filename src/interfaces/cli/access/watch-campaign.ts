@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceClock } from '../../../service/port/service-clock.ts';
+import { realClock, type ServiceClock } from '../../../service/port/service-clock.ts';
+import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
+import type { Session } from '../../../operations/control/control.ts';
+import type { LedgerAccess } from '../../../operations/control/ledger.ts';
+import { superviseCampaign } from '../../../operations/control/supervision.ts';
 import { hasEnded, pausedByPerson } from '../../../rules/lifecycle.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { lastEventSeq, readEvents, type CampaignEvent } from '../../../ledger/events.ts';
@@ -9,8 +13,8 @@ import { toldEvents, tellEvent } from '../../../presentation/words/events.ts';
 import pc from 'picocolors';
 import { campaignTitle, dispositionCounts, outcomeCounts, pauseLines, stateText } from '../../../presentation/words/campaign.ts';
 import type { Io } from '../terminal/io.ts';
+import { cut } from '../terminal/table.ts';
 import { count, plural, span } from '../../../shared/input/figures.ts';
-import type { Store } from '../../../ledger/tx.ts';
 
 export interface Snapshot {
   campaign: Campaign;
@@ -28,17 +32,15 @@ export interface CampaignView {
   show(snapshot: Snapshot, notices: readonly string[]): void;
 }
 
-interface WatchInput {
-  store: Store;
+interface WatchInput extends LedgerAccess {
   campaignId: string;
-  clock: () => Promise<ServiceClock>;
+  /** Tells what the database cannot: whether Temporal and a worker are there. Null where nobody asks them. */
+  session: Session | null;
   /** Where in the event log to begin; null for its end. */
   fromSeq: number | null;
   view: CampaignView;
   /** Aborted when the watcher is to leave; the campaign goes on. */
   leave: AbortSignal;
-  /** Looks at what the database cannot tell: whether Temporal and a worker are there. Never throws for those. */
-  supervise?: () => Promise<string[]>;
   /** Nobody is there to have the campaign go on: a pause that it made by itself, and does not end by itself, is its end. */
   alone?: boolean;
 }
@@ -46,9 +48,12 @@ interface WatchInput {
 const everyMs = 500;
 const superviseEveryMs = 5_000;
 
-/** Shows a campaign until it has ended or the watcher leaves, and answers its last snapshot. Throws what `supervise` throws. */
+/**
+ * Shows a campaign until it has ended or the watcher leaves, and answers its last snapshot. Only the database is needed: Temporal and the
+ * service, where they answer, add whether a worker is there and how fast time goes. Throws WorkflowEndedError.
+ */
 export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
-  const { view, leave, supervise = () => Promise.resolve([]), alone = false } = input;
+  const { campaignId, session, view, leave, alone = false } = input;
   const read = createReader(input);
   let notices: string[] = [];
   let supervisedAt = performance.now();
@@ -61,8 +66,8 @@ export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
     view.show(snapshot, over ? [] : notices);
     if (over) return snapshot;
     if (failure !== null) throw (failure as { error: unknown }).error;
-    if (supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
-      supervising = supervise()
+    if (session !== null && supervising === null && performance.now() - supervisedAt >= superviseEveryMs) {
+      supervising = superviseCampaign(session, campaignId)
         .then(
           (said) => {
             notices = said;
@@ -92,7 +97,8 @@ const shortestPaceMs = 3_000;
 const mostEvents = 200;
 
 /** Takes snapshots of one campaign and keeps what the next one needs: where the log was read to, and the pace. */
-function createReader({ store: { db }, campaignId, clock: readClock, fromSeq }: WatchInput): () => Promise<Snapshot> {
+function createReader({ config, store: { db }, campaignId, fromSeq }: WatchInput): () => Promise<Snapshot> {
+  const keepClock = keepServiceClock(config);
   let seq = fromSeq;
   let samples: { at: number; done: number }[] = [];
 
@@ -118,7 +124,7 @@ function createReader({ store: { db }, campaignId, clock: readClock, fromSeq }: 
     const campaign = await findCampaign(db, campaignId);
     if (campaign === undefined) throw new Error(`campaign ${campaignId} has gone from the database`);
     const status = await readStatus(db, campaign);
-    const clock = await readClock();
+    const clock = await keepClock().catch(() => realClock(Date.now));
     const withinMs = Math.max(minuteMs, startsOverRealMs * clock.speed);
     const { count } = await countStarts(db, { campaignId, now: Math.round(clock.now()) }, withinMs);
     const startsPerMinute = Math.round((count * minuteMs) / withinMs);
@@ -188,10 +194,6 @@ function createLiveView(io: ViewIo, out: NodeJS.WritableStream, hint: string): C
 }
 
 const plain = (text: string): string => text;
-
-function cut(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
-}
 
 function bar(done: number, total: number): string {
   const share = total === 0 ? 1 : done / total;

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { formatConduct } from '../../../sandbox/judge/conduct-report.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { createControl } from '../../../operations/control/control.ts';
 import { startAloud, tellStart } from '../start/start.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
@@ -130,8 +129,7 @@ async function playCampaign(io: Io, world: LocalWorld, { folder, leave, alone, s
   const result = await startAloud(io, control, read, { check: true, allowPartial: story !== null });
   io.stdout.write(tellStart(result));
   const view = createCampaignView(io, io.stdout, 'Ctrl-C stops it.');
-  const clock = keepServiceClock(config);
-  const watched = watchCampaign({ store, campaignId: folder.campaignId, clock, fromSeq: 0, view, leave, alone });
+  const watched = watchCampaign({ config, store, campaignId: folder.campaignId, session: null, fromSeq: 0, view, leave, alone });
   if (story === null) return watched;
   const operator = { world, control, campaignId: folder.campaignId, folder: folder.folder, speed: story.speed, leave };
   const [snapshot] = await Promise.all([watched, operate(io, operator)]);

@@ -21,7 +21,8 @@ export async function writeReportFile(
   campaigns: readonly Campaign[],
   { path, people, json }: Wanted,
 ): Promise<void> {
-  if (path !== '-') await refuseOtherFile(path, { what: 'report', isEarlier: (begin) => begin.includes(`content="${generator}"`) });
+  if (path !== '-')
+    await refuseOtherFile(path, { what: 'report', isEarlier: (begin) => begin.slice(0, 2_000).includes(`content="${generator}"`) });
   const data = await readData(io, control, campaigns, people);
   const html = renderHtmlReport(data);
   const violations = data.proof?.found ?? 0;

@@ -19,16 +19,11 @@ import { untilInterrupted } from '../terminal/interrupt.ts';
 import { RowProgress } from '../terminal/answer.ts';
 import { readClockOrReal } from '../../../operations/control/service.ts';
 import { fetchTranscripts } from './transcripts.ts';
-import { foreseen, UsageError, OutputFileError } from '../../../shared/input/errors.ts';
-import { realClock } from '../../../service/port/service-clock.ts';
-import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
+import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { createCampaignView, watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
-import { superviseCampaign } from '../../../operations/control/supervision.ts';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
 import { resultsHeaderStart } from '../../../presentation/results/columns.ts';
-import { refuseToOverwrite } from '../../../presentation/results/whole-file.ts';
+import { refuseOtherFile } from '../../../presentation/results/whole-file.ts';
 import { byteOrderMark, guardListCell } from '../../../presentation/results/text.ts';
 import { workbooks } from '../../../list/format/xlsx/workbook-reader.ts';
 import type { Store } from '../../../ledger/tx.ts';
@@ -89,8 +84,11 @@ class ResultsLeftError extends foreseen('ResultsLeftError', false) {}
 async function runResults(io: Io, campaignId: string, options: ResultsOptions): Promise<void> {
   await withCampaign(io, campaignId, async (open) => {
     const path = options.output ?? defaultPath(campaignId, options);
-    if (path !== '-') await refuseOtherFile(path, open.campaign, options.format);
-    if (path === '-' && options.format === 'xlsx' && io.isTerminal) {
+    const { format } = options;
+    const what = `result file of ${campaignId} as ${format}`;
+    const isEarlier = (begin: string) => holdsResults(path, begin, open.campaign, format);
+    if (path !== '-') await refuseOtherFile(path, { what, isEarlier });
+    if (path === '-' && format === 'xlsx' && io.isTerminal) {
       throw new UsageError('A workbook cannot be shown on a terminal. Name a file: --output results.xlsx');
     }
     await leavable(io, path, async (leave) => {
@@ -209,66 +207,30 @@ export function nextSince({
 
 const temporalLimitMs = 2_000;
 
-/**
- * Shows a campaign on standard error until it has ended or the user leaves; answers its last snapshot. Only the database is
- * needed: Temporal and the service, where they answer, add whether a worker is there and how fast time goes.
- */
+/** Shows a campaign on standard error until it has ended or the user leaves; answers its last snapshot. */
 async function waitForEnd(io: Io, open: OpenCampaign, leave: AbortSignal): Promise<Snapshot> {
   const { config, store, campaign } = open;
-  const { campaignId } = campaign;
   const session = await connected(open, temporalLimitMs).catch(() => null);
-  const readClock = keepServiceClock(config);
-  const clock = () => readClock().catch(() => realClock(Date.now));
-  const supervise = async () => (session === null ? [] : superviseCampaign(session, campaignId));
   const isTerminal = (io.stderr as { isTTY?: boolean }).isTTY === true;
   const view = createCampaignView({ ...io, isTerminal }, io.stderr, 'Press Ctrl-C to leave; the campaign continues.');
-  return watchCampaign({ store, campaignId, clock, fromSeq: null, view, leave, supervise });
+  return watchCampaign({ config, store, campaignId: campaign.campaignId, session, fromSeq: null, view, leave });
 }
 
-/** Replaces only earlier results of the campaign in this format: the database does not know the list's path. Throws OutputFileError. */
-async function refuseOtherFile(path: string, campaign: Campaign, format: ResultsFormat): Promise<void> {
-  await refuseToOverwrite(path, []);
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => 0,
-  );
-  if (size === 0 || (await holdsResults(path, campaign.rules.list.columns, format))) return;
-  throw new OutputFileError(
-    path,
-    `this file holds something else than results of ${campaign.campaignId} as ${format}, perhaps its list, and will not be overwritten; name another file`,
-    { isBadInput: true },
-  );
-}
-
-async function holdsResults(path: string, columns: readonly string[], format: ResultsFormat): Promise<boolean> {
-  const header = resultsHeaderStart(columns);
+/** Whether a file that begins so holds results of the campaign in this format; any other, perhaps its list, is not replaced. */
+async function holdsResults(path: string, begin: string, { rules }: Campaign, format: ResultsFormat): Promise<boolean> {
+  const header = resultsHeaderStart(rules.list.columns);
   switch (format) {
     case 'csv': {
-      const begins = [header, header.map(guardListCell)].map((cells) => stringify([cells]).trimEnd());
-      const longest = Math.max(...begins.map((begin) => Buffer.byteLength(begin)));
-      const found = (await readBegin(path, Buffer.byteLength(byteOrderMark) + longest)).replace(byteOrderMark, '');
-      return begins.some((begin) => found.startsWith(begin));
+      const found = Buffer.from(begin, 'latin1').toString('utf8').replace(byteOrderMark, '');
+      return [header, header.map(guardListCell)].some((cells) => found.startsWith(stringify([cells]).trimEnd()));
     }
     case 'jsonl':
-      return /^\{"row":\d+,"cells":[[{]/.test(await readBegin(path, 64));
-    case 'xlsx':
-      return startsLike(await readFirstCells(path), header);
+      return /^\{"row":\d+,"cells":[[{]/.test(begin);
+    case 'xlsx': {
+      const cells = await readFirstCells(path);
+      return header.every((name, index) => cells[index] === name);
+    }
   }
-}
-
-function startsLike(cells: readonly string[], header: readonly string[]): boolean {
-  return header.every((name, index) => cells[index] === name);
-}
-
-/** The first bytes of a file as text; empty when it cannot be read, which writing will tell. */
-async function readBegin(path: string, bytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of createReadStream(path, { end: bytes - 1 })) chunks.push(chunk as Buffer);
-  } catch {
-    return '';
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The first line of the sheet that results stand in; empty for any other file. */

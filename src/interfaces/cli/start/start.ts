@@ -5,7 +5,6 @@ import { pauseLines, renderOutcomes, statusAsJson } from '../../../presentation/
 import { readToStart, type StartResult, startFromFile } from '../../../operations/control/start.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { countDoubt } from '../../../ledger/read/doubt-counts.ts';
-import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { createCampaignView, watchCampaign } from '../access/watch-campaign.ts';
 import { commandOf } from '../terminal/command.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
@@ -16,7 +15,7 @@ import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readCampaign, type ReadCampaign } from '../../../campaign/preflight/import-list.ts';
 import { ListEncodingError } from '../../../shared/input/errors.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
-import { connected, withControl, type Control } from '../../../operations/control/control.ts';
+import { connected, withControl, type Control, type Session } from '../../../operations/control/control.ts';
 import { openLedger, type LedgerAccess } from '../../../operations/control/ledger.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
 
@@ -40,13 +39,13 @@ export const startCommand = startingCommand({
   work: tellStarted,
 });
 
-async function tellStarted(io: Io, { path, json, result, supervise }: StartedCampaign): Promise<void> {
+async function tellStarted(io: Io, { path, json, result, session }: StartedCampaign): Promise<void> {
   io.stdout.write(json ? `${jsonText(asJson(result))}\n` : tellStart(result));
   if (result.kind === 'ended') return;
   const id = result.campaign.campaignId;
   const lines = [
     ...pauseLines(result.campaign),
-    ...(await supervise()),
+    ...(session === null ? [] : await superviseCampaign(session, id)),
     `Watch it: carillon run ${path}   Show its progress: carillon status ${id}`,
     `Pause it: carillon pause ${id}   End it: carillon cancel ${id}`,
   ];
@@ -79,18 +78,17 @@ export const runCommand = startingCommand({
 });
 
 async function watch(io: Io, started: StartedCampaign): Promise<void> {
-  const { config, store, path, json, result, supervise } = started;
+  const { config, store, path, json, result, session } = started;
   const { campaignId } = result.campaign;
   (json ? io.stderr : io.stdout).write(tellStart(result));
   // The display is for people: with --json it gives way to lines on standard error.
   const view = json
     ? createCampaignView({ ...io, isTerminal: false }, io.stderr, '')
     : createCampaignView(io, io.stdout, 'Press Ctrl-C to leave; the campaign continues.');
-  const clock = keepServiceClock(config);
   const fromSeq = result.kind === 'started' ? 0 : null;
   const { campaign, status } = await untilInterrupted(
     io,
-    ({ signal: leave }) => watchCampaign({ store, campaignId, clock, fromSeq, view, leave, supervise }),
+    ({ signal: leave }) => watchCampaign({ config, store, campaignId, session, fromSeq, view, leave }),
     { streams: true },
   );
   if (json) writeJson(io, withInstants(statusAsJson(campaign, status)));
@@ -122,8 +120,8 @@ interface StartedCampaign extends LedgerAccess {
   path: string;
   json: boolean;
   result: StartResult;
-  /** What stands in its way that the database does not know. Temporal is not asked about a campaign that has ended. */
-  supervise: () => Promise<string[]>;
+  /** Null for a campaign that has ended: Temporal is not asked about it. */
+  session: Session | null;
 }
 
 interface StartingCommand {
@@ -168,8 +166,7 @@ async function start(
   const { check, allowPartial, json } = flags;
   const result = await startAloud(io, control, read, { check, allowPartial });
   const session = result.kind === 'ended' ? null : await connected(control);
-  const supervise = async (): Promise<string[]> => (session === null ? [] : superviseCampaign(session, read.file.id));
-  await work(io, { config, store, path, json, result, supervise });
+  await work(io, { config, store, path, json, result, session });
 }
 
 /** Starts the campaign of a file and tells on standard error what there is to tell. Throws as `startFromFile`. */

@@ -21,7 +21,7 @@ import { openLedger, type LedgerAccess } from '../../../operations/control/ledge
 import { printable } from '../../../shared/input/printable.ts';
 import { accountIdOf, readClock, withService } from '../../../operations/control/service.ts';
 import { foreseen, UsageError } from '../../../shared/input/errors.ts';
-import { judgeEligibility, type Eligibility } from '../../../rules/attempts/eligibility.ts';
+import { judgeEligibility } from '../../../rules/attempts/eligibility.ts';
 import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
 import { readHouse } from '../../../ledger/limits/house.ts';
 import { readCaps } from '../../../ledger/limits/placed-calls.ts';
@@ -30,11 +30,10 @@ import { instantText } from '../../../shared/input/times.ts';
 import type { ServiceRecord } from '../../../service/port/call-service.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { readResults, type RecipientResult } from '../../../ledger/read/result-rows.ts';
-import { keepServiceClock } from '../../../temporal/clock-keeper.ts';
 import { createCampaignView, watchCampaign, type CampaignView, type Snapshot } from '../access/watch-campaign.ts';
 import { describeFailure } from '../terminal/failure.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
-import { superviseCampaign } from '../../../operations/control/supervision.ts';
+import { verdictReason } from '../../../presentation/words/causes.ts';
 import { renderTranscript } from '../../../presentation/words/history.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
@@ -159,40 +158,25 @@ async function refuseForbiddenCall(
     attempted: false,
   });
   if (verdict.verdict === 'dial') return;
-  throw new TestCallRefusedError(`${explain(verdict, rules)} Nobody was called.`);
+  const until = verdict.verdict === 'wait' ? ` before ${instantText(verdict.until)}` : '';
+  const why = `This number cannot be called${until}: ${verdictReason(verdict.reason)}.`;
+  throw new TestCallRefusedError([why, remedies[verdict.reason], 'Nobody was called.'].filter(Boolean).join(' '));
 }
 
 const ownPhone = 'For a phone of your own --any-hour leaves hours of the campaign and law out.';
+const renewConsent = 'carillon consent renew notes a newer one.';
 
-function explain(verdict: Exclude<Eligibility, { verdict: 'dial' }>, rules: CampaignRules): string {
-  if (verdict.verdict === 'wait') {
-    const from = instantText(verdict.until);
-    if (verdict.reason === 'frequency_cap')
-      return `The frequency caps of campaign, house or law allow no call to this number before ${from}.`;
-    return `The calling hours of campaign, house or law are closed for this number until ${from}. ${ownPhone}`;
-  }
-  switch (verdict.reason) {
-    case 'suppressed':
-      return 'This number is on the do-not-call list; carillon suppress check shows the entry, carillon suppress remove takes it off.';
-    case 'missing_consent':
-    case 'consent_expired':
-    case 'consent_revoked':
-      return 'Whoever has this number has taken back consent to such calls; carillon consent renew notes a newer one.';
-    case 'unknown_timezone':
-      return `No time zone is known for this number, so its calling hours are not known either. ${ownPhone}`;
-    case 'no_open_window_before_end':
-      return `No window opens for this number before the campaign ends. ${ownPhone}`;
-    case 'campaign_end':
-    case 'row_expired':
-      return `The campaign ends ${instantText(rules.endsAt ?? 0)}, and nothing is dialled in the time of advanced.dispatch_margin before that.`;
-    case 'capped_until_end':
-      return 'The frequency caps of campaign, house or law allow no call to this number before its end.';
-    case 'attempts_used_up':
-      return 'The budget of attempts to this number is used up.';
-    case 'withdrawn':
-      return 'The row was withdrawn.';
-  }
-}
+/** What helps, by the reason. */
+const remedies: Readonly<Record<string, string>> = {
+  outside_hours: ownPhone,
+  unknown_timezone: ownPhone,
+  no_open_window_before_end: ownPhone,
+  campaign_end: 'No call begins in the time of advanced.dispatch_margin before the end.',
+  suppressed: 'carillon suppress check shows the entry, carillon suppress remove takes it off.',
+  missing_consent: renewConsent,
+  consent_expired: renewConsent,
+  consent_revoked: renewConsent,
+};
 
 /** Shows a test call until its end, then what came of it. Sets the exit code to 1 unless it was placed and its end is known. */
 async function followTestCall(io: Io, session: Session, { campaignId, json }: { campaignId: string; json: boolean }): Promise<void> {
@@ -227,15 +211,7 @@ async function watch(io: Io, session: Session, campaignId: string): Promise<Snap
       // Whoever paused it, it was not this command, and it may stay so for ever.
       if (snapshot.campaign.state === 'paused') leaving.abort();
     };
-    return watchCampaign({
-      store,
-      campaignId,
-      clock: keepServiceClock(config),
-      fromSeq: 0,
-      view: { show },
-      leave: leaving.signal,
-      supervise: () => superviseCampaign(session, campaignId),
-    });
+    return watchCampaign({ config, store, campaignId, session, fromSeq: 0, view: { show }, leave: leaving.signal });
   });
 }
 

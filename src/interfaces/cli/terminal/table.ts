@@ -55,7 +55,7 @@ function renderRow(row: readonly string[], widths: readonly number[], width: num
 }
 
 /** Text of at most `width` columns, with an ellipsis where something is missing. */
-function cut(text: string, width: number): string {
+export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';
   let used = 0;

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { PassThrough } from 'node:stream';
 import { watchCampaign, type Snapshot, createCampaignView } from '../../../../src/interfaces/cli/access/watch-campaign.ts';
-import { realClock } from '../../../../src/service/port/service-clock.ts';
+import { readConfig } from '../../../../src/shared/config.ts';
 import { pausedByPerson } from '../../../../src/rules/lifecycle.ts';
 import { changeCampaignState, type Campaign } from '../../../../src/ledger/rows/campaigns.ts';
 import { openCleanStore } from '../../../ledger/clean-store.ts';
 import { beginProven, noon } from '../../../ledger/scenario.ts';
 
+/** Neither service nor Temporal is there. */
+const config = readConfig({ SVC_BASE_URL: 'http://127.0.0.1:1' });
 const late = noon + 3_600_000;
 
 test.each([
@@ -24,9 +26,8 @@ test.each([
     shown += 1;
     if (shown === 2) leaving.abort();
   };
-  const clock = async () => realClock(() => noon);
   const { campaign } = await watchCampaign({
-    store, campaignId, clock, fromSeq: 0, view: { show }, leave: leaving.signal, alone,
+    config, store, campaignId, session: null, fromSeq: 0, view: { show }, leave: leaving.signal, alone,
   }); // prettier-ignore
   expect(campaign.state).toBe('paused');
   expect(shown > 1).toBe(stays);

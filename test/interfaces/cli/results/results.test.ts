@@ -31,7 +31,7 @@ test.each(['csv', 'jsonl', 'xlsx'])('%s replaces earlier results of its own kind
   for (const other of others) {
     expect(await ledger.run('results', 'spring', '-o', path, '--format', other)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/something else than results of spring.*name another file/),
+      stderr: expect.stringMatching(/no earlier result file of spring as \w+ and will not be overwritten; name another file/),
     });
   }
   writeFileSync(path, 'phone,name\n+12125550101,Ana\n');

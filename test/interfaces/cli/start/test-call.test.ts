@@ -106,7 +106,7 @@ test('a number that was called too often lately is refused', async () => {
   const path = edit(world, ['hours: any', 'hours: any\ncaps: [{ calls: 1, within: 24h }]']);
   expect(await world.run('test-call', path, '--to', mine, '--yes')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/frequency caps.*no call to this number before 2026-01-06 15:\d\d UTC/),
+    stderr: expect.stringMatching(/cannot be called before 2026-01-06 15:\d\d UTC: a frequency cap is used up until then\./),
   });
   expect(called(world)).toEqual([]);
 });
@@ -116,12 +116,14 @@ test('outside the hours of the number the call is refused, unless it is a phone 
   const path = edit(world, ['hours: any', 'hours: { mon: "11:00-12:00", tue: "09:00-17:00" }']);
   expect(await world.run('test-call', path, '--to', mine, '--yes')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/closed for this number until 2026-01-05 16:00 UTC.*--any-hour.*Nobody was called\./),
+    stderr: expect.stringMatching(
+      /cannot be called before 2026-01-05 16:00 UTC: calling hours open then\..*--any-hour.*Nobody was called\./,
+    ),
   });
   // In Los Angeles it is still earlier.
   expect((await world.run('test-call', path, '--to', '+13105550190', '--yes')).stderr).toContain('2026-01-05 19:00');
   // An international toll-free number may be anywhere.
-  expect((await world.run('test-call', path, '--to', '+80012345678', '--yes')).stderr).toContain('No time zone is known');
+  expect((await world.run('test-call', path, '--to', '+80012345678', '--yes')).stderr).toContain('its time zone is not known');
   const asked = await world.run('test-call', path, '--to', mine, '--any-hour');
   expect(asked.stderr).toMatch(/hours and law are left out \(--any-hour\).*run again with --yes/s);
   await expectNothingDone(world);
