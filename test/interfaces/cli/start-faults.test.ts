@@ -2,7 +2,9 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqliteFile } from '../../../src/ledger/sqlite-file.ts';
+import { minimalCampaign } from '../../list/campaign-folder.ts';
 import { createWorld, type CampaignWorld } from './campaign-world.ts';
+import { commandFolder } from './terminal.ts';
 
 /** Nobody listens on port 1. */
 const nobody = '127.0.0.1:1';
@@ -31,28 +33,6 @@ test.each([
   expect(stderr).toMatch(says);
   expect(stderr).toMatch(/Nothing was imported and no call was placed\.\n$/);
   await expectNothingImported(world);
-});
-
-test('a wrong key, a missing key and a service that is down are told apart', async () => {
-  const wrong = await createWorld({}, { SVC_API_KEY: 'sk_wrong' });
-  expect(await wrong.run('start', wrong.writeCampaign({}))).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/refuses the API key \(401\): set SVC_API_KEY/),
-  });
-  await expectNothingImported(wrong);
-
-  const none = await createWorld({}, { SVC_API_KEY: '' });
-  expect(await none.run('start', none.writeCampaign({}))).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/^SVC_API_KEY is not set/),
-  });
-
-  const down = await createWorld({}, { SVC_BASE_URL: `http://${nobody}` });
-  expect(await down.run('start', down.writeCampaign({}))).toMatchObject({
-    code: 1,
-    stderr: `The service at http://${nobody} cannot be reached. Check SVC_BASE_URL and that it is up (carillon sandbox runs it on this machine).\n`,
-  });
-  await expectNothingImported(down);
 });
 
 test('a service without encryption that is not on this machine gets no key', async () => {
@@ -201,39 +181,34 @@ test('a command that only reads makes no database', async () => {
   expect(stderr).toMatch(/There is no database at .*carillon\.db\. Run this where the campaign was started/);
 });
 
-test.each(['status', 'start', 'worker'])('%s refuses a DATABASE_URL of another kind, without its value', async (name) => {
-  const world = await createWorld();
-  const path = world.writeCampaign({ rows: 2 });
-  for (const url of ['mysql://carillon:planted@db/carillon', 'planted', 'POSTGRES//planted']) {
-    Object.assign(world.env, { DATABASE_URL: url });
-    const { code, stderr } = await world.run(name, ...(name === 'start' ? [path] : []));
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/DATABASE_URL is no address of PostgreSQL: it must begin with postgres:\/\/ or postgresql:\/\//);
-    expect(stderr).not.toContain('planted');
-  }
-});
-
-test.each(['status', 'start', 'worker', 'doctor'])('%s refuses an address in CARILLON_DB, without its value', async (name) => {
-  const world = await createWorld();
-  const path = world.writeCampaign({ rows: 2 });
-  Object.assign(world.env, { CARILLON_DB: 'postgres://carillon:planted@127.0.0.1:1/carillon' });
-  const { code, stdout, stderr } = await world.run(name, ...(name === 'start' ? [path] : []));
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/CARILLON_DB is an address, and it must be the path of a SQLite file\. .* into DATABASE_URL/);
-  expect(stdout + stderr).not.toContain('planted');
-});
+const notPostgres = /DATABASE_URL is no address of PostgreSQL: it must begin with postgres:\/\/ or postgresql:\/\//;
 
 test.each([
-  ['u:planted@h1,h2/db?target_session_attrs=standby', /asks for target_session_attrs=standby, a server that may only be read\. Carillon/],
-  ['/db?host=h1,h2&password=planted', /names several hosts in its query\. Write them before the database/],
-  ['u:planted@h1,,h2/db', /has hosts that cannot be read\. Several stand with commas between them/],
-])('of several hosts in DATABASE_URL, what is not supported is named: %s', async (address, words) => {
-  const world = await createWorld();
-  Object.assign(world.env, { DATABASE_URL: `postgres://${address}` });
-  const { code, stderr } = await world.run('status');
-  expect(code).toBe(2);
-  expect(stderr).toMatch(words);
-  expect(stderr).not.toContain('planted');
+  ['DATABASE_URL', 'mysql://carillon:planted@db/carillon', notPostgres],
+  ['DATABASE_URL', 'planted', notPostgres],
+  ['DATABASE_URL', 'POSTGRES//planted', notPostgres],
+  [
+    'CARILLON_DB',
+    'postgres://carillon:planted@127.0.0.1:1/carillon',
+    /is an address, and it must be the path of a SQLite file\. .* DATABASE_URL/,
+  ],
+  ['DATABASE_URL', 'postgres://u:planted@h1,h2/db?target_session_attrs=standby', /=standby, a server that may only be read\. Carillon/],
+  ['DATABASE_URL', 'postgres:///db?host=h1,h2&password=planted', /names several hosts in its query\. Write them before the database/],
+  ['DATABASE_URL', 'postgres://u:planted@h1,,h2/db', /has hosts that cannot be read\. Several stand with commas between them/],
+])('who reads, starts or works refuses what is no address of a database, without its value: %s=%s', async (name, value, says) => {
+  const { run, write } = commandFolder({ [name]: value });
+  write('list.csv', 'phone\n+12125550101\n');
+  const commands = [
+    ['status'],
+    ['start', write('campaign.yaml', minimalCampaign)],
+    ['worker'],
+    ...(name === 'CARILLON_DB' ? [['doctor']] : []),
+  ];
+  for (const args of commands) {
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(says) });
+    expect(stderr).not.toContain('planted');
+  }
 });
 
 test('two campaigns with different shared_words on one agent are refused, until one has ended', async () => {
@@ -265,15 +240,23 @@ test('start --no-check does not ask the service, not even whether it is there', 
   expect(await world.run('start', '--no-check', world.writeCampaign({}))).toMatchObject({ code: 0 });
 });
 
-test.each(['status', 'start', 'worker', 'check'])('%s leaves the SQLite file of another program as it is', async (name) => {
-  const world = await createWorld();
-  const other = openSqliteFile(world.path('carillon.db'), { journal: 'delete' });
+test('the SQLite file of another program is left as it is, by whoever comes upon it', async () => {
+  const { run, path, write } = commandFolder();
+  const other = openSqliteFile(path('carillon.db'), { journal: 'delete' });
   other.prepare('create table orders (id integer)').run([]);
   other.close();
-  const before = readFileSync(world.path('carillon.db'));
-  const needsFile = name === 'start' || name === 'check';
-  const { code, stdout, stderr } = await world.run(name, ...(needsFile ? [world.writeCampaign({})] : []));
-  expect(`${stdout}${stderr}`.replace(/\s+/g, ' ')).toMatch(/it is the database of another program \(its tables: orders\)/);
-  expect(code).toBe(name === 'check' ? 0 : 1);
-  expect(readFileSync(world.path('carillon.db')).equals(before)).toBe(true);
+  const before = readFileSync(path('carillon.db'));
+  write('list.csv', 'phone\n+12125550101\n');
+  const campaign = write('campaign.yaml', minimalCampaign);
+  for (const [args, ends] of [
+    [['status'], 1],
+    [['start', '--no-check', campaign], 1],
+    [['worker'], 1],
+    [['check', campaign], 0],
+  ] as const) {
+    const { code, stdout, stderr } = await run(...args);
+    expect(`${stdout}${stderr}`.replace(/\s+/g, ' ')).toMatch(/it is the database of another program \(its tables: orders\)/);
+    expect(code).toBe(ends);
+    expect(readFileSync(path('carillon.db')).equals(before)).toBe(true);
+  }
 });

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { ownFields } from '../../../../src/list/row-fields.ts';
 import { CampaignFileError, ListFileError } from '../../../../src/shared/input/errors.ts';
 import { rejectionReasons } from '../../../../src/rules/outcome.ts';
-import { checkCommand, runCheck } from '../../../../src/interfaces/cli/check/check.ts';
+import { runCheck } from '../../../../src/interfaces/cli/check/check.ts';
 import { messageOf, minimalCampaign, writeCampaign } from '../../../list/campaign-folder.ts';
-import { createTerminal, type FakeTerminal } from '../terminal.ts';
+import { createTerminal, runCommand, type FakeTerminal } from '../terminal.ts';
 import { checkRecords } from '../../../../src/operations/control/check/service.ts';
 import { readConfig } from '../../../../src/shared/config.ts';
 import type { SandboxOptions } from '../../../../src/sandbox/core/settings/settings.ts';
@@ -102,9 +102,8 @@ test('the column that would tell the rows apart, and a line that begins another,
 test('--json prints one document and --rows one line per data row', async () => {
   const { campaignPath, folder } = await writeCampaign(minimalCampaign, 'phone\n+12125550101\nx\n+12125550101\n');
   const rowsPath = join(folder, 'rows.jsonl');
-  const io = captureIo();
-  await runCheck(io, { campaignPath, json: true, rowsPath });
-  expect(JSON.parse(io.written().stdout)).toMatchObject({
+  const { stdout } = await runCommand(['check', campaignPath, '--json', '--rows', rowsPath, '--offline'], { now: () => monday });
+  expect(JSON.parse(stdout)).toMatchObject({
     startable: true,
     campaign: { id: 'test' },
     rows: 3,
@@ -220,14 +219,6 @@ test('control characters of a list never reach the terminal', async () => {
   expect(stdout).toContain('Hello Ben');
   expect(stdout).toContain('U+001B');
   expect(stdout.replaceAll('\n', '')).not.toMatch(obeyed);
-});
-
-test('the command reads its argument and options', async () => {
-  const { campaignPath, folder } = await writeCampaign(minimalCampaign, 'phone\n+12125550101\n');
-  const io = captureIo();
-  await checkCommand(io).parseAsync([campaignPath, '--json', '--rows', join(folder, 'r.jsonl')], { from: 'user' });
-  expect(JSON.parse(io.written().stdout)).toMatchObject({ accepted: 1 });
-  expect(await readFile(join(folder, 'r.jsonl'), 'utf8')).toContain('"row":1');
 });
 
 /** What a check finds in the records of thirty calls that are over. */
