@@ -9,8 +9,8 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_745,
-  'production files': 834,
+  'production lines': 96_695,
+  'production files': 826,
   'test lines': 77_785,
   'test files': 542,
   'rooms under src': 12,
@@ -25,7 +25,7 @@ export const mostOf = {
   'bytes of src/operations': 352_765,
   'bytes of src/presentation': 271_043,
   'bytes of src/rules': 260_282,
-  'bytes of src/sandbox': 724_519,
+  'bytes of src/sandbox': 720_991,
   'bytes of src/service': 153_165,
   'bytes of src/shared': 115_355,
   'bytes of src/temporal': 115_137,

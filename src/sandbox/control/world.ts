@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { findNumber } from '../core/service/found.ts';
+import { findNumber, findAgent } from '../core/service/found.ts';
 import { serveControl } from '../http/serve-control.ts';
 import { e164 } from '../schemas/building-blocks.ts';
 import { refuseField } from '../schemas/validate.ts';
-import { existing, InvalidRequest } from '../core/service-error.ts';
+import { existing, InvalidRequest, conflict } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import type { PhoneNumber } from '../core/state/agent.ts';
+import { type PhoneNumber, takesInbound } from '../core/state/agent.ts';
 import { doubledNumbers } from '../core/world/read-world.ts';
 import { worldSchema } from '../core/world/schema.ts';
 import { takeInboundCall } from '../core/telephony/inbound.ts';
+import { checkFixture, FixtureError, fixtureSchema, type Fixture, numberInput } from '../fixture/check-fixture.ts';
+import { loadFixture } from '../core/service/seed-data.ts';
+import { addNumber, defaultProvider } from '../core/state/service-state.ts';
 
 const inboundBody = z.strictObject({ phone_number_id: z.string().min(1).optional(), number: e164.optional(), from: e164 });
 const redeemBody = z.strictObject({ credential: z.string().min(1) });
@@ -66,4 +69,102 @@ function calledNumber(service: Service, id: string | undefined, number: string |
   if (number === undefined) throw refuseField(['body', 'phone_number_id'], 'Give phone_number_id or number: who is called.', 'missing');
   const found = [...service.state.numbers.values()].find((candidate) => candidate.phoneNumber === number);
   return existing(found, 'phone number', number, 'number');
+}
+
+export function controlFixture(app: FastifyInstance, service: Service): void {
+  serveControl(app, 'POST /_sandbox/fixture', {
+    says: 'Adds the agents, numbers, webhooks and fault rules of a fixture, and replaces the people where it names any.',
+    // Made when the document is: no other request needs all of it.
+    get body() {
+      return fixtureSchema(service.settings);
+    },
+    answer: ({ request }) => {
+      const fixture = readFixtureBody(request.body, service);
+      refuseKnown(fixture, service);
+      // The one step that may still refuse comes first.
+      service.faults.add(fixture.faults);
+      loadFixture(service, fixture);
+      for (const feature of service.features) feature.load?.(fixture);
+      if (fixture.world !== null) service.people.replace(fixture.world);
+      const { agents, numbers, webhooks, faults, world } = fixture;
+      return {
+        agents: agents.map((agent) => agent.agent_id),
+        numbers: numbers.map((number) => number.phone_number_id),
+        webhooks: webhooks.length,
+        faults: faults.length,
+        people_replaced: world !== null,
+      };
+    },
+  });
+}
+
+function readFixtureBody(body: unknown, { settings }: Service): Fixture {
+  try {
+    return checkFixture(body, 'body', settings);
+  } catch (error) {
+    if (!(error instanceof FixtureError)) throw error;
+    throw new InvalidRequest(error.problems.map((msg) => ({ loc: ['body'], msg, type: 'fixture' })));
+  }
+}
+
+/** An id that was given once is never given again, not even after a deletion. */
+function refuseKnown({ agents, numbers, faults }: Fixture, { state, faults: book }: Service): void {
+  const phones = new Set([...state.numbers.values()].map(({ phoneNumber }) => phoneNumber));
+  const rules = new Set(book.list().map(({ id }) => id));
+  const known = [
+    ...agents.map(({ agent_id: id }) => id).filter((id) => state.agents.has(id) || state.wasAgentDeleted(id)),
+    ...numbers.map(({ phone_number_id: id }) => id).filter((id) => state.numbers.has(id)),
+    ...numbers.map(({ phone_number: phone }) => phone).filter((phone) => phones.has(phone)),
+    ...faults.flatMap(({ id }) => (id !== undefined && rules.has(id) ? [id] : [])),
+  ];
+  if (known.length === 0) return;
+  const message = `Nothing was loaded: ${known.join(', ')} ${known.length === 1 ? 'is' : 'are'} there already, or was deleted. Reset the sandbox first, or choose others.`;
+  throw conflict('already_there', message);
+}
+
+export function controlNumbers(app: FastifyInstance, service: Service): void {
+  serveControl(app, 'GET /_sandbox/numbers', {
+    says: 'Lists the numbers as the telephony provider has them.',
+    answer: () => ({ numbers: [...service.state.numbers.values()].map(describe) }),
+  });
+
+  serveControl(app, 'POST /_sandbox/numbers', {
+    says: 'Adds a number, owned or only verified.',
+    body: numberInput,
+    answer: ({ body }) => {
+      const { phone_number: phoneNumber, agent_id: agentId, ...facts } = body();
+      if (agentId !== null) findAgent(service, agentId, 'agent_id');
+      const outside = { provider: defaultProvider, accountSid: null };
+      return describe(addNumber(service, { ...facts, ...outside, phoneNumber, agentId }));
+    },
+  });
+
+  for (const [action, verified, says] of [
+    ['verify', true, 'Has a number verified.'],
+    ['unverify', false, 'Takes back that a number is verified.'],
+  ] as const) {
+    serveControl(app, `POST /_sandbox/numbers/:phone_number_id/${action}`, {
+      says,
+      answer: ({ id }) => {
+        const number = findNumber(service, id());
+        number.verified = verified;
+        return { phone_number_id: number.phoneNumberId, verified };
+      },
+    });
+  }
+}
+
+function describe(number: PhoneNumber): Record<string, unknown> {
+  return {
+    phone_number_id: number.phoneNumberId,
+    phone_number: number.phoneNumber,
+    label: number.label,
+    type: number.type,
+    provider: number.provider,
+    account_sid: number.accountSid,
+    agent_id: number.agentId,
+    verified: number.verified,
+    supports_inbound: takesInbound(number),
+    supports_outbound: true,
+  };
 }

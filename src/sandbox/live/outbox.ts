@@ -35,23 +35,16 @@ export interface ServerEvents {
 
 export type ServerEventType = keyof ServerEvents;
 
-const fields: Readonly<Record<ServerEventType, string>> = {
-  conversation_initiation_metadata: 'conversation_initiation_metadata_event',
-  audio: 'audio_event',
-  agent_response: 'agent_response_event',
-  agent_response_correction: 'agent_response_correction_event',
+/** Where the facts of an event stand, if not under its type and `_event`. */
+const otherFields: Readonly<Partial<Record<ServerEventType, string>>> = {
   agent_chat_response_part: 'text_response_part',
   agent_tool_response: 'agent_tool_response',
   user_transcript: 'user_transcription_event',
-  interruption: 'interruption_event',
-  ping: 'ping_event',
-  vad_score: 'vad_score_event',
   client_tool_call: 'client_tool_call',
-  error: 'error_event',
 };
 
 export function serverEvent<Type extends ServerEventType>(type: Type, facts: ServerEvents[Type]): string {
-  return JSON.stringify({ type, [fields[type]]: facts });
+  return JSON.stringify({ type, [otherFields[type] ?? `${type}_event`]: facts });
 }
 
 /** Sent whatever an agent's `client_events` say: without them a conversation cannot be held. */

@@ -1,7 +1,7 @@
 import type { AgentReply } from '../core/conversation/agent-mind.ts';
 import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
 import { configOf } from '../core/conversation/call-config.ts';
-import { modelMindOf } from '../llm/model-mind.ts';
+import { modelMindOf } from '../llm/model-talks.ts';
 import { ownModelOf } from '../core/conversation/effective-llm.ts';
 import type { Turn } from '../core/state/talk.ts';
 import { Random } from '../core/random.ts';

@@ -107,7 +107,7 @@ function readAnswer(stream: string, clean: (words: string) => string): ModelAnsw
     const { content, tool_calls: tools } = part.data.choices[0]?.delta ?? {};
     text += content ?? '';
     for (const { function: used } of tools ?? []) {
-      name += used?.name ?? '';
+      name ||= used?.name ?? '';
       parameters += used?.arguments ?? '';
     }
   }

@@ -1,11 +1,15 @@
-import type { LiveTalks } from '../core/conversation/agent-mind.ts';
+import { type LiveTalks, ModelUnavailable, type AgentReply, type BuiltInMind, type ModelMind } from '../core/conversation/agent-mind.ts';
 import { converseWithModel, talkUntil } from '../core/conversation/converse.ts';
-import { isHeldByModel, ownModelOf } from '../core/conversation/effective-llm.ts';
+import { estimateUsage, isHeldByModel, ownModelOf, type OwnModel } from '../core/conversation/effective-llm.ts';
 import { setUpTalk } from '../core/conversation/talk-of.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 import type { Call } from '../core/state/call.ts';
 import type { Turn } from '../core/state/talk.ts';
-import { modelMindOf } from './model-mind.ts';
+import { builtInMindOf } from '../core/conversation/built-in-agent.ts';
+import { promptOf } from '../core/conversation/call-config.ts';
+import { Random } from '../core/random.ts';
+import { customModelId } from '../models/catalogue.ts';
+import { askModel, endCall, ModelFailure } from './ask-model.ts';
 
 export interface ModelTalks extends LiveTalks {
   stop(): void;
@@ -45,4 +49,79 @@ export function createModelTalks(settings: SandboxSettings): ModelTalks {
       for (const { abort } of held.values()) abort.abort();
     },
   };
+}
+
+const longestReplyTokens = 1_024;
+/** What an agent says at once is cut off here: about five minutes. */
+const longestReply = 5_000;
+/** Real milliseconds that a model without a backup may say nothing (gaps A.11). */
+const longestSilenceMs = 20_000;
+
+const endCallTool = {
+  type: 'function',
+  function: {
+    name: endCall,
+    description: 'Ends the conversation. Say goodbye in `message`, and why it ends in `reason`.',
+    parameters: { type: 'object', properties: { reason: { type: 'string' }, message: { type: 'string' } }, required: [] },
+  },
+} as const;
+
+/** What speaks for an agent through the model behind its own address; once that fails, its backup holds the rest. */
+export function modelMindOf(call: Call, model: OwnModel, settings: SandboxSettings, signal: AbortSignal): ModelMind {
+  let standIn: BuiltInMind | null = null;
+  return {
+    async reply(turns) {
+      if (standIn !== null) return standIn.reply(turns);
+      try {
+        return await ask(call, model, settings, turns, signal);
+      } catch (error) {
+        if (!(error instanceof ModelFailure)) throw error;
+        const [backupModelId] = model.backupModelIds;
+        if (signal.aborted || backupModelId === undefined || call.course === null)
+          throw new ModelUnavailable(`custom_llm_error: ${error.message}`, { cause: error });
+        standIn = builtInMindOf({ ...call, course: { ...call.course, backupModelId } });
+        return standIn.reply(turns);
+      }
+    },
+  };
+}
+
+async function ask(
+  call: Call,
+  model: OwnModel,
+  settings: SandboxSettings,
+  turns: readonly Turn[],
+  signal: AbortSignal,
+): Promise<AgentReply> {
+  const prompt = promptForModel(call);
+  const said = turns.filter(({ text }) => text !== '');
+  const messages = said.map(({ speaker, text }) => ({ role: speaker === 'user' ? 'user' : 'assistant', content: text }));
+  const body = {
+    model: model.modelName,
+    messages: prompt === '' ? messages : [{ role: 'system', content: prompt }, ...messages],
+    temperature: model.temperature,
+    max_tokens: longestReplyTokens,
+    stream: true,
+    tools: [endCallTool],
+    ...(call.userId === undefined ? {} : { user_id: call.userId }),
+    ...(call.modelExtraBody === undefined ? {} : { svc_extra_body: call.modelExtraBody }),
+  };
+  const silenceMs = model.backupModelIds.length === 0 ? longestSilenceMs : model.cascadeMs;
+  const { text: words, end } = await askModel({ url: model.url, headers: model.headers, body, silenceMs }, settings.outbound, signal);
+  const farewell = typeof end?.['message'] === 'string' ? end['message'] : '';
+  const text = ((words.trim() || farewell).replaceAll(/\s+/g, ' ').trim() || 'Goodbye.').slice(0, longestReply);
+  const drawnMs = Math.round(new Random(settings.seed, call.conversationId, 'model', turns.length).between(300, 900));
+  const usage = estimateUsage(prompt, turns, text, { modelId: customModelId, latencyMs: model.thinkingMs + drawnMs });
+  if (end === null) return { text, ends: false, usage };
+  const use = { toolCallId: `call_${turns.length}`, name: endCall, parameters: end, result: 'The conversation ends.', isError: false };
+  return { text, ends: true, usage, tools: [use] };
+}
+
+/** The prompt of a call, and what the client has told since (gaps A.9: `contextual_update`); of several under one id the last counts. */
+function promptForModel(call: Call): string {
+  const updates = call.socket?.contextualUpdates ?? [];
+  const context = updates
+    .filter(({ contextId }, index) => contextId === null || updates.findLastIndex((other) => other.contextId === contextId) === index)
+    .map(({ text }) => `Context: ${text}`);
+  return [promptOf(call), ...context].filter((part) => part !== '').join('\n\n');
 }

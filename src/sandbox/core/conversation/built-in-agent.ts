@@ -4,7 +4,7 @@ import type { AgentReply, BuiltInMind } from './agent-mind.ts';
 import { configOf, languageOfAgent, promptOf } from './call-config.ts';
 import { meantIn, type Turn } from '../state/talk.ts';
 import { asksToStop, asksWhoCalls, isNoAnswer, languageAsked, nameAskedFor, refusesToAnswer, saysWrongPerson, yesOrNo } from './hearing.ts';
-import { countUsage } from './hosted-model.ts';
+import { countUsage } from './effective-llm.ts';
 import { languageNames } from '../world/person.ts';
 import { questionsOf, type Question } from './questions.ts';
 import { readValue } from './read-value.ts';

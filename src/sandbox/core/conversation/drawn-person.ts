@@ -1,5 +1,5 @@
 import { Random } from '../random.ts';
-import { announcements, greetings, personLines, smallTalk, stories } from '../world/lines.ts';
+import { announcements, greetings, personLines, smallTalk, story } from '../world/lines.ts';
 import { languageNames, type Language, type Person, type ScriptLine } from '../world/person.ts';
 import type { Callee, CalleeReply } from './converse.ts';
 import { nameAskedFor, saysGoodbye } from './hearing.ts';
@@ -43,7 +43,7 @@ export function drawPerson({ seed, conversationId, person, cooperative, question
     if (person.silent) return { text: null, hangsUp: false };
     if (script !== null) return recite(script[spoken - firstTurn], personLines.mustGo);
     if (spoken === 1) return { text: person.wrongPerson ?? greeting, hangsUp: false };
-    if (person.talksOn) return { text: stories[spoken % stories.length] ?? stories[0], hangsUp: false, goesOn: true };
+    if (person.talksOn) return { text: story, hangsUp: false, goesOn: true };
     if (saysGoodbye(heard)) return { text: random.pick(personLines.farewells), hangsUp: true };
     if (spoken >= patience) return { text: personLines.mustGo, hangsUp: true };
     if (person.wrongPerson !== null && spoken === 2) return { text: person.wrongPerson, hangsUp: false };

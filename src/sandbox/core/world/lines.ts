@@ -53,12 +53,6 @@ export const smallTalk: Lines = [
   'It is nice to hear a friendly voice.',
 ];
 
-export const stories: Lines = [
-  'Well, let me tell you how it all began. That was long ago, when we still had the old house with the garden, and the neighbours would come over every Sunday and stay until late, and on such a Sunday the phone rang, much like today, and everybody hoped that somebody else would get up and take it. So I did, and you will be surprised who was on the line. It was an old friend of my mother, and we talked all afternoon, about the garden, about the rain, about everything. We still write to each other at the end of the year, and every letter is longer than the last. And that is only the beginning, because the year after that we had the big flood, and that is another story altogether.',
-  'And before I forget, there is the matter of the bicycle. It stood in the hall for ages, and everybody walked around it, and everybody wondered whose it was. Then it was gone, and since then the hall looks so empty that we have put up a cupboard, but the cupboard is far too wide, because the wall is crooked, and so we had somebody come and look at the wall. He looked at it for a whole morning. He said that he had seen many walls in his life, but a wall like that was new to him, and that he would have to bring a colleague, and the colleague came on Thursday, and between them they drank all the coffee that we had.',
-  'That reminds me of the summer in which we painted the fence. We bought the green paint first, and then we thought that blue would be nicer, and then it rained for weeks, so that we had the time to think about it again. In the end half of it is green, and the other half is blue, and people stop and take pictures of it. My sister says that we should have called her, but she would have said yellow, and she lives far away and hardly ever has to look at it. I could send you a picture, if I could remember where I have put the thing that takes them. It must be somewhere near the bicycle pump.',
-];
-
 export const announcements: Lines = [
   'The person you are calling is not available. Please leave a message after the tone.',
   'Hi, I cannot come to the phone right now. Leave a message and I will call you back.',
@@ -78,6 +72,10 @@ export const asides: Lines = [
   'Let me sit down for this.',
   'So, I am with you again.',
 ];
+
+/** What somebody says who talks on whatever they are asked. */
+export const story =
+  'Well, let me tell you how it all began. That was long ago, when we still had the old house with the garden, and the neighbours would come over every Sunday and stay until late, and on such a Sunday the phone rang, much like today, and everybody hoped that somebody else would get up and take it. So I did, and you will be surprised who was on the line. It was an old friend of my mother, and we talked all afternoon, about the garden, about the rain, about everything. We still write to each other at the end of the year, and every letter is longer than the last. And that is only the beginning, because the year after that we had the big flood, and that is another story altogether.';
 
 /** What an answering machine says after its announcement. */
 export const instructions: Lines = [
