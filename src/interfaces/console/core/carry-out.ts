@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
@@ -93,17 +92,17 @@ const mostFileBytes = 100_000_000;
 
 /**
  * Does the work with what a form has sent; its files lie in a folder that is gone afterwards. `names`: fields that may hold a file, of
- * which one without a file is left out. Throws ProblemError for what is too large or not expected.
+ * which one without a file is left out. `titles`: what the files are called. Throws ProblemError for what is too large or not expected.
  */
 export async function withSentForm<Answer>(
   request: FastifyRequest,
   names: readonly string[],
-  work: (fields: URLSearchParams, files: SentFiles) => Promise<Answer>,
+  work: (fields: URLSearchParams, files: SentFiles, titles: Readonly<Record<string, string>>) => Promise<Answer>,
 ): Promise<Answer> {
-  if (!request.isMultipart()) return work(request.body as URLSearchParams, { folder: '', paths: {}, hashes: {} });
+  if (!request.isMultipart()) return work(request.body as URLSearchParams, { folder: '', paths: {}, hashes: {} }, {});
   return withFolder(async (folder) => {
     const fields = new URLSearchParams();
-    const [paths, hashes]: [Record<string, string>, Record<string, string>] = [{}, {}];
+    const [paths, hashes, titles]: [Record<string, string>, Record<string, string>, Record<string, string>] = [{}, {}, {}];
     const limits = { fields: mostFields, fieldSize: mostFieldBytes, fileSize: mostFileBytes };
     for await (const part of readParts(request, limits)) {
       if (part.type === 'field') {
@@ -116,9 +115,10 @@ export async function withSentForm<Answer>(
         throw new ProblemError(400, 'upload', `A file ${JSON.stringify(fieldname)} is not expected, or came twice.`);
       const path = join(folder, fieldname);
       const hash = await keepFile(part, path);
-      if ((await stat(path)).size > 0) [paths[fieldname], hashes[fieldname]] = [path, hash];
+      // Without a file chosen, a browser sends one without a name.
+      if (part.filename) [paths[fieldname], hashes[fieldname], titles[fieldname]] = [path, hash, part.filename];
     }
-    return work(fields, { folder, paths, hashes });
+    return work(fields, { folder, paths, hashes }, titles);
   });
 }
 

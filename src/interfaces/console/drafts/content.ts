@@ -158,13 +158,18 @@ export function partsBetween(text: string, between: RegExp | string = /$/): stri
   return text.split(between).map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
 }
 
-/** Variables that have a text, with their places in the form; without a text, the agent's own placeholder holds. */
-export function variablesOf(fields: DraftFields): { at: number; name: string; template: string }[] {
+/** The places of variables in the form, with what is written in each. */
+export function placesOf(fields: DraftFields): { at: number; name: string; template: string }[] {
   return Array.from({ length: mostVariables }, (_, at) => ({
     at,
     name: fields[`variables.${at}.name`]?.trim() ?? '',
     template: fields[`variables.${at}.value`] ?? '',
-  })).filter(({ template }) => template.trim() !== '');
+  }));
+}
+
+/** Variables that have a text; without one, the agent's own placeholder holds. */
+export function variablesOf(fields: DraftFields): { at: number; name: string; template: string }[] {
+  return placesOf(fields).filter(({ template }) => template.trim() !== '');
 }
 
 /** `2030-03-01T09:00` on the clocks of a zone, with its offset; as it was written when there is no such time or zone. */

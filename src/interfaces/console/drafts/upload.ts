@@ -9,12 +9,9 @@ import type { View, ViewRequest } from '../core/view.ts';
 import { selectField, textField, type FormState } from './form-fields.ts';
 import { readingOf, sampleRows } from './settings.ts';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { ProblemError } from '../../api/core/problem.ts';
-import { keepFile, readParts } from '../../api/core/uploads.ts';
+import { withSentForm } from '../core/carry-out.ts';
 import { encodingNames, readEncoding } from '../../../shared/input/encoding.ts';
 import { ListEncodingError, ListFileError } from '../../../shared/input/errors.ts';
 import { readListSample } from '../../../list/sample.ts';
@@ -139,9 +136,14 @@ export async function withReceivedList<Answer>(
 ): Promise<Answer> {
   if (!request.isMultipart()) throw new ListRefusedError(415, 'No file was sent: choose your list and send it again.');
   if (Number(request.headers['content-length'] ?? 0) > mostRequestBytes) throw tooLarge();
-  const folder = await mkdtemp(join(tmpdir(), 'carillon-draft-'));
-  try {
-    const { name, fields, path } = await receive(request, folder);
+  let isRead = false;
+  const received = withSentForm(request, ['list'], async (sent, { paths: { list: path } }, { list: title = '' }) => {
+    isRead = true;
+    const fields: DraftFields = Object.fromEntries(
+      readingFields.flatMap((field) => (sent.has(field) ? [[field, sent.get(field) ?? '']] : [])),
+    );
+    if (path === undefined) throw new ListRefusedError(422, 'No file was chosen: choose your list and send it again.', fields);
+    const name = plainName(title);
     const refused = (reason: string) => new ListRefusedError(422, `${printable(name)}: ${printable(reason)}.`, fields);
     const written = fields['list.encoding']?.trim() ?? '';
     const encoding = readEncoding(written) ?? undefined;
@@ -156,34 +158,13 @@ export async function withReceivedList<Answer>(
       throw error instanceof ListFileError ? refused(error.reason) : error;
     });
     const own = { ...fields, 'list.encoding': sample.readings === undefined ? (encoding ?? '') : '' };
-    return await work({ name, sample, fields: own, content: createReadStream(path) });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function receive(request: FastifyRequest, folder: string): Promise<{ name: string; fields: DraftFields; path: string }> {
-  const path = join(folder, 'list');
-  const fields: Record<string, string> = {};
-  let name: string | null = null;
-  try {
-    const limits = { fileSize: mostListBytes, files: 1, fields: 4, fieldSize: 1000 };
-    for await (const part of readParts(request, limits)) {
-      if (part.type === 'field') {
-        if (readingFields.includes(part.fieldname)) fields[part.fieldname] = String(part.value);
-        continue;
-      }
-      await keepFile(part, path);
-      // Without a file chosen, a browser sends one without a name.
-      name = part.filename || null;
-    }
-  } catch (error) {
-    if (!(error instanceof ProblemError)) throw error;
+    return work({ name, sample, fields: own, content: createReadStream(path) });
+  });
+  return received.catch((error: unknown) => {
+    if (isRead || !(error instanceof ProblemError)) throw error;
     if (error.problem.status === 413) throw tooLarge();
     throw new ListRefusedError(400, 'The upload broke off before its end, and nothing was kept: send the list again.');
-  }
-  if (name === null) throw new ListRefusedError(422, 'No file was chosen: choose your list and send it again.', fields);
-  return { name: plainName(name), fields, path };
+  });
 }
 
 function tooLarge(): ListRefusedError {

@@ -7,7 +7,7 @@ import { compileTemplates, TemplateError, type Personalisation } from '../../../
 import { count, plural } from '../../../shared/input/figures.ts';
 import { printable, printableLines } from '../../../shared/input/printable.ts';
 import type { ViewRequest } from '../core/view.ts';
-import { mostVariables, variablesOf } from './content.ts';
+import { placesOf, variablesOf } from './content.ts';
 import { marks, maskedRows, partForm, problemOf, problemsOf, selectField, textArea, textField, type FormState } from './form-fields.ts';
 import { fieldOf } from './parts.ts';
 import { readDraft, type JudgedDraft } from './reading.ts';
@@ -93,18 +93,14 @@ function columnChips({ sample: { columns } }: OpenDraft): Html {
 /** What the agent's prompt asks for, and what else is written; `placeholders`: what it says where nothing is written. */
 function variables(form: FormState, placeholders: Readonly<Record<string, string>>): Html {
   const { fields } = form;
-  const nameAt = (at: number) => fields[`variables.${at}.name`]?.trim() ?? '';
-  const places = Array.from({ length: mostVariables }, (_, at) => at);
-  const used = places.filter((at) => nameAt(at) !== '' || (fields[`variables.${at}.value`] ?? '').trim() !== '');
-  const free = places.filter((at) => at > (used.at(-1) ?? -1));
-  const wanted = Object.keys(placeholders).filter((name) => !used.some((at) => nameAt(at) === name));
-  const rows = [
-    ...used.map((at) => ({ at, name: nameAt(at) })),
-    ...free.slice(0, wanted.length + spareRows).map((at, index) => ({ at, name: wanted[index] ?? '' })),
-  ];
+  const places = placesOf(fields);
+  const used = places.filter(({ name, template }) => name !== '' || template.trim() !== '');
+  const free = places.slice((used.at(-1)?.at ?? -1) + 1);
+  const wanted = Object.keys(placeholders).filter((name) => !used.some((own) => own.name === name));
+  const rows = [...used, ...free.slice(0, wanted.length + spareRows).map(({ at }, index) => ({ at, name: wanted[index] ?? '' }))];
   const written = variablesOf(fields).length;
   const told = used.length + wanted.length === 0 ? null : `${count(written)} of ${plural(used.length + wanted.length, 'variable')}`;
-  const isOpen = used.some((at) => problemOf(form, `variables.${at}`) !== null);
+  const isOpen = used.some(({ at }) => problemOf(form, `variables.${at}`) !== null);
   return html`<details id="variables" ${isOpen || wanted.length > 0 ? html`open` : null}>
     <summary>What the agent knows besides <span class="soft">${told}</span></summary>
     <p class="hint">
@@ -158,13 +154,13 @@ export function placeholdersOf(
 
 /** The fields with a text for each variable of the agent that is called as a column is, where nobody has written another. */
 export function withPlaceholders({ fields, sample }: OpenDraft, names: readonly string[]): DraftFields {
-  const places = Array.from({ length: mostVariables }, (_, at) => at);
-  const written = new Set(places.map((at) => fields[`variables.${at}.name`]?.trim() ?? ''));
-  const free = places.filter((at) => !fields[`variables.${at}.name`]?.trim() && !fields[`variables.${at}.value`]?.trim());
-  const known = names.filter((name) => !written.has(name) && theColumn(name, sample.columns) !== null).slice(0, free.length);
+  const places = placesOf(fields);
+  const free = places.filter((place) => place.name === '' && place.template.trim() === '');
+  const isNew = (name: string) => !places.some((place) => place.name === name) && theColumn(name, sample.columns) !== null;
+  const known = names.filter(isNew).slice(0, free.length);
   const added = known.flatMap((name, index) => [
-    [`variables.${free[index]}.name`, name],
-    [`variables.${free[index]}.value`, `{{ ${name} }}`],
+    [`variables.${free[index]?.at}.name`, name],
+    [`variables.${free[index]?.at}.value`, `{{ ${name} }}`],
   ]);
   return { ...fields, ...Object.fromEntries(added) };
 }
