@@ -9,7 +9,7 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_695,
+  'production lines': 96_481,
   'production files': 826,
   'test lines': 77_785,
   'test files': 542,
@@ -19,11 +19,11 @@ export const mostOf = {
   'bytes of workflows': 28_638,
   'bytes of test': 3_963_836,
   'bytes of src/campaign': 175_419,
-  'bytes of src/interfaces': 1_102_266,
+  'bytes of src/interfaces': 1_094_114,
   'bytes of src/ledger': 807_096,
   'bytes of src/list': 137_567,
   'bytes of src/operations': 352_765,
-  'bytes of src/presentation': 271_043,
+  'bytes of src/presentation': 267_800,
   'bytes of src/rules': 260_282,
   'bytes of src/sandbox': 720_991,
   'bytes of src/service': 153_165,

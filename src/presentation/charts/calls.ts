@@ -23,7 +23,6 @@ export function dispositionChart(lines: readonly CallLine[]): Chart {
   });
 }
 
-/** What the first call and each retry brought. */
 export function attemptsChart(lines: readonly CallLine[]): Chart {
   const all = lines.reduce((sum, { answered }) => sum + answered, 0);
   let soFar = 0;
@@ -101,7 +100,6 @@ export function callerDaysChart(lines: readonly CallerLine[]): Chart {
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-/** Answer rate by hour of the week in the recipients' own time. */
 export function weekChart(lines: readonly WeekHour[]): Chart {
   const title = 'Answer rate by hour of the week';
   const hours = lines.map(({ hour }) => hour);

@@ -3,12 +3,9 @@ import { printable } from '../../shared/input/printable.ts';
 
 export interface Chart {
   title: string;
-  /** What the figures mean, where the title does not say it. */
   note?: string;
-  /** Null where there is nothing to draw. */
   drawing: Html | null;
   figures: FigureTable;
-  /** Stands in place of an empty table. */
   whenEmpty: string;
 }
 
@@ -16,7 +13,6 @@ export interface FigureTable {
   /** The first names the rows; all others hold figures. */
   columns: readonly string[];
   rows: readonly FigureRow[];
-  /** Rows that were left out. */
   more?: number;
 }
 

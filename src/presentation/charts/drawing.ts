@@ -19,7 +19,6 @@ export interface Drawing {
   option: EChartsOption;
 }
 
-/** The axis of a drawing whose lines have names, the first on top. */
 export function namesAxis(names: readonly string[]) {
   return {
     type: 'category',
@@ -77,9 +76,7 @@ function sizeOf(style: string): string {
 interface Bar {
   name: string;
   value: number;
-  /** What `value` is a part of, drawn as a paler bar behind it. */
   whole?: number;
-  /** Written at the end of the bar. */
   figure: string;
 }
 

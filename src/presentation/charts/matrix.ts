@@ -8,7 +8,6 @@ export interface Cell {
   row: number;
   /** From 0 to 1, by which the cell is shaded; null: not known yet. */
   share: number | null;
-  /** Two lines: the share, and what it is a share of. */
   lines: readonly [string, string];
 }
 

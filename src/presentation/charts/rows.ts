@@ -32,7 +32,6 @@ export function funnelChart(funnel: Funnel): Chart {
   });
 }
 
-/** Rows of a report, or conversations, by one value. */
 export function countsChart(
   title: string,
   { lines, unit, note, more = 0 }: { lines: readonly CountLine[]; unit: string; note?: string; more?: number },
@@ -49,7 +48,6 @@ export function countsChart(
   });
 }
 
-/** `no_answer` as people write it. */
 export function asWords(value: string): string {
   return value.replaceAll('_', ' ');
 }

@@ -6,7 +6,6 @@ import type { Chart } from './chart.ts';
 import { draw } from './drawing.ts';
 import { inks } from './inks.ts';
 
-/** Lines, starts, rate limits and pauses over time. */
 export function courseChart(course: ReportedCourse | null): Chart {
   const title = 'Course';
   const points = course?.points ?? [];
@@ -160,7 +159,6 @@ function tickFormat(lengthMs: number): (at: number) => string {
   return (at) => (lengthMs > 1_800_000 ? utc(at).slice(11) : new Date(at).toISOString().slice(11, 19));
 }
 
-/** `2030-01-15 14:00`. */
 function utc(at: number): string {
   return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -13,7 +13,6 @@ export interface BundleWish {
   e164: string;
   /** Calls that were requested before are left out; null: none is. */
   since: number | null;
-  /** Service time, epoch milliseconds. */
   now: number;
   /** Who asks for it, as the log names them. */
   by: string;
@@ -25,7 +24,6 @@ export interface ConversationFile {
   bytes: Uint8Array;
 }
 
-/** A bundle, and what is to be said beside it. */
 export interface Bundle {
   bytes: Uint8Array;
   rows: readonly Pick<EvidenceRow, 'campaignId' | 'recipientId'>[];

@@ -13,7 +13,6 @@ export function badge(tone: Tone, text: HtmlValue, drawing: IconName = toneIcons
 /** What became of people, in the order of every legend, bar and filter. */
 export type OutcomeTone = 'reached' | 'unreached' | 'optout' | 'decide' | 'stopped' | 'calling' | 'waiting' | 'cannot';
 
-/** A word behind the dot of its colour. */
 export function outcome(tone: OutcomeTone, text: HtmlValue): Html {
   return html`<span class="outcome"><i class="dot ${tone}"></i>${text}</span>`;
 }
@@ -66,7 +65,6 @@ export function note(tone: Tone, { title, body, action = null, drawing }: Note):
 
 interface Note {
   title: HtmlValue;
-  /** Paragraphs. */
   body?: HtmlValue;
   action?: HtmlValue;
   drawing?: IconName;
@@ -93,7 +91,6 @@ export function menuLink(path: string, text: string, { drawing, small, danger = 
 
 interface MenuEntry {
   drawing: IconName;
-  /** What it does, in a few words. */
   small?: string;
   danger?: boolean;
 }
@@ -143,7 +140,6 @@ export function since(epochMs: number, now: number): Html {
   return html`<span class="num" data-since="${epochMs}">${duration(now - epochMs)}</span>`;
 }
 
-/** `1:05` or `1:00:05`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const hours = Math.floor(seconds / 3600);
@@ -177,7 +173,6 @@ export function id(text: string): Html {
   return html`<code class="id" title="${text}">${text}</code>`;
 }
 
-/** A telephone number, never broken over lines. */
 export function phone(number: string): Html {
   return html`<span class="phone num">${number}</span>`;
 }
@@ -197,7 +192,6 @@ export interface Row {
   cells: Readonly<Record<string, HtmlValue>>;
 }
 
-/** Two lines of a cell, the second one small. */
 export function two(first: HtmlValue, second: HtmlValue): Html {
   return html`<span class="two"><span>${first}</span>${second === null ? null : html`<small>${second}</small>`}</span>`;
 }
@@ -256,7 +250,6 @@ export function scrolled(caption: HtmlValue, { kind = 'cards', by, heads, lines 
   </div>`;
 }
 
-/** Names and values; what is null is left out. */
 export function facts(entries: readonly (readonly [string, HtmlValue])[], kind: '' | 'small' = ''): Html {
   const known = entries.filter(([, value]) => value !== null && value !== undefined && value !== '');
   return html`<dl class="facts ${kind}">
@@ -285,7 +278,6 @@ export function panel(title: string | Html, body: HtmlValue, aside: HtmlValue = 
   </section>`;
 }
 
-/** Text as it was sent, kept apart and scrolled inside. */
 export function code(text: string, label: string): Html {
   return html`<pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>`;
 }

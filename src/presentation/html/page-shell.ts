@@ -6,15 +6,12 @@ import { createRequire } from 'node:module';
 
 export interface Shell {
   title: string;
-  /** What the script of the page brings up to date. */
   app: HtmlValue;
-  /** What the last change did. */
   notice?: string | null;
   /** Whether what is shown takes a token, and whether it was given. */
   token: 'given' | 'wanted' | null;
   /** Light or dark where the viewer has chosen one; else as the system has it. */
   theme?: 'light' | 'dark' | null;
-  /** The page without its frame, such as a sign-in. */
   isBare?: boolean;
   after?: HtmlValue;
 }

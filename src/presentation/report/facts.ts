@@ -136,7 +136,6 @@ function fact(name: string, value: HtmlValue): Html {
   </div>`;
 }
 
-/** What there is to know of the law of the places that were called. */
 export function lawSection(campaigns: readonly ShownCampaign[]): Html | null {
   const told = campaigns.map(({ campaignId, law }) => ({ campaignId, sentences: lawSentences(law) }));
   if (told.every(({ sentences }) => sentences.length === 0)) return null;
@@ -152,7 +151,6 @@ export function lawSection(campaigns: readonly ShownCampaign[]): Html | null {
   </section>`;
 }
 
-/** What was checked, by whom and when, and what was found. */
 export function proofSection(proof: Proof | null): Html {
   if (proof === null)
     return html`<section>
@@ -191,7 +189,6 @@ export function proofSection(proof: Proof | null): Html {
   </section>`;
 }
 
-/** The rows of the lists; nothing where they were not asked for. */
 export function peopleSection(people: ReportData['people']): Html | null {
   if (people === null) return null;
   const columns = ['Row', 'Number', 'Id', 'Outcome', 'Reason', 'Calls', 'Last call ended', 'Last dialled'];

@@ -95,11 +95,9 @@ function embedded({ people, ...data }: ReportData): Html {
   return new Html(jsonText(withInstants(value)).replaceAll('<', String.raw`\u003c`));
 }
 
-/** Charts that answer one question about a campaign. */
 export interface ChartGroup {
   title: string;
   charts: readonly Chart[];
-  /** They need the whole width. */
   wide?: true;
 }
 

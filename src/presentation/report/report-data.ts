@@ -9,13 +9,10 @@ export interface ReportData {
   madeAt: number;
   /** In the order in which they stand side by side. */
   campaigns: readonly CampaignReport[];
-  /** Null where nobody has judged them. */
   proof: Proof | null;
-  /** Rows of the lists, only where they are asked for. */
   people: readonly People[] | null;
 }
 
-/** What `carillon verify` says of the campaigns. */
 export interface Proof {
   judgedAt: number;
   ok: boolean;
@@ -26,14 +23,12 @@ export interface Proof {
   checks: number;
   found: number;
   violations: readonly { campaignId: string; promise: string; at: number | null; what: string }[];
-  /** What could not be judged. */
   notes: readonly string[];
 }
 
 export interface People {
   campaignId: string;
   rows: readonly CampaignRow[];
-  /** Rows of the list that are not among them. */
   more: number;
 }
 
@@ -111,11 +106,8 @@ export function cutCampaign(campaign: CampaignReport, { values, tables, lines }:
 
 interface ReadReportInput {
   campaigns: readonly Campaign[];
-  /** Service time. */
   now: number;
-  /** Whether the rows of the lists are read, too. */
   people: boolean;
-  /** As for `verifyLog`. */
   verify: VerifyOptions;
 }
 

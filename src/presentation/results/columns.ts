@@ -4,7 +4,6 @@ import type { RecipientResult } from '../../ledger/read/result-rows.ts';
 export type ResultRow = RecipientResult;
 
 export interface ResultsTable {
-  /** Header of the list as imported. */
   columns: readonly string[];
   /** Keys of all collected values and evaluations of the campaign; each becomes a column. */
   collectedKeys: readonly string[];

@@ -9,9 +9,7 @@ export const resultsFormats = ['csv', 'jsonl', 'xlsx'] as const;
 export type ResultsFormat = (typeof resultsFormats)[number];
 
 export interface WriteResultsInput extends ResultsTable {
-  /** The rows to write, in file order. */
   rows: AsyncIterable<ResultRow>;
-  /** Default: CSV. */
   format?: ResultsFormat;
   csv?: CsvSettings;
   /** Where to write; `-` for `stdout`. */
@@ -81,7 +79,6 @@ async function* counted({ rows, onRow }: WriteResultsInput, counter: { rows: num
 
 /** Name of the first sheet; the next ones are `results_2`, `results_3`, … */
 export const resultsSheet = 'results';
-/** What a sheet can hold from left to right. */
 const mostSheetColumns = 16_384;
 
 /**

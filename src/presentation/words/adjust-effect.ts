@@ -1,7 +1,6 @@
 import { count, plural } from '../../shared/input/figures.ts';
 import type { AdjustEffect } from '../../ledger/read/adjust-effect.ts';
 
-/** What a change of hours and retries does to the people who wait, a sentence a line. */
 export function effectLines({ waiting, openNow, neverOpen, usedUp }: AdjustEffect): string[] {
   const after = `${count(openNow.after)} of ${plural(waiting, 'person who waits', 'people who wait')} may be called at this hour`;
   const lines = [openNow.before === openNow.after ? `${after}, as before.` : `${after}, instead of ${count(openNow.before)}.`];

@@ -25,7 +25,6 @@ const reasons: Readonly<Record<UnclearReason | 'late' | 'talked_to' | 'corrected
   decided: 'an operator decided',
 };
 
-/** Why a promise is unclear, was not kept, or has ended. */
 export function reasonText(reason: string): string {
   return (reasons as Readonly<Record<string, string>>)[reason] ?? printable(otherReason(reason));
 }
@@ -38,7 +37,6 @@ export function localTimeText({ dueAt, local, zones }: Pick<Callback, 'dueAt' | 
   return `${wallText(wallTime(dueAt, zone))}, ${zone}`;
 }
 
-/** What the last run of a schedule came to. */
 export function firingText({ result }: { result: string }): string {
   return result === 'callbacks' ? 'only calls back are left' : result;
 }

@@ -46,7 +46,6 @@ export function apiText({ api }: Pick<Campaign, 'api'>): string | null {
   return api === 'contract' ? null : api;
 }
 
-/** `reminders (Appointment reminders)`. */
 export function campaignTitle(campaign: Campaign): string {
   return campaign.name === null ? campaign.campaignId : `${campaign.campaignId} (${printable(campaign.name)})`;
 }

@@ -73,12 +73,10 @@ function textsOf<Key extends string>(table: Readonly<Record<string, Record<Key, 
   return Object.fromEntries(Object.entries(table).map(([cause, texts]) => [cause, texts[key]]));
 }
 
-/** What keeps rows waiting, by the rule as `readWaiting` names it. */
 export function waitingText(rule: string): string {
   return several[rule] ?? reasonText(rule);
 }
 
-/** What keeps one row from being called, by the reason of the verdict on it. */
 export function verdictReason(reason: string): string {
   return one[reason] ?? reasonText(reason);
 }
@@ -90,7 +88,6 @@ export function unreachedText(reason: string): string {
   return disposition === undefined ? reasonText(reason) : `no retry after ${reasonText(disposition)}`;
 }
 
-/** A reason that has no words of its own, as a person reads it. */
 export function reasonText(reason: string): string {
   return printable(reason).replaceAll('_', ' ');
 }

@@ -107,10 +107,8 @@ const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'recipient.withdrawn': null,
 };
 
-/** The types of all events of the log. */
 export const eventTypes = Object.keys(tellers) as EventType[];
 
-/** Events that are told as they happen. */
 export const toldEvents = eventTypes.filter((type) => tellers[type] !== null);
 
 /** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
@@ -259,7 +257,6 @@ function tellDecision(data: EventData['recipient.decided']): string {
   }
 }
 
-/** `batch 3`: the last part of its id. */
 function batchName(event: NewEvent): string {
   return `batch ${event.batchId?.split('/').at(-1) ?? '?'}`;
 }

@@ -27,7 +27,6 @@ function whyOf({ fault, status }: EventData['hook.failed']): string {
 
 type HookEvent = Extract<NewEvent, { type: 'batch.screened' | 'hook.delivered' | 'hook.failed' }>;
 
-/** An event of a hook in words; null when nothing came of it. */
 export function tellHook(event: HookEvent, batch: string): string | null {
   if (event.type === 'batch.screened') {
     const { refused, later } = event.data;

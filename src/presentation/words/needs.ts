@@ -7,7 +7,6 @@ import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { DoubtCounts } from '../../ledger/read/doubt-counts.ts';
 
-/** What only a person can set right, and how. */
 interface NeedText {
   what: string;
   todo: string;
@@ -92,7 +91,6 @@ const causes: Readonly<Record<string, string>> = {
   record_tells_nothing: 'their record does not say what happened',
 };
 
-/** The cause in plain words; one that is not known by its name. */
 export function causeText(cause: string): string {
   return causes[cause] ?? cause;
 }

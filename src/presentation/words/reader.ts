@@ -2,7 +2,6 @@ import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { span } from '../../shared/input/figures.ts';
 import { instantText } from '../../shared/input/times.ts';
 
-/** Who reads it, and when. */
 export interface Reader {
   clock: ServiceClock;
   now: number;

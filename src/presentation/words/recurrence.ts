@@ -19,7 +19,6 @@ function daysText(week: string): string | null {
   return named.includes(undefined) ? null : named.map((day) => `${day}s`).join(', ');
 }
 
-/** `New York`. */
 export function zoneText(timeZone: string): string {
   return (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ');
 }

@@ -15,7 +15,6 @@ export interface WorkflowLook {
   workers: number | null;
   /** False: its workflow was ended by hand, or Temporal has lost it. Null: not known. */
   runs: boolean | null;
-  /** A step that failed and is tried again. */
   failing: FailingStep | null;
   /** Why the service does not answer whoever asks; null: it does. */
   service: string | null;
@@ -26,7 +25,6 @@ export interface FailingStep {
   tries: number;
   /** In words that stand in a history: of the kind of failure, without what the service said. */
   message: string;
-  /** Real epoch milliseconds; null: it is being tried now. */
   nextAt: number | null;
 }
 
@@ -43,7 +41,6 @@ export interface Why {
   look: WorkflowLook | null | undefined;
 }
 
-/** Of a campaign of which nothing is known yet. */
 export function notYetKnown(campaign: Campaign): Why {
   return { campaign, undecided: 0, idle: null, movedAt: null, look: undefined };
 }
@@ -125,7 +122,6 @@ export function readingOf(known: Why, at: Reader): WhyReading | null {
   return { ...fixOf(campaign, idle, at), text };
 }
 
-/** What mends what the planner waits for. */
 function fixOf(campaign: Campaign, { reason, rule }: IdleReason, at: Reader): Omit<WhyReading, 'text'> {
   if (reason === 'paused') {
     const cause = pauseCause(campaign);
@@ -161,7 +157,6 @@ function pauseCause({ stateReason }: Campaign): string {
   return /breaker\./.test(stateReason) ? 'breaker' : 'paused_by_itself';
 }
 
-/** What a person presses or enters. */
 function doing(action: WhyAction, { campaignId }: Campaign, { atCommandLine }: Reader): string {
   const ways: Readonly<Record<WhyAction, readonly [press: string, enter: string]>> = {
     resume: ['Resume it when the time has come.', `carillon resume ${campaignId} resumes it.`],
@@ -238,7 +233,6 @@ function endWords({ campaignId }: Campaign, reason: IdleReasonName, { atCommandL
   return '';
 }
 
-/** What is the matter, without what to do about it. */
 function firstSentence(text: string): string {
   return (printable(text).split(/\.\s/)[0] ?? '').replace(/\.$/, '');
 }

@@ -77,7 +77,6 @@ function numbersOf(fields: URLSearchParams | null): string[] {
   }
 }
 
-/** How many of them have an entry. */
 async function countKnown({ context, now }: ViewRequest, numbers: readonly string[]): Promise<number> {
   const entries = numbers.length === 0 ? [] : await findEntries(context.store.db, numbers);
   return new Set(entries.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ e164 }) => e164)).size;

@@ -57,7 +57,6 @@ const changeLimits: ConsoleAction = {
   },
 };
 
-/** What a lower limit does to the calls that there are. */
 function meaning({ open, allowed }: LineLimits): string {
   const below = open === 0 ? '' : ` A limit below ${count(open)} ends none of them: no call begins until fewer are on the line.`;
   return `A change holds from the next batch on. ${plural(open, 'call')} may be on the line now, and ${count(allowed)} are allowed.${below}`;
@@ -77,7 +76,6 @@ interface Wanted {
   help: string;
   now: HtmlValue;
   file: HtmlValue;
-  /** What stands in the field before it is written in. */
   usual: string;
 }
 

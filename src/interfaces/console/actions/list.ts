@@ -73,7 +73,6 @@ const fixRejected: ConsoleAction = {
   },
 };
 
-/** What is said of rows that were sent. */
 interface Fixed {
   rows: FixedRow[];
   round: number | null;
@@ -135,7 +134,6 @@ function maskedIn(request: ViewRequest, { campaignId, rules }: Campaign, cells: 
   return new Map(shown.map(({ place, value }) => [place, value]));
 }
 
-/** What is said of a list that was sent. */
 interface Update extends Record<'rows' | 'accepted' | 'corrected' | 'unchanged' | 'failed' | 'mayStillBeCalled', number> {
   failures: { code: string; count: number; examples: { row: number; line: number | null; id: string | null }[] }[];
 }

@@ -17,7 +17,6 @@ import { callFacts } from '../core/press.ts';
 import { inCampaign, openCampaign, personName, requireRow, rowBadge, shownNumber } from '../core/rows.ts';
 import type { ViewRequest } from '../core/view.ts';
 
-/** Names of the fields, before the name of their column. */
 const prefix = 'cell.';
 
 const addPerson: ConsoleAction = {
@@ -60,7 +59,6 @@ const addPerson: ConsoleAction = {
   },
 };
 
-/** Why nobody can be added now; null: somebody can. */
 function addObstacle(campaign: Campaign, now: number): string | null {
   if (campaign.rules.list.idColumn === null)
     return 'Its file names no column of ids (list.id), so somebody who is added twice would be called twice. Send a corrected list to a new campaign.';
@@ -120,7 +118,6 @@ const setRowCallback: ConsoleAction = {
   }),
 };
 
-/** Breaks a promise, or says that an unclear wish comes to nothing. */
 const cancelRowCallback: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/cancel-callback',
   op: 'cancelCallback',
@@ -225,7 +222,6 @@ const withdrawRow: ConsoleAction = {
   },
 };
 
-/** What would become of the row, or a sentence that says why no row can be withdrawn now. */
 async function tryWithdrawing({ context }: ViewRequest, campaignId: string, row: number): Promise<string> {
   try {
     const { results } = await withdraw(context, { campaignId, named: { rows: [row] }, note: null, dryRun: true });

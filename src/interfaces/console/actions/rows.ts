@@ -23,7 +23,6 @@ const done: Readonly<Record<string, string>> = {
 
 const people = (number: number): string => plural(number, 'person', 'people');
 
-/** The page on which it was decided: that of all campaigns, or of this one. */
 function backTo(from: string | null, campaignId: string): string {
   return from === 'all' ? '/decisions' : campaignPath(campaignId, '/unresolved');
 }
@@ -75,7 +74,6 @@ const resolveRow: ConsoleAction = {
   }),
 };
 
-/** One decision about all rows in doubt that can be decided about together. */
 const resolveAllRows: ConsoleAction = {
   path: '/campaigns/:campaign/resolve',
   op: 'resolveAll',

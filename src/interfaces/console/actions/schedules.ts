@@ -21,9 +21,7 @@ interface ActionWords {
   button: string;
   effects: readonly Effect[];
   said: (answer: Record<string, unknown>) => string;
-  /** States in which there is something to do. */
   fits: readonly ScheduleView['state'][];
-  /** What stands in the way although the state fits. */
   block?: (view: ScheduleView) => string | null;
 }
 
@@ -79,7 +77,6 @@ const actions: Readonly<Record<'pause' | 'resume' | 'trigger' | 'continue' | 'de
 
 const continued: Readonly<Record<string, string>> = { ended: 'has ended', attached: 'runs already' };
 
-/** The schedule that the path names, as Temporal knows it, or why that is not known now. */
 async function askSchedule({ context, params }: ViewRequest) {
   const { campaignId } = await requireSchedule(context, params['campaign'] ?? '');
   const { views, why } = await askSchedules(context);
@@ -187,7 +184,6 @@ const newSchedule: ConsoleAction = {
   done: ({ fields }, { campaignId }) => (isSeen(fields) ? { to, said: `The schedule of ${String(campaignId)} is made.` } : null),
 };
 
-/** Other times, another list or campaign file, from the next run on. */
 const editSchedule: ConsoleAction = {
   path: '/schedules/:campaign/edit',
   op: 'editSchedule',
@@ -275,7 +271,6 @@ function bodyOf(fields: URLSearchParams): Record<string, unknown> {
   return { ...lines, ...(fields.get('keepSkipped') === 'yes' ? { keepSkipped: true } : {}) };
 }
 
-/** Whether its first runs were shown for just this. */
 function isSeen(fields: URLSearchParams): boolean {
   return fields.get('seen') === hashOf(fields);
 }

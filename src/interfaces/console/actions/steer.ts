@@ -19,7 +19,6 @@ import { campaignPath, examplePath } from '../core/links.ts';
 import { standingFacts, type Effect } from '../core/press.ts';
 import type { ViewRequest } from '../core/view.ts';
 
-/** What every form about a campaign as a whole says of it, in numbers. */
 async function campaignPress({ context: { store } }: ViewRequest, campaign: Campaign) {
   const { campaignId } = campaign;
   const [status, acts] = [await readStatus(store.db, campaign), await readLastActs(store.db, campaignId)];
@@ -106,7 +105,6 @@ const plainActions = (Object.entries(plainRuns) as [PlainId, PlainRun][]).map(
   }),
 );
 
-/** A campaign that Temporal has lost goes on from the database. */
 const recoverCampaign: ConsoleAction = {
   path: '/campaigns/:campaign/recover',
   op: 'recoverCampaign',
@@ -129,7 +127,6 @@ const recoverCampaign: ConsoleAction = {
   },
 };
 
-/** Why there is nothing to recover, or why that is not known; null: it can be recovered. */
 function obstacleOf({ state, round }: Campaign, look: WorkflowLook | null): string | null {
   if (round === 0) return 'It was not started yet, so there is nothing to recover.';
   if (look === null) return `It is ${state}, so there is nothing to recover.`;
@@ -138,7 +135,6 @@ function obstacleOf({ state, round }: Campaign, look: WorkflowLook | null): stri
   return look.runs ? 'Temporal runs this campaign, so there is nothing to recover.' : null;
 }
 
-/** The example campaign on the sandbox of this server, at one click from the page without campaigns. */
 const startExample: ConsoleAction = {
   path: examplePath,
   op: 'startExample',

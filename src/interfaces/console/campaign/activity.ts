@@ -12,9 +12,7 @@ import type { Queries } from '../../../ledger/tx.ts';
 import { rowPath } from '../core/links.ts';
 import { personName } from '../core/rows.ts';
 
-/** A line of what has happened, in the words of people. */
 interface Told {
-  /** Of the newest event that it tells. */
   seq: number;
   at: number;
   tone: Tone;
@@ -45,7 +43,6 @@ export const acts: Readonly<Record<string, readonly [words: string, drawing: Ico
   recording_shown: ['listened to a recording', 'eye'],
 };
 
-/** What a person did that changes the state, by what the state is then. */
 const actsOfState: Readonly<Record<string, readonly string[]>> = {
   running: ['start', 'resume', 'retry', 'recover'],
   scheduled: ['start', 'resume', 'retry'],
@@ -53,7 +50,6 @@ const actsOfState: Readonly<Record<string, readonly string[]>> = {
   draining: ['drain', 'cancel'],
 };
 
-/** The names of people by their rows, of the rows that these events are about. */
 export async function readNames(db: Queries, campaignId: string, events: readonly CampaignEvent[]): Promise<ReadonlyMap<number, string>> {
   const rows = [...new Set(events.flatMap((event) => rowOf(event) ?? []))];
   if (rows.length === 0) return new Map();
@@ -195,7 +191,6 @@ function stateLine(to: EventData['campaign.state']['to'], reason: string | null,
   }
 }
 
-/** Each event in its own words, for whoever reads the log. */
 function wholeLine(event: CampaignEvent, names: ReadonlyMap<number, string>): Told {
   const { seq, at, type } = event;
   const told = eventText(event);

@@ -66,7 +66,6 @@ function primary({ campaignId, state }: Campaign): Html | null {
   }
 }
 
-/** Its id, who did what last, and whether every promise was kept. */
 export function headMeta(campaign: Campaign, acts: LastActs, proof: Proof | null): Html {
   const { campaignId, round } = campaign;
   const api = apiText(campaign);
@@ -75,7 +74,6 @@ export function headMeta(campaign: Campaign, acts: LastActs, proof: Proof | null
     ${api === null ? null : html`<span>${icon('plug')} ${api}</span>`} ${proof === null ? null : promise(campaignId, proof)}`;
 }
 
-/** What is no change of the campaign. */
 const looks = /_(?:shown|exported)$/;
 
 /** Since when it stands as it does, and who did it where somebody did. The command line leaves no name. */
@@ -132,7 +130,6 @@ function promise(campaignId: string, proof: Proof): Html {
   </details>`;
 }
 
-/** `32 promises kept`. */
 export function proofWord({ ok, checks, found }: Proof): string {
   return ok ? `${plural(checks, 'promise')} kept` : `${figureText(found)} broken ${found === 1 ? 'promise' : 'promises'}`;
 }

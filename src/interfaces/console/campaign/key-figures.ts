@@ -20,7 +20,6 @@ export function callsByHour({ points }: Pick<Course, 'points'>): { at: number; c
   return [...hours].map(([at, calls]) => ({ at, calls }));
 }
 
-/** Bars of calls an hour; the last hour, which goes on, is pale. */
 export function spark(
   hours: readonly { at: number; calls: number }[],
   { goesOn, tall = false }: { goesOn: boolean; tall?: boolean },
@@ -54,7 +53,6 @@ export interface Measured {
   talk: { calls: number; talkMs: number; lineMs: number } | undefined;
 }
 
-/** Who answered, who asked not to be called again, how fast it goes, how long people talked. */
 export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' | 'status'>, { course, talk }: Measured): Html {
   const { dispositions, outcomes, open } = status;
   const calls = Object.values(callsAmong(dispositions)).reduce((sum, each) => sum + each, 0);
@@ -124,13 +122,11 @@ function hourly(
   };
 }
 
-/** `1:07` minutes. */
 function lasting(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
 }
 
-/** How often the talks reached what the campaign is for. */
 function goalFigure(
   { rules }: CampaignBrief['campaign'],
   { results }: CampaignBrief['status'],

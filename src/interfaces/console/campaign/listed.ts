@@ -25,7 +25,6 @@ interface Listed {
   forecast: ConsoleForecast | null;
 }
 
-/** A campaign as a row: how it stands, how far it is, when it ends, and who is wanted. */
 export function campaignRow(
   { clock, context, now }: Pick<ViewRequest, 'clock' | 'context' | 'now'>,
   { brief, why, acts, forecast }: Listed,
@@ -133,7 +132,6 @@ function nowLine({ brief, why, acts, reason }: Omit<Listed, 'forecast'> & { reas
   return line('clock', campaign.state === 'importing' ? 'The list is being read in' : 'Nobody is due now');
 }
 
-/** When it ends, and when at the latest; or when it has ended, and how long that took. */
 function endOf({ campaign, acts, forecast }: Pick<Listed, 'acts' | 'forecast'> & { campaign: Campaign }): [HtmlValue, HtmlValue] {
   const { rules, state, dialsSince } = campaign;
   if (hasEnded(campaign)) {

@@ -12,7 +12,6 @@ const steps = [
   ['Start', 'Watch calls, pause at any time.'],
 ] as const;
 
-/** Before the first campaign: what one is for, and three ways to it. */
 export function noCampaigns(request: ViewRequest): Html {
   return html`<section class="panel blank">
       ${icon('bell', 'mark')}

@@ -250,7 +250,6 @@ export function waitingPanel({ campaignId }: Campaign, groups: readonly WaitingG
   );
 }
 
-/** Who can never be called, and is no part of the progress. */
 export function cannotPanel({ campaignId, state }: Campaign, { outcomes: counts }: CampaignStatus, mayUpdate: boolean): Html | null {
   const found = cannotOutcomes.filter((outcome) => (counts[outcome] ?? 0) > 0);
   if (found.length === 0) return null;

@@ -39,7 +39,6 @@ export function peopleOf({ outcomes, open, planned, waiting, total }: CampaignSt
   };
 }
 
-/** The bar of the people of a campaign, with the same in a sentence. */
 export function peopleBar(people: People, big = false): Html {
   const of = (tone: OutcomeTone): string => (people.parts.find(([each]) => each === tone)?.[1] ?? 0).toLocaleString('en');
   const says = `${count(people.done)} of ${count(people.whole)} people done, ${of('calling')} being called, ${of('waiting')} waiting, ${of('cannot')} cannot be called`;
@@ -58,7 +57,6 @@ interface Seen {
   endedAt: number | null;
 }
 
-/** How far it is, until when, and where everybody stands. */
 export function hero(seen: Seen): Html {
   const { people } = seen;
   return html`<section class="panel" aria-labelledby="progress" id="hero">

@@ -19,9 +19,7 @@ export interface Reason {
   title: HtmlValue;
   /** The same in a line of the list of campaigns. */
   short: HtmlValue;
-  /** What follows, in paragraphs. */
   body: HtmlValue;
-  /** Where it is mended, and what the button says. */
   at?: readonly [path: string, words: string] | undefined;
 }
 
@@ -130,12 +128,10 @@ function atButton(campaignId: string, action: WhyAction | null): Reason['at'] {
   return [campaignPath(campaignId, more), words];
 }
 
-/** Why, without since when and until when. */
 function firstClause({ text }: WhyReading): Html {
   return html`<span class="why">${withInstants(capital(text.split(/, (?:since|until|tried again) /)[0] ?? text))}</span>`;
 }
 
-/** The sentence of all faces, and what mends it. */
 function told({ text, todo }: WhyReading): Html {
   const sentence = html`<span class="why">${withInstants(capital(text))}.</span>`;
   if (todo === null) return html`<p>${sentence} You need not do anything.</p>`;

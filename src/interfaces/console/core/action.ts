@@ -5,11 +5,9 @@ import type { ViewRequest } from './view.ts';
 
 /** A change that the page offers: its address shows a form, and what the form sends is carried out as an operation. */
 export interface ConsoleAction {
-  /** Such as `/campaigns/:campaign/pause`. */
   path: string;
   /** The operation, whose role the form takes. */
   op: RunId;
-  /** Says in numbers what it will do, with the fields of the form. */
   form: (request: ViewRequest, given: Given) => Press | Promise<Press>;
   /** Names of the files that its form takes; such a form is sent as `multipart/form-data`. */
   files?: readonly string[];
@@ -20,7 +18,6 @@ export interface ConsoleAction {
 }
 
 export interface Sent {
-  /** As the path names them; empty and NaN where it names none. */
   campaignId: string;
   row: number;
   fields: URLSearchParams;

@@ -32,13 +32,11 @@ export function refusalText({ detail, errors = [] }: Pick<Problem, 'detail' | 'e
 
 /** A file that the page hands out as the API gives it; asking is logged there. */
 export interface ConsoleFile {
-  /** Such as `/campaigns/:campaign/results.csv`. */
   path: string;
   /** Address at the API. `query`: of the request, with its `?`. */
   url: (params: Readonly<Record<string, string>>, query: string) => string;
 }
 
-/** What goes along with the file; everything else is the page's own. */
 const kept = ['content-type', 'content-disposition', 'content-length', 'content-range', 'accept-ranges'] as const;
 
 interface AskedFile {

@@ -5,10 +5,8 @@ import { may, type ViewRequest } from './view.ts';
 export interface ListedDraft {
   draftId: string;
   name: string;
-  /** Empty where none is written. */
   id: string;
   list: DraftList;
-  /** Of the token with which it was begun. */
   tokenId: string;
   touchedReal: number;
   /** When it is deleted unless somebody touches it before, in real time. */
@@ -27,7 +25,6 @@ export async function readDrafts(request: Pick<ViewRequest, 'context' | 'holder'
   });
 }
 
-/** Whether somebody may see and change a draft. */
 export function isTheirs({ tokenId }: Pick<Draft, 'tokenId'>, holder: ViewRequest['holder']): boolean {
   return tokenId === holder.tokenId || mayAct(holder.role, 'admin');
 }

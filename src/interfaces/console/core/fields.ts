@@ -72,7 +72,6 @@ export function readTerms(fields: URLSearchParams, now: number): { reason?: stri
   return { ...reason, expiresAt: end === null ? until : new Date(end).toISOString() };
 }
 
-/** Numbers as people write them, one a line, as `numbers`. */
 export function numberFields(fields: URLSearchParams | null, { settled }: { settled: boolean }): Html {
   return html`<label class="field"
     >Numbers, one a line
@@ -81,7 +80,6 @@ ${fields?.get('numbers') ?? ''}</textarea>
   </label>`;
 }
 
-/** The country of numbers without `+`, as `region`. */
 export function regionField(fields: URLSearchParams | null): Html {
   const label = 'Country of numbers without +, such as US; empty: all have it';
   return lineField(fields, { name: 'region', label, most: 2, size: 4 });
@@ -107,7 +105,6 @@ export function checkboxes(
   );
 }
 
-/** The campaign that an entry is for, as `campaign`; empty: all of them. */
 export function scopeField(fields: URLSearchParams | null, campaignIds: readonly string[]): Html {
   const chosen = fields?.get('campaign') ?? '';
   const known = new Set([...campaignIds, ...(chosen === '' ? [] : [chosen])]);
@@ -119,7 +116,6 @@ export function readScope(fields: URLSearchParams): { campaign?: string } {
   return written(fields, 'campaign');
 }
 
-/** What a form sends along unseen; of the empty ones nothing. */
 export function hidden(fields: Readonly<Record<string, string>>): HtmlValue {
   return Object.entries(fields)
     .filter(([, value]) => value !== '')

@@ -3,10 +3,8 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { capital } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 
-/** A row that cannot be called, with the cell that stands in the way. */
 export interface FixLine {
   row: number;
-  /** Where it stands, besides its number. */
   title?: string;
   hint: string;
   column: string | null;
@@ -57,7 +55,6 @@ function fixRow({ row, title, hint, column, at, value, isMended = false, masked 
   </tr>`;
 }
 
-/** New contents of cells, by row from 1 and by the place of their column. */
 type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
 /** What a form with `fixTable` has sent. `fix.18.3`: of row 18, the cell below the column at place 3. */

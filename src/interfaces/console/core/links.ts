@@ -30,7 +30,6 @@ export function rowPath(campaignId: string, row: number, more = ''): string {
   return campaignPath(campaignId, `/rows/${row}${more}`);
 }
 
-/** One call to a row, by its number from 1. */
 export function callPath(campaignId: string, row: number, call: number, more = ''): string {
   return rowPath(campaignId, row, `/calls/${call}${more}`);
 }
@@ -44,7 +43,6 @@ export function webhookPath(webhookId: string, more = ''): string {
   return `/webhooks/${encodeURIComponent(webhookId)}${more}`;
 }
 
-/** `campaignId`: of the campaign file of the schedule. */
 export function schedulePath(campaignId: string, more = ''): string {
   return `/schedules/${encodeURIComponent(campaignId)}${more}`;
 }
@@ -58,7 +56,6 @@ const views = [
   ['results', '/results', 'Results'],
 ] as const;
 
-/** The views of one campaign, side by side; `here`: the one that is shown. */
 export function campaignNav({ campaignId, rowsTotal }: Pick<Campaign, 'campaignId' | 'rowsTotal'>, here: (typeof views)[number][0]): Html {
   return html`<nav class="tabs" aria-label="Campaign">
     ${views.map(

@@ -11,15 +11,11 @@ import type { CallsTo } from '../../../ledger/read/calls-to.ts';
 
 export type Answer = Record<string, unknown>;
 
-/** What a form is shown with. */
 export interface Given {
-  /** What was sent and refused; null where nothing was sent yet. */
   fields: URLSearchParams | null;
-  /** Why, in the operation's own words. */
   refused: string | null;
   /** The fields of the request that were refused; `refused` names them, too. */
   errors?: readonly FieldError[];
-  /** What was answered where `done` says to show it. */
   answer: Answer | null;
 }
 
@@ -32,28 +28,22 @@ export interface FieldError {
 export interface Press extends Pick<View, 'title' | 'section' | 'crumbs' | 'actions'> {
   /** Why it cannot be done now, and with which status that is answered if it is not 200; null: it can. */
   obstacle?: { why: string; status?: number } | string | null;
-  /** What it does. */
   says?: HtmlValue;
   /** What goes on, what stops and what moves, in numbers; in place of what it does in words. */
   effects?: readonly Effect[];
   standing?: Parameters<typeof facts>[0];
   /** Who acted on it last, to stand behind a refusal. */
   acts?: LastActs;
-  /** What was found out about what was sent. */
   found?: HtmlValue;
   /** What stands in place of all else, such as what is shown once. */
   instead?: HtmlValue;
   button: string;
-  /** It cannot be undone. */
   danger?: boolean | undefined;
   back: readonly [path: string, name: string];
-  /** What whoever goes back does. */
   keep?: string;
-  /** Fields that go along. */
   body?: HtmlValue;
   /** Fields of the request whose errors `body` shows where they are written. */
   tells?: readonly string[];
-  /** The form has a table. */
   isWide?: boolean;
 }
 
@@ -131,7 +121,6 @@ function refusedText(reason: string, { acted }: LastActs): Html {
   return html`<p class="refused" role="alert">${reason}${last}</p>`;
 }
 
-/** What an entry of the do-not-call list stops, and what it does not, as facts. */
 export function callFacts({ waiting, planned, open }: CallsTo): [string, Html][] {
   return [
     ['Rows that wait for a call, in all campaigns', figure(waiting)],

@@ -104,7 +104,6 @@ const rowTones: Readonly<Record<CampaignRow['state'], readonly [OutcomeTone, str
   done: ['stopped', 'Done'],
 };
 
-/** How a person stands: the outcome once there is one. */
 export function rowBadge({ state, outcome }: Pick<CampaignRow, 'state' | 'outcome'>): Html {
   const [tone, word] = outcome === null ? rowTones[state] : ([outcomeOf[outcome].tone, outcomeOf[outcome].word] as const);
   return outcomeDot(tone, word);
@@ -121,7 +120,6 @@ export function personName(row: number, externalId: string | null): string {
   return externalId === null || externalId === '' ? `Person ${row}` : printable(externalId);
 }
 
-/** The name of a campaign; its id where it has none. */
 export function campaignName({ campaignId, name }: Pick<Campaign, 'campaignId' | 'name'>): string {
   return name === null || name === '' ? campaignId : printable(name);
 }

@@ -45,12 +45,10 @@ export function zoneOf(request: FastifyRequest): string {
   return request.cookies[zoneName] ?? '';
 }
 
-/** Says a sentence on the next page that is opened. */
 export function leaveNotice(request: FastifyRequest, reply: FastifyReply, text: string): void {
   void reply.setCookie(noticeName, text.slice(0, mostNotice), cookieOptions(request));
 }
 
-/** The sentence that was left, once. */
 export function takeNotice(request: FastifyRequest, reply: FastifyReply): string | null {
   const text = request.cookies[noticeName];
   if (text === undefined) return null;
@@ -82,7 +80,6 @@ const mostAddresses = 10_000;
 
 interface Failures {
   count: number;
-  /** When the count was right. */
   at: number;
 }
 

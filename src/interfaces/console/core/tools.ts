@@ -23,7 +23,6 @@ interface Search {
   label: string;
   placeholder: string;
   text: string;
-  /** Sent along unseen. */
   fields?: Readonly<Record<string, string>>;
   isLast?: boolean;
 }
@@ -46,7 +45,6 @@ export function searchForm({ id, path, label, placeholder, text, fields = {}, is
   </form>`;
 }
 
-/** A button that sends these fields at once. */
 export function postButton(path: string, fields: Readonly<Record<string, string>>, words: HtmlValue, look = 'sm'): Html {
   return html`<form class="inline" method="post" action="${path}">
     ${hidden(fields)}

@@ -8,7 +8,6 @@ export interface ViewRequest {
   context: ApiContext;
   holder: Token;
   clock: ServiceClock;
-  /** Service time. */
   now: number;
   params: Readonly<Record<string, string>>;
   /** From the query; empty where it says nothing. Of a parameter that is given twice, the first counts. */
@@ -16,23 +15,18 @@ export interface ViewRequest {
   /** What a form has sent that asks for the view by POST, so that it stands in no address; null where it is asked for by GET. */
   sent: URLSearchParams | null;
   cache: ReadCache;
-  /** How many people of all campaigns wait for a decision. */
   decisions: number;
-  /** What the viewer has chosen; null: as the system has it. */
   theme: 'light' | 'dark' | null;
   /** Whether whole numbers of this campaign (or of `account`) were asked for by this holder lately. */
   numbersShown(campaignId: string): boolean;
 }
 
-/** What stands in the main part of the page. */
 export interface View {
   title: string;
   body: HtmlValue;
-  /** How it stands, beside the title. */
   badge?: HtmlValue;
   /** At most one filled button, by state, and a menu with what else can be done. */
   actions?: HtmlValue;
-  /** Below the title: ids, who acted last. */
   meta?: HtmlValue;
   tabs?: HtmlValue;
   /** 404 where it says that something is not there; default 200. */

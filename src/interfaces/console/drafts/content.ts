@@ -141,7 +141,6 @@ function writtenAt(names: readonly string[], fields: DraftFields): object {
   return withoutUndefined(Object.fromEntries(names.map((name) => [name.slice(name.lastIndexOf('.') + 1), writtenIn(name, fields)])));
 }
 
-/** A field's value as the campaign file has it; undefined: nothing is written there. */
 function writtenIn(name: string, fields: DraftFields): unknown {
   const { type, between, isList = false } = asked.get(name) ?? {};
   const text = fields[name]?.trim() ?? '';
@@ -153,12 +152,10 @@ function writtenIn(name: string, fields: DraftFields): unknown {
   return values.length > 1 || (isList && values.length > 0) ? values : values[0];
 }
 
-/** The values of a field that takes several. */
 export function partsBetween(text: string, between: RegExp | string = /$/): string[] {
   return text.split(between).map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
 }
 
-/** The places of variables in the form, with what is written in each. */
 export function placesOf(fields: DraftFields): { at: number; name: string; template: string }[] {
   return Array.from({ length: mostVariables }, (_, at) => ({
     at,
@@ -178,7 +175,6 @@ function zonedInstant(written: string, zone = 'UTC'): string {
   return at.isValid ? at.toISO({ suppressMilliseconds: true }).replace(/Z$/, '+00:00') : `${written} ${zone}`;
 }
 
-/** A number where it is one; what else was written is for the reader to refuse. */
 function whole(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
@@ -191,7 +187,6 @@ interface DraftFiles {
   read: () => Promise<CampaignFile>;
   /** Writes the campaign file beside the list and answers its path. */
   write: () => Promise<string>;
-  /** As an operation takes them. */
   sent: () => Promise<SentFiles>;
 }
 

@@ -93,7 +93,6 @@ function isTold({ field: at }: FieldProblem, fields: OpenDraft['fields'], asked:
   return at.startsWith('hours') || (value ?? '').trim() !== '';
 }
 
-/** The control that has to be mended first. */
 function firstOf({ sample, fields }: OpenDraft, problems: readonly FieldProblem[]): string | undefined {
   const parts = formParts.flatMap((part) => problems.filter(({ field: at }) => partOf(at) === part));
   const at = parts[0]?.field;

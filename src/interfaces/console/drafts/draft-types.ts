@@ -9,7 +9,6 @@ export interface FieldProblem {
 /** What was written, by the name of its field; as it was written, so that it can be shown again. */
 export type DraftFields = Readonly<Record<string, string>>;
 
-/** What a draft holds beside the bytes of its list. */
 export interface DraftSettings {
   fields: DraftFields;
   sample: ListSample;
@@ -26,6 +25,5 @@ export interface ReceivedList {
   name: string;
   sample: ListSample;
   fields: DraftFields;
-  /** Its bytes, once. */
   content: AsyncIterable<Buffer>;
 }

@@ -21,7 +21,6 @@ export interface FormState {
 
 type Options = readonly (readonly [value: string, text: string])[];
 
-/** Attributes of every control: its names, what describes it, what is wrong with it. */
 function named(form: FormState, name: string, hint = false): Html {
   const problem = problemOf(form, name) !== null;
   const described = [...(problem ? [`${name}-problem`] : []), ...(hint ? [`${name}-hint`] : [])].join(' ');
@@ -57,17 +56,12 @@ function changedNote({ part, fields }: NonNullable<FormState['changed']>): Html 
 }
 
 interface Look {
-  /** Default: that of the setting. */
   label?: string;
-  /** Below the control. Default of a control with a label: that of the setting. */
   hint?: HtmlValue;
-  /** Id of what a line may hold. */
   list?: string;
-  /** What is said of a choice that is none of the options. */
   unknown?: string;
 }
 
-/** A line to write in, alone. */
 export function input(form: FormState, name: string, { hint = null, list }: Look = {}): Html {
   const { type = 'text', placeholder } = fieldOf(name);
   return html`<input
@@ -171,7 +165,6 @@ export function problemOf({ problems }: FormState, name: string): string | null 
   return own.length === 0 ? null : [...new Set(own.map(({ message }) => message))].join(' ');
 }
 
-/** What is wrong with fields, in places of their own. */
 export function problemsOf(form: FormState, ...names: string[]): HtmlValue {
   return names.map((name) => {
     const problem = problemOf(form, name);
@@ -195,7 +188,6 @@ export function maskedRows({ sample, fields }: Pick<OpenDraft, 'sample' | 'field
 
 const mostCharacters = 60;
 
-/** A cell on one line, as long as a table has room for. */
 export function cut(text: string): string {
   const line = printable(text);
   return line.length > mostCharacters ? `${line.slice(0, mostCharacters)}…` : line;

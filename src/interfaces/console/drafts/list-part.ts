@@ -149,7 +149,6 @@ function exampleOf(rows: readonly string[][], at: number): string {
   return [...new Set(filled)].slice(0, 2).map(cut).join(', ');
 }
 
-/** What the first rows say of a column in its use. */
 function foundText({ sample, fields }: OpenDraft, { value, hint }: { value: string; hint: string }, at: number): string {
   const cells = sample.rows.map((row) => row[at]?.trim() ?? '');
   const of = sample.rows.length;
@@ -195,7 +194,6 @@ function fixLine({ row, line, column, hint, cells, reason }: RejectedRow, column
   return { row, title: `Line ${line} of the file`, hint, column, at: at === -1 ? null : at, value: cells[at] ?? '' };
 }
 
-/** The first rows of the list, its telephone numbers masked. */
 function sampleTable(open: OpenDraft): Html {
   const shown = open.sample.columns.slice(0, mostColumns);
   const rows = maskedRows(open).slice(0, mostRows);

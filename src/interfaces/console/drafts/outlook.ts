@@ -17,7 +17,6 @@ import type { OpenDraft } from './draft-types.ts';
 export interface DraftOutlook extends CheckResult {
   /** Why a start would be refused for the file or its list, whoever answers; null: it would not. */
   unstartable: string | null;
-  /** The first rows that cannot be called. */
   rejected: readonly RejectedRow[];
   /** Where those are who can be called, most people first. */
   zones: readonly ZoneOutlook[];
@@ -28,7 +27,6 @@ export type RejectedRow = Extract<CheckedRow['row'], { verdict: 'rejected' }>;
 interface ZoneOutlook {
   zones: readonly string[];
   people: number;
-  /** When the first of them may be called. */
   hours: WindowState;
 }
 

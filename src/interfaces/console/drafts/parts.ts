@@ -19,7 +19,6 @@ export const timesZone = 'times_zone';
 /** Where consent is told by a column: fields that hold its name, as those of `list` do. */
 const consentFields = ['consent.yes', 'consent.at', 'consent.source', 'consent.text'] as const;
 
-/** Fields that hold the name of one column. */
 export const columnFields: readonly string[] = [...rowFieldList.map(({ key }) => `list.${key}`), ...consentFields];
 
 /** The field that holds, line by line, the columns that look like consent and are something else. */
@@ -48,7 +47,6 @@ export const usualFields: Readonly<Record<string, string>> = Object.fromEntries(
   [...asked].flatMap(([name, { usual }]) => (usual === undefined ? [] : [[name, usual]])),
 );
 
-/** Parts of the page of a new campaign, each saved by itself. */
 export type FormPart = FormField['part'];
 
 /** What each part may write: names of settings as the campaign file has them. */

@@ -96,7 +96,6 @@ function without({ fields, sample }: OpenDraft, problems: readonly FieldProblem[
   return { ...Object.fromEntries([...good, ...missing]), ...hours };
 }
 
-/** Whether a field is this one or a part of it. */
 export function isUnder(field: string, name: string): boolean {
   return field === name || field.startsWith(`${name}.`);
 }

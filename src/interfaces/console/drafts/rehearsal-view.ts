@@ -19,7 +19,6 @@ const at = z
 const course = z.object({ endsAt: at, calls: z.number() });
 const counts = z.record(z.string(), z.number());
 
-/** What is shown of the report of `carillon rehearse --json`. */
 const report = z.object({
   ok: z.boolean(),
   faults: z.array(z.string()),

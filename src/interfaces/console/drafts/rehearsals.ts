@@ -6,15 +6,12 @@ import { withDraftFiles } from './content.ts';
 import type { OpenDraft } from './draft-types.ts';
 
 export interface Rehearsal {
-  /** What was rehearsed: settings and list as they were then. */
   of: string;
   /** Null while it is under way. Text: why there is no report. */
   ended: object | string | null;
-  /** The newest line of progress; null: none yet. */
   line: string | null;
 }
 
-/** One that this process plays. */
 interface Running {
   draftId: string;
   line: string | null;

@@ -19,7 +19,6 @@ import { sentFixes } from '../core/fixes.ts';
 import type { Store } from '../../../ledger/tx.ts';
 import type { FieldProblem, ReceivedList, DraftFields, DraftSettings, OpenDraft } from './draft-types.ts';
 
-/** Rows of a list that a draft keeps beside it. */
 export const sampleRows = 50;
 
 const gone =

@@ -18,7 +18,6 @@ interface Ready {
   drawing: IconName;
   tone: '' | 'is-wait' | 'is-bad';
   what: HtmlValue;
-  /** What follows from it. */
   more?: HtmlValue;
   action?: HtmlValue;
 }

@@ -106,7 +106,6 @@ function footOf(outlooked: Outlooked, problems: number): HtmlValue {
   </footer>`;
 }
 
-/** The same on one line, where it is narrow. */
 export function sumText(outlooked: Outlooked): HtmlValue {
   if (outlooked.kind !== 'found') return null;
   const { report, rules } = outlooked.found;

@@ -102,7 +102,6 @@ async function draftsTable(request: ViewRequest): Promise<HtmlValue> {
   );
 }
 
-/** Such as `0.4 MB`. */
 export function sizeText(bytes: number): string {
   return bytes < 100_000 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
@@ -115,7 +114,6 @@ const mostRequestBytes = mostListBytes + 100_000;
 export class ListRefusedError extends Error {
   override readonly name = 'ListRefusedError' as const;
   readonly status: number;
-  /** What was chosen beside the list. */
   readonly fields: DraftFields;
 
   constructor(status: number, message: string, fields: DraftFields = {}) {

@@ -53,7 +53,6 @@ export function lastCallOf({ state, disposition, lastDialedAt }: Standing): Html
   return html`${short ?? capital(text)} <small>${instant(lastDialedAt, 'brief')}</small>`;
 }
 
-/** When the next call is, in a word. */
 export function nextCallOf({ state, outcome, dueAt }: Pick<Standing, 'state' | 'outcome' | 'dueAt'>, now: number): HtmlValue {
   if (outcome !== null) return outcomeOf[outcome].next;
   if (state === 'open') return 'After this call';
@@ -76,7 +75,6 @@ export function standingBadgeOf({ state, outcome }: Pick<Standing, 'state' | 'ou
   return badge(tone, short ?? word, drawing);
 }
 
-/** `2 of 3`: calls that were made, and how many there may be. */
 export function callsOf(attempts: number, most: number): Html {
   return html`${figure(attempts)} of ${figure(most)}`;
 }

@@ -102,7 +102,6 @@ function callStep({ campaign, recipient }: CalleeRow, { attempt, facts }: Callee
   };
 }
 
-/** `Call 2: answered`. */
 export function callTitle({ number, disposition, state }: CalleeCall['attempt']): string {
   const words = { planned: 'planned', posting: 'being sent', open: 'on the line' } as Readonly<Record<string, string>>;
   return `Call ${number}: ${printable(disposition === null ? (words[state] ?? reasonText(state)) : dispositionText(disposition))}`;

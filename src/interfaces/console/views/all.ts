@@ -18,7 +18,6 @@ import { unresolvedView } from './unresolved.ts';
 import { webhooksView } from './webhooks.ts';
 import type { ConsoleFile } from '../core/carry-out.ts';
 
-/** The views by their address. */
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/': campaignsView,
   '/campaigns/:campaign': campaignView,

@@ -72,7 +72,6 @@ function summary({ call, conversationId, startedAt, durationMs, callResult }: Sh
   );
 }
 
-/** The recording above what was said in it; each line leads to its place in the recording. */
 function conversation(shown: ShownCall, reader: string): Html {
   const { campaignId, row, call, isRecorded, turns, startedAt } = shown;
   const path = callPath(campaignId, row, call, '/recording');

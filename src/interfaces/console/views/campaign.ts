@@ -105,14 +105,12 @@ async function columns(request: ViewRequest, view: CampaignView, { measured, wai
   </div>`;
 }
 
-/** Nothing where nobody waits. */
 async function clockPanel({ context, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
   if (status.waiting === 0 || hasEnded(campaign)) return null;
   const strip = await readPart(context, 'hours', { campaign, now });
   return strip === undefined ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(strip, now);
 }
 
-/** Nothing before the first call. */
 function coursePanel({ course }: Measured): Html | null {
   if (course == null) return null;
   const hours = callsByHour(course);

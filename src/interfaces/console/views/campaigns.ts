@@ -33,9 +33,7 @@ const words: Readonly<Record<Show, string>> = { all: 'All', going: 'Active', nee
 /** What is shown of all campaigns: those of one kind, and of these a page. */
 interface Page {
   show: Show;
-  /** In names and ids; empty: nothing is searched for. */
   search: string;
-  /** From 1. */
   number: number;
   counts: Readonly<Record<Show, number>>;
   pages: number;
@@ -43,10 +41,8 @@ interface Page {
   acts: ReadonlyMap<string, LastActs>;
 }
 
-/** What lies before the campaigns of a page, by their ids. */
 type Outlooks = ReadonlyMap<string, ConsoleForecast>;
 
-/** All campaigns, those that need a person first: how each stands, how far it is, and when it ends. */
 export async function campaignsView(request: ViewRequest): Promise<View> {
   const asked = {
     show: shows.find((each) => each === (request.sent?.get('show') ?? request.query('show'))),

@@ -121,7 +121,6 @@ ${fields?.get('numbers') ?? ''}</textarea>
   );
 }
 
-/** What the list says of each number; or why that cannot be said. */
 async function check({ context }: ViewRequest, sent: URLSearchParams): Promise<CheckedNumber[] | string> {
   const { numbers, region } = readNumberFields(sent);
   if (numbers.length === 0) return 'Write a number.';

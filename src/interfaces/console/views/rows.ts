@@ -89,7 +89,6 @@ function titleOf({ search, sort }: Asked): string {
   return `People, ${orders[sort.by]}`;
 }
 
-/** Where those are shown of whom some can be mended. */
 function correctButton(request: ViewRequest, { campaignId }: Campaign, { outcome }: Asked, rejected: number): HtmlValue {
   if (!may(request, 'operate') || rejected === 0 || (outcome !== 'cannot' && outcome !== 'rejected')) return null;
   return linkButton(fixPath(campaignId), `Correct ${plural(rejected, 'row')}…`, '', 'pencil');

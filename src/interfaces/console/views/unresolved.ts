@@ -128,9 +128,7 @@ interface CallInDoubt {
   attempt: DoubtfulRow['calls'][number]['attempt'];
   records: PossibleRecord[];
   name: string;
-  /** `all`: the page of all campaigns, to which a decision leads back; empty: that of the campaign. */
   from: string;
-  /** The person has other calls in doubt. */
   several: boolean;
 }
 
