@@ -57,54 +57,46 @@ function createWebhookGauges(meter: MetricMeter): (webhooks: readonly WebhookWit
   };
 }
 
+type Reading = (figures: CampaignFigures) => number | Readonly<Record<string, number>>;
+
+/** What is shown of each campaign: the gauge, what it says, its value or values, and the label of several. */
+// prettier-ignore
+const figuresShown: readonly (readonly [name: string, description: string, read: Reading, label?: string])[] = [
+  ['campaign_state', 'Whether the campaign is in this state: 1 or 0.', ({ state }) => ({ [state]: 1 }), 'state'],
+  ['planner_reason', 'Whether the planner waits for this: 1 or 0. ready: it would plan a batch.',
+    ({ reason }) => (reason === null ? {} : { [reason]: 1 }), 'reason'],
+  ['calls', 'Calls that have ended, by disposition.', ({ calls }) => calls, 'disposition'],
+  ['recipients', 'Recipients that are done, by outcome.', ({ outcomes }) => outcomes, 'outcome'],
+  ['batches', 'Batches by state.', ({ batches }) => batches, 'state'],
+  ['recipients_waiting', 'Recipients that wait for a call.', ({ waiting }) => waiting],
+  ['calls_open', 'Calls that were requested and have no result yet.', ({ open }) => open],
+  ['calls_allowed', 'Calls that may be on the line now; 0 while nothing is dialled.', ({ allowed }) => allowed],
+  ['callbacks', 'Promises to call people back: open, of those overdue, and unclear.', ({ callbacks }) => callbacks, 'state'],
+  ['results', 'Talks by what they came to.', ({ results }) => results, 'result'],
+  ['goals', 'Talks that came to the goal.', ({ goals }) => goals],
+  ['goals_wanted', 'Goals that end the dialling; 0: nothing does.', ({ goalsWanted }) => goalsWanted ?? 0],
+  ['pilot', 'Whether the pilot is calling, asked (a person decides) or passed: 1 or 0.', ({ pilot }) => pilot, 'state'],
+  ['caller_room', 'Calls that a caller number with limits may begin now.', ({ callerRooms }) => callerRooms, 'phone_number_id'],
+  ['recipients_without_consent', 'Recipients that are done for want of consent, by reason.', ({ unconsented }) => unconsented, 'reason'],
+  ['house_version', 'The version of the house rules that holds; 0: there are none.', ({ houseVersion }) => houseVersion],
+  ['oldest_unknown_seconds', 'Age of the oldest request whose fate is unknown; 0: there is none.', ({ oldestUnknownMs }) => oldestUnknownMs / 1000],
+  ['sweep_lag_seconds', 'For how long an open call has waited for a complete sweep.', ({ sweepLagMs }) => sweepLagMs / 1000],
+  ['unowned_records', 'Records since the round began that belong to no call and may hold a talk.', ({ unownedRecords }) => unownedRecords],
+  ['last_accepted_seconds', 'Since the service last accepted a batch, or the round began.', ({ sinceAcceptedMs }) => sinceAcceptedMs / 1000],
+  ['breaker_open', 'Whether the breaker has paused the campaign: 1 or 0.', ({ breakerOpen }) => (breakerOpen ? 1 : 0)],
+  ['paused_by_itself', 'Whether the campaign has paused by itself, for whatever reason: 1 or 0.', ({ pausedByItself }) => (pausedByItself ? 1 : 0)],
+];
+
 function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
-  const gauge = (name: string, description: string) => new Gauge(meter, `carillon_${name}`, description);
-  const state = gauge('campaign_state', 'Whether the campaign is in this state: 1 or 0.');
-  const reason = gauge('planner_reason', 'Whether the planner waits for this: 1 or 0. ready: it would plan a batch.');
-  const calls = gauge('calls', 'Calls that have ended, by disposition.');
-  const outcomes = gauge('recipients', 'Recipients that are done, by outcome.');
-  const batches = gauge('batches', 'Batches by state.');
-  const waiting = gauge('recipients_waiting', 'Recipients that wait for a call.');
-  const open = gauge('calls_open', 'Calls that were requested and have no result yet.');
-  const allowed = gauge('calls_allowed', 'Calls that may be on the line now; 0 while nothing is dialled.');
-  const callbacks = gauge('callbacks', 'Promises to call people back: open, of those overdue, and unclear.');
-  const results = gauge('results', 'Talks by what they came to.');
-  const goals = gauge('goals', 'Talks that came to the goal.');
-  const wanted = gauge('goals_wanted', 'Goals that end the dialling; 0: nothing does.');
-  const pilot = gauge('pilot', 'Whether the pilot is calling, asked (a person decides) or passed: 1 or 0.');
-  const rooms = gauge('caller_room', 'Calls that a caller number with limits may begin now.');
-  const unconsented = gauge('recipients_without_consent', 'Recipients that are done for want of consent, by reason.');
-  const house = gauge('house_version', 'The version of the house rules that holds; 0: there are none.');
-  const unknown = gauge('oldest_unknown_seconds', 'Age of the oldest request whose fate is unknown; 0: there is none.');
-  const lag = gauge('sweep_lag_seconds', 'For how long an open call has waited for a complete sweep.');
-  const unowned = gauge('unowned_records', 'Records since the round began that belong to no call and may hold a talk.');
-  const accepted = gauge('last_accepted_seconds', 'Since the service last accepted a batch, or the round began.');
-  const breaker = gauge('breaker_open', 'Whether the breaker has paused the campaign: 1 or 0.');
-  const paused = gauge('paused_by_itself', 'Whether the campaign has paused by itself, for whatever reason: 1 or 0.');
+  const gauges = figuresShown.map(([name, description, read, label = '']) => {
+    return { gauge: new Gauge(meter, `carillon_${name}`, description), read, label };
+  });
   return (figures) => {
-    const id = figures.campaignId;
-    state.setEach(id, 'state', { [figures.state]: 1 });
-    reason.setEach(id, 'reason', figures.reason === null ? {} : { [figures.reason]: 1 });
-    calls.setEach(id, 'disposition', figures.calls);
-    outcomes.setEach(id, 'outcome', figures.outcomes);
-    batches.setEach(id, 'state', figures.batches);
-    waiting.set(id, figures.waiting);
-    open.set(id, figures.open);
-    callbacks.setEach(id, 'state', figures.callbacks);
-    results.setEach(id, 'result', figures.results);
-    goals.set(id, figures.goals);
-    wanted.set(id, figures.goalsWanted ?? 0);
-    pilot.setEach(id, 'state', figures.pilot);
-    rooms.setEach(id, 'phone_number_id', figures.callerRooms);
-    unconsented.setEach(id, 'reason', figures.unconsented);
-    house.set(id, figures.houseVersion);
-    allowed.set(id, figures.allowed);
-    unknown.set(id, figures.oldestUnknownMs / 1000);
-    lag.set(id, figures.sweepLagMs / 1000);
-    unowned.set(id, figures.unownedRecords);
-    accepted.set(id, figures.sinceAcceptedMs / 1000);
-    breaker.set(id, figures.breakerOpen ? 1 : 0);
-    paused.set(id, figures.pausedByItself ? 1 : 0);
+    for (const { gauge, read, label } of gauges) {
+      const value = read(figures);
+      if (typeof value === 'number') gauge.set(figures.campaignId, value);
+      else gauge.setEach(figures.campaignId, label, value);
+    }
   };
 }
 
