@@ -9,15 +9,15 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_481,
+  'production lines': 96_473,
   'production files': 826,
-  'test lines': 77_785,
+  'test lines': 77_633,
   'test files': 542,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
   'bytes of activities': 112_194,
   'bytes of workflows': 28_638,
-  'bytes of test': 3_963_836,
+  'bytes of test': 3_955_272,
   'bytes of src/campaign': 175_419,
   'bytes of src/interfaces': 1_094_114,
   'bytes of src/ledger': 807_096,
@@ -28,7 +28,7 @@ export const mostOf = {
   'bytes of src/sandbox': 720_991,
   'bytes of src/service': 153_165,
   'bytes of src/shared': 115_355,
-  'bytes of src/temporal': 115_137,
+  'bytes of src/temporal': 115_041,
   'bytes of src/verify': 165_297,
 };
 

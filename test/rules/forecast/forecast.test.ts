@@ -58,12 +58,6 @@ test('ten calls of a minute over two lines take five minutes', () => {
   });
 });
 
-test('a limit of starts per minute holds in any 60 seconds', () => {
-  const short = course({ answeredMs: 10 * secondMs, unansweredMs: 10 * secondMs });
-  const result = forecast(input({ course: short, linesAt: () => 100, startLimits: perMinute(4) }));
-  expect(result.lastStartAt).toBe(monday + 2 * minuteMs);
-});
-
 test('limits of starts hold in any stretch of their length, and are waited for with no call on the line', () => {
   const short = course({ answeredMs: 10 * secondMs, unansweredMs: 10 * secondMs });
   const startLimits = [
@@ -83,13 +77,6 @@ test('people wait for their window, and the last part of it is left out', () => 
   const long = course({ answeredMs: 25 * minuteMs, unansweredMs: 25 * minuteMs });
   const tuesday = Date.UTC(2026, 0, 6, 14);
   expect(forecast(input({ groups: [east], course: long })).lastFirstStartAt).toBe(tuesday + 50 * minuteMs);
-});
-
-test('at the end first attempts and further ones are lost apart from each other', () => {
-  const failing = course({ answerRate: 0, retries: 1, retryAt: (_retry, endedAt) => endedAt + 5 * minuteMs });
-  // The last start is before 12 minutes: calls at 0, 1, …; the retries come at 6 and take the lines over.
-  const result = forecast(input({ groups: [group(30)], course: failing, endsAt: monday + 22 * minuteMs }));
-  expect(result).toEqual(expect.objectContaining({ calls: 24, neverCalled: 18, cutShort: 0 }));
 });
 
 test('with few lines at first the campaign takes longer', () => {
@@ -282,25 +269,6 @@ test('of further attempts the one that is due first goes first, and of two at on
   });
   expect(ask({ groups: [group(2)], course: uneven }).lastStartAt).toBe(monday + 21 * minuteMs);
   expect(seen).toEqual([monday + minuteMs, monday + 2 * minuteMs]);
-});
-
-test('who waits for a further attempt when the end comes is told as cut short', () => {
-  const again = monday + 30 * minuteMs;
-  const failing = course({ answerRate: 0, retries: 1, retryAt: () => again });
-  const paced = { groups: [group(2)], course: failing, linesAt: () => 2, startLimits: perMinute(1) };
-  expect(ask({ ...paced, endsAt: again + 10 * minuteMs + 30 * secondMs })).toMatchObject({ calls: 3, cutShort: 1 });
-  expect(ask({ ...paced, endsAt: again + 12 * minuteMs })).toMatchObject({ calls: 4, cutShort: 0 });
-});
-
-test('both limits hold: lines in use and starts in a minute', () => {
-  const quick = course({ answeredMs: 20 * secondMs, unansweredMs: 20 * secondMs });
-  // Two lines would do six starts a minute, the limit is five.
-  expect(ask({ groups: [group(10)], course: quick, linesAt: () => 2, startLimits: perMinute(5) })).toMatchObject({
-    lastStartAt: monday + 100 * secondMs,
-  });
-  expect(ask({ groups: [group(10)], course: quick, linesAt: () => 2, startLimits: perMinute(6) })).toMatchObject({
-    lastStartAt: monday + 80 * secondMs,
-  });
 });
 
 test('groups are called in turn by their size, so that none is left to the end', () => {
