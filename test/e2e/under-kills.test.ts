@@ -16,10 +16,10 @@ import { until } from '../support/until.ts';
  * a list of which a sample is called first, and one that rests on consent and has to be answered for.
  */
 
-const adds = 400;
-const [listed, sample] = [600, 60];
+const adds = 240;
+const [listed, sample] = [400, 40];
 /** Of whom there are bundles; four of them share each name. */
-const answeredFor = 32;
+const answeredFor = 24;
 
 /** Ten past one in New York, and near midnight in Kolkata. */
 const epochMs = Date.parse('2026-12-01T18:10:00Z');

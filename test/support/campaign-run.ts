@@ -1,29 +1,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { Selectable } from 'kysely';
+import type { Client } from '@temporalio/client';
 import { campaignWorkflowId } from '../../src/rules/ids.ts';
 import type { CampaignCounters } from '../../workflows/messages.ts';
 import { runCli } from '../../src/interfaces/cli/run-cli.ts';
 import { createTerminal } from '../interfaces/cli/terminal.ts';
-import { readConfig, type Config } from '../../src/shared/config.ts';
+import { readConfig } from '../../src/shared/config.ts';
 import type { CampaignRules } from '../../src/rules/campaign-rules.ts';
 import type { SandboxOptions } from '../../src/sandbox/core/settings/settings.ts';
-import { startSandbox, type RunningSandbox } from '../../src/sandbox/start.ts';
+import { startSandbox } from '../../src/sandbox/start.ts';
 import { readStatus } from '../../src/ledger/campaign/campaign-status.ts';
 import { findCampaign } from '../../src/ledger/rows/campaigns.ts';
 import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
-import type { Database } from '../../src/ledger/schema.ts';
 import type { TemporalTarget } from '../../src/temporal/connection.ts';
 import { startCampaign } from '../../src/temporal/start-campaign.ts';
 import { buildRules, minuteMs, type RulesChanges } from './campaign-rules.ts';
 import { plantList, type PlantedList } from './planted-list.ts';
-import { startWay, type Way } from '../world/way.ts';
+import { startWay } from '../world/way.ts';
 import { patienceMs, until, within } from './until.ts';
 import { spawnWorker, type WorkerProcess } from './worker-process.ts';
-import type { Store } from '../../src/ledger/tx.ts';
 
 /** Service milliseconds per real one: a call of a minute takes 0.2 s. */
 const defaultSpeed = 300;
@@ -46,46 +43,7 @@ export interface RunOptions {
 }
 
 /** A campaign with everything around it: service, database, ways that can be blocked, and worker processes. */
-export interface CampaignRun {
-  readonly id: string;
-  readonly sandbox: RunningSandbox;
-  readonly store: Store;
-  readonly client: Client;
-  readonly list: PlantedList;
-  readonly apiKey: string;
-  /** Between the workers and the service, and between the workers and Temporal. */
-  readonly toService: Way;
-  readonly toTemporal: Way;
-  readonly workers: WorkerProcess[];
-  readonly config: Config;
-  /** The environment of its processes. */
-  readonly settings: Readonly<Record<string, string>>;
-  readonly folder: string;
-  readonly sqlitePath: string;
-  /** Starts one more worker process. */
-  startWorker(settings?: Record<string, string>): WorkerProcess;
-  /** Imports the list and starts the workflow. */
-  start(): Promise<void>;
-  /** Imports another list into the same database as a campaign of its own, and starts it. */
-  startAnother(id: string, list: PlantedList): Promise<void>;
-  /** Runs one command line over its database, in this process: to start a program for each costs a second of computing. */
-  command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** Its workflow. */
-  readonly handle: WorkflowHandle;
-  /** The batch that has come to a gate: its number, and its request. */
-  met(gate: string): Promise<{ n: number; requestId: string }>;
-  /** Numbers that the service has called, and requests of the campaign that have come to it. */
-  called(): string[];
-  requests(): string[];
-  /** Requests of which the ledger says that their answer was lost, or says nothing. */
-  unanswered(): Promise<string[]>;
-  batch(n: number): Promise<Selectable<Database['batches']> | undefined>;
-  untilBatch(n: number, states: readonly string[]): Promise<Selectable<Database['batches']>>;
-  untilEnd(campaignId?: string): Promise<CampaignCounters>;
-  /** For the message of a test that fails. */
-  describe(): Promise<string>;
-  close(): Promise<void>;
-}
+export type CampaignRun = Awaited<ReturnType<typeof prepareRun>>;
 
 function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
   const { list } = buildRules();
@@ -136,7 +94,7 @@ const limits = {
   CARILLON_LOG_LEVEL: 'trace',
 };
 
-export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
+async function prepareRun(options: RunOptions) {
   const { id, temporal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'carillon-e2e-'));
   const sqlitePath = join(folder, 'ledger.db');
@@ -148,6 +106,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     apiKeys: [apiKey],
     ...options.sandbox,
   });
+  // Between the workers and the service, and between the workers and Temporal.
   const toService = await startWay(sandbox.port);
   const toTemporal = await startWay(Number(temporal.server.address.split(':')[1]));
   const list = plantList(options.seed, options.recipients ?? 24, options.fates);
@@ -167,6 +126,7 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
   const handle = temporal.client.workflow.getHandle(campaignWorkflowId(id, 1));
   const batch = (n: number) => store.db.selectFrom('batches').selectAll().where('batch_id', '=', `${id}/1/${n}`).executeTakeFirst();
 
+  /** Imports a list and starts its campaign. */
   const startList = async (campaignId: string, { columns, rows }: PlantedList): Promise<void> => {
     const rules = rulesOf(options, columns);
     const now = sandbox.clock.now();
@@ -178,7 +138,29 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     await startCampaign({ config, store, client: temporal.client, now }, campaignId);
   };
 
-  const run: CampaignRun = {
+  /** For the message of a test that fails. */
+  const describe = async (): Promise<string> => {
+    const campaign = await findCampaign(store.db, id);
+    const status = campaign === undefined ? null : await readStatus(store.db, campaign);
+    const batches = await store.db
+      .selectFrom('batches')
+      .select(['n', 'state', 'posts', 'reason', 'accepted_by', 'size'])
+      .where('campaign_id', '=', id)
+      .execute();
+    const pending = await handle.describe().then(
+      ({ raw }) => JSON.stringify(raw.pendingActivities),
+      (error: Error) => error.message,
+    );
+    return [
+      `campaign: ${campaign?.state} ${campaign?.stateReason ?? ''}`,
+      `status: ${JSON.stringify(status)}`,
+      `batches: ${JSON.stringify(batches)}`,
+      `pending: ${pending}`,
+      ...workers.map((worker) => `worker ${worker.pid}, ended: ${worker.hasEnded()}: …${worker.output().slice(-3000)}`),
+    ].join('\n');
+  };
+
+  return {
     id,
     sandbox,
     store,
@@ -189,66 +171,54 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
     toTemporal,
     workers,
     config,
+    /** The environment of its processes. */
     settings,
     folder,
     sqlitePath,
-    startWorker: (more = {}) => {
+    /** Its workflow. */
+    handle,
+    describe,
+    batch,
+    startWorker: (more: Record<string, string> = {}): WorkerProcess => {
       const worker = spawnWorker({ ...settings, ...more });
       workers.push(worker);
       return worker;
     },
     start: () => startList(id, list),
+    /** Another list in the same database, as a campaign of its own. */
     startAnother: startList,
-    command: async (...args) => {
+    /** Runs one command line over its database, in this process: to start a program for each costs a second of computing. */
+    command: async (...args: string[]) => {
       const io = createTerminal({ env: settings, now: Date.now });
       return { code: await runCli(args, io), ...io.written() };
     },
-    handle,
-    met: async (gate) => {
+    /** The batch that has come to a gate: its number, and its request. */
+    met: async (gate: string) => {
       const info = await sandbox.gates.waitUntilReached(gate, patienceMs);
-      if (info?.requestId == null) throw new Error(`no batch came\n${await run.describe()}`);
+      if (info?.requestId == null) throw new Error(`no batch came\n${await describe()}`);
       return { n: Number(info.requestId.split('/').at(-2)), requestId: info.requestId };
     },
+    /** Numbers that the service has called, and requests of the campaign that have come to it. */
     called: () => sandbox.calls().map(({ to }) => to),
     requests: () => sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${id}/`) ? [requestId] : [])),
+    /** Requests of which the ledger says that their answer was lost, or says nothing. */
     unanswered: async () => {
       const posts = await store.db.selectFrom('posts').selectAll().execute();
       return posts.flatMap((post) => ((post.verdict ?? 'unknown') === 'unknown' ? [`${post.batch_id}/${post.k}`] : []));
     },
-    batch,
-    untilBatch: (n, states) =>
+    untilBatch: (n: number, states: readonly string[]) =>
       until(`batch ${n} of ${id} is ${states.join(' or ')}`, async () => {
         const row = await batch(n);
         return row !== undefined && states.includes(row.state) ? row : undefined;
       }),
-    untilEnd: async (campaignId = id) => {
+    untilEnd: async (campaignId = id): Promise<CampaignCounters> => {
       const { workflow } = temporal.client;
       try {
         const result = workflow.getHandle(campaignWorkflowId(campaignId, 1)).result();
         return (await within(`campaign ${campaignId} ends`, result)) as CampaignCounters;
       } catch (error) {
-        throw new Error(`${(error as Error).message}\n${await run.describe()}`, { cause: error });
+        throw new Error(`${(error as Error).message}\n${await describe()}`, { cause: error });
       }
-    },
-    describe: async () => {
-      const campaign = await findCampaign(store.db, id);
-      const status = campaign === undefined ? null : await readStatus(store.db, campaign);
-      const batches = await store.db
-        .selectFrom('batches')
-        .select(['n', 'state', 'posts', 'reason', 'accepted_by', 'size'])
-        .where('campaign_id', '=', id)
-        .execute();
-      const pending = await handle.describe().then(
-        ({ raw }) => JSON.stringify(raw.pendingActivities),
-        (error: Error) => error.message,
-      );
-      return [
-        `campaign: ${campaign?.state} ${campaign?.stateReason ?? ''}`,
-        `status: ${JSON.stringify(status)}`,
-        `batches: ${JSON.stringify(batches)}`,
-        `pending: ${pending}`,
-        ...workers.map((worker) => `worker ${worker.pid}, ended: ${worker.hasEnded()}: …${worker.output().slice(-3000)}`),
-      ].join('\n');
     },
     close: async () => {
       toTemporal.drop();
@@ -260,7 +230,6 @@ export async function prepareRun(options: RunOptions): Promise<CampaignRun> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-  return run;
 }
 
 /** Prepares a run, does the work and cleans up, whatever comes of it. */
