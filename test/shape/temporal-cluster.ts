@@ -9,20 +9,6 @@ import { spawnServer, type ServerProcess } from '../../src/temporal/server-proce
 import { until } from '../support/until.ts';
 import { setUpSchema, type ServerPrograms } from './server-programs.ts';
 
-export interface TemporalNode {
-  readonly port: number;
-  kill(): Promise<void>;
-  /** Starts it again on its ports, and waits until it serves. */
-  start(): Promise<void>;
-}
-
-/** Temporal as in production: several server processes on one PostgreSQL, each with all four services. */
-export interface TemporalCluster {
-  readonly nodes: readonly TemporalNode[];
-  readonly namespace: string;
-  stop(): Promise<void>;
-}
-
 interface ClusterInput {
   programs: ServerPrograms;
   /** Connection string of a PostgreSQL server that may create databases. */
@@ -39,8 +25,11 @@ const dynamicConfig = `history.transferProcessorMaxPollRPS: [{ value: 200 }]
 history.timerProcessorMaxPollRPS: [{ value: 200 }]
 `;
 
-/** Sets up the databases and starts the server processes, one after the other. What was started ends when it fails. */
-export async function startTemporalCluster(input: ClusterInput): Promise<TemporalCluster> {
+/**
+ * Temporal as in production: several server processes on one PostgreSQL, each with all four services. Sets up the databases and starts one
+ * after the other. What was started ends when it fails.
+ */
+export async function startTemporalCluster(input: ClusterInput) {
   const { hostname, port, username, password } = new URL(input.postgresUrl);
   const sql = {
     SQL_PLUGIN: 'postgres12',
@@ -66,7 +55,7 @@ export async function startTemporalCluster(input: ClusterInput): Promise<Tempora
     DYNAMIC_CONFIG_FILE_PATH: configPath,
     LOG_LEVEL: 'error',
   };
-  const nodes: TemporalNode[] = [];
+  const nodes: Awaited<ReturnType<typeof makeNode>>[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(nodes.map((node) => node.kill()));
   };
@@ -83,7 +72,7 @@ export async function startTemporalCluster(input: ClusterInput): Promise<Tempora
   return { nodes, namespace, stop };
 }
 
-async function makeNode(program: string, settings: Record<string, string>): Promise<TemporalNode> {
+async function makeNode(program: string, settings: Record<string, string>) {
   const ports = await pickLowPorts(2 * services.length + 1);
   const [http = 0, ...others] = ports;
   const own = Object.fromEntries(
@@ -96,12 +85,13 @@ async function makeNode(program: string, settings: Record<string, string>): Prom
   let server: ServerProcess | undefined;
   return {
     port,
-    start: async () => {
+    /** Also again, on its ports; waits until it serves. */
+    start: async (): Promise<void> => {
       const env = { ...settings, ...own, FRONTEND_HTTP_PORT: String(http) };
       server = await spawnServer(program, ['--allow-no-auth', 'start'], () => {}, env);
       await untilServing(server, port);
     },
-    kill: async () => {
+    kill: async (): Promise<void> => {
       server?.kill();
       await server?.ended;
     },

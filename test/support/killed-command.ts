@@ -8,15 +8,10 @@ export const lostRequests = [
 ];
 
 /** A command that runs on, and is begun again with the same settings whenever it is killed. */
-export interface KilledCommand {
-  begin(): Promise<void>;
-  /** SIGKILL, wherever it is, and at once another one. */
-  killAndBegin(): Promise<void>;
-  end(): Promise<void>;
-}
+export type KilledCommand = ReturnType<typeof killedCommand>;
 
 /** `ready` is what it writes as soon as it works. */
-export function killedCommand(settings: Record<string, string>, args: readonly string[], ready: string): KilledCommand {
+export function killedCommand(settings: Record<string, string>, args: readonly string[], ready: string) {
   let running: WorkerProcess | null = null;
   const begin = async () => {
     const one = spawnWorker(settings, args);
@@ -29,5 +24,7 @@ export function killedCommand(settings: Record<string, string>, args: readonly s
   // Whoever asks while it is begun again has it killed once more.
   let turn = Promise.resolve();
   const end = async () => running?.kill();
-  return { begin, end, killAndBegin: () => (turn = turn.then(end).then(begin)) };
+  /** SIGKILL, wherever it is, and at once another one. */
+  const killAndBegin = () => (turn = turn.then(end).then(begin));
+  return { begin, end, killAndBegin };
 }

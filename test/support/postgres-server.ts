@@ -12,36 +12,7 @@ import { pickFreePorts } from '../../src/temporal/server-process.ts';
 import { until } from './until.ts';
 
 /** A PostgreSQL server of the tests' own, on a free port and in a temporary folder. */
-export interface PostgresServer {
-  /** Makes a database and answers its connection string. */
-  createDatabase(name: string): Promise<string>;
-  /** Connection string of the database that is there from the beginning. */
-  url: string;
-  /** Copies the data while the server goes on; answers what puts that copy in their place, and all that the archive has beside it. */
-  backUp(): Promise<() => Promise<void>>;
-  /** Ends every connection and starts again on the same port and data. */
-  restart(whileDown?: () => Promise<void>): Promise<void>;
-  /**
-   * SIGKILL; then it recovers on the same port and data. What a transaction without `synchronous_commit` has committed at last is lost,
-   * as the server is started without it.
-   */
-  crash(): Promise<void>;
-  /** Makes a hot standby of this server from a copy of its data. */
-  startStandby(): Promise<Standby>;
-  /** With its standbys. */
-  stop(): Promise<void>;
-}
-
-/** Follows its primary, and may be read. */
-export interface Standby {
-  port: number;
-  /** Whether it has all that the primary had committed by now. */
-  hasAll(): Promise<boolean>;
-  /** From now on nothing of its primary comes any more. */
-  fallBehind(): Promise<void>;
-  /** Makes it a server that may write. */
-  promote(): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgresServer>>;
 
 const run = promisify(execFile);
 
@@ -114,7 +85,7 @@ export async function createDatabase(serverUrl: string, name: string, template =
 }
 
 /** A server of this file's own, for tests that stop it; the rest share one (see test-stores.ts). With an archive it can be backed up. */
-export async function startPostgresServer({ hasArchive = false } = {}): Promise<PostgresServer> {
+export async function startPostgresServer({ hasArchive = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-postgres-'));
   const user = await findUser();
   let programs = findPrograms();
@@ -196,8 +167,10 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
     }
   }
   return {
+    /** Connection string of the database that is there from the beginning. */
     url: urlOf('postgres'),
-    backUp: async () => {
+    /** Copies the data while the server goes on; answers what puts that copy in their place, and all that the archive has beside it. */
+    backUp: async (): Promise<() => Promise<void>> => {
       const base = join(folder, 'base');
       await copyTo(base);
       return async () => {
@@ -210,7 +183,9 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
         await until('the archive is played to its end', async () => !(await isRecovering(urlOf('postgres'))));
       };
     },
-    createDatabase: (name) => createDatabase(urlOf('postgres'), name),
+    /** Makes a database and answers its connection string. */
+    createDatabase: (name: string) => createDatabase(urlOf('postgres'), name),
+    /** Makes a hot standby of this server from a copy of its data: it follows its primary, and may be read. */
     startStandby: async () => {
       const copy = join(folder, `standby-${standbys.length}`);
       await copyTo(copy);
@@ -223,24 +198,29 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
       const url = urlOf('postgres', at);
       return {
         port: at,
+        /** Whether it has all that the primary had committed by now. */
         hasAll: async () => {
           const written = await ask(urlOf('postgres'), 'select pg_current_wal_insert_lsn()::text');
           return (await ask(url, `select pg_last_wal_replay_lsn() >= '${String(written)}'`)) === true;
         },
+        /** From now on nothing of its primary comes any more. */
         fallBehind: async () => {
           await ask(url, `alter system set primary_conninfo = ''`, 'select pg_reload_conf()');
           await until('nothing is received any more', async () => (await ask(url, 'select count(*)::int from pg_stat_wal_receiver')) === 0);
         },
+        /** Makes it a server that may write. */
         promote: async () => {
           await ask(url, 'select pg_promote()');
         },
       };
     },
-    restart: async (whileDown = async () => {}) => {
+    /** Ends every connection and starts again on the same port and data. */
+    restart: async (whileDown: () => Promise<void> = async () => {}) => {
       await end();
       await whileDown();
       await start();
     },
+    /** SIGKILL; then it recovers on the same port and data. What was committed at last is lost: it does not wait for the disk. */
     crash: async () => {
       const child = server;
       if (child === undefined) return;
@@ -255,6 +235,7 @@ export async function startPostgresServer({ hasArchive = false } = {}): Promise<
         ),
       );
     },
+    /** With its standbys. */
     stop: async () => {
       for (const child of [...standbys, server]) await end(child);
       process.off('exit', killWithUs);

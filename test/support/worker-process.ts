@@ -6,21 +6,7 @@ import { until } from './until.ts';
 const run = promisify(execFile);
 
 /** A command in a process of its own, from the build: a worker, or a sandbox. */
-export interface WorkerProcess {
-  readonly pid: number;
-  /** Everything that it has written so far. */
-  output(): string;
-  /** How it ended. */
-  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  hasEnded(): boolean;
-  /** SIGKILL, and waits until it is gone. */
-  kill(): Promise<void>;
-  /** SIGSTOP, and waits until it stands still: it does nothing more until it is thawed or killed. */
-  freeze(): Promise<void>;
-  /** SIGCONT. */
-  thaw(): void;
-  terminate(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-}
+export type WorkerProcess = ReturnType<typeof spawnWorker>;
 
 /** None outlives this process. */
 const running = new Set<ChildProcess>();
@@ -50,7 +36,7 @@ export async function runCommand(
 }
 
 /** Starts `carillon worker`, or another command that runs on, with these settings and no others; of the build, or of another one. */
-export function spawnWorker(settings: Record<string, string>, args: readonly string[] = ['worker'], from = program): WorkerProcess {
+export function spawnWorker(settings: Record<string, string>, args: readonly string[] = ['worker'], from = program) {
   const child = spawn(process.execPath, [from, ...args], {
     env: environmentWith(settings),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,21 +59,26 @@ export function spawnWorker(settings: Record<string, string>, args: readonly str
   });
   return {
     pid: child.pid ?? 0,
+    /** Everything that it has written so far. */
     output: () => written,
+    /** How it ended. */
     ended,
     hasEnded: () => over,
-    kill: async () => {
+    /** SIGKILL, and waits until it is gone. */
+    kill: async (): Promise<void> => {
       child.kill('SIGKILL');
       await ended;
     },
-    freeze: async () => {
+    /** SIGSTOP, and waits until it stands still: it does nothing more until it is thawed or killed. */
+    freeze: async (): Promise<void> => {
       child.kill('SIGSTOP');
       await until('the worker stands still', async () => {
         const { stdout } = await run('ps', ['-o', 'state=', '-p', String(child.pid)]);
         return stdout.trim().startsWith('T');
       });
     },
-    thaw: () => {
+    /** SIGCONT. */
+    thaw: (): void => {
       child.kill('SIGCONT');
     },
     terminate: () => {

@@ -3,34 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A way to servers on 127.0.0.1 that fails as networks do, or is blocked at exact moments. Each fault lasts until the way is healed. */
-export interface Way {
-  readonly port: number;
-  /** New connections go to this server alone. */
-  leadTo(targetPort: number): void;
-  /** Keeps back for ever, whole, the nth connection from now whose first bytes are these. Resolves when it is there. */
-  holdBack(firstBytes: string, nth?: number): Promise<void>;
-  /** Breaks the connection of the nth piece from now that has these bytes, instead of handing back what is answered. Resolves then. */
-  loseAnswer(bytes: string, nth?: number): Promise<void>;
-  /** Everything is so many milliseconds later, in both directions. */
-  delay(ms: number): void;
-  /** Each connection, also a new one, is cut when so many more bytes have come back from the server. */
-  cutAfter(bytes: number): void;
-  /** Ends every connection there is with a reset. New ones go through. */
-  reset(): void;
-  /** Connections that there are, or are made, stand, and nothing comes through, not even their end. */
-  partition(): void;
-  /** Nothing that clients send goes on, for ever; what is on its way back to them still comes. */
-  mute(): void;
-  /** Connections that there are stay silent for ever, as when a firewall has lost its table. New ones go through. */
-  forget(): void;
-  /** Cuts every connection there is, held ones included; new ones go through. */
-  drop(): void;
-  /** Cuts every connection and closes the port. */
-  refuse(): Promise<void>;
-  /** Ends the fault: what was kept back comes through, and a closed port opens again. */
-  heal(): Promise<void>;
-  close(): Promise<void>;
-}
+export type Way = Awaited<ReturnType<typeof startWay>>;
 
 interface Pair {
   client: Socket;
@@ -49,7 +22,7 @@ interface Wanted {
 }
 
 /** Of several servers each connection gets the next one that takes it. */
-export async function startWay(...targetPorts: number[]): Promise<Way> {
+export async function startWay(...targetPorts: number[]) {
   const pairs = new Set<Pair>();
   let [turn, delayMs, cutBytes, isMute] = [0, 0, Infinity, false];
   let open: Promise<void> = Promise.resolve();
@@ -138,35 +111,47 @@ export async function startWay(...targetPorts: number[]): Promise<Way> {
   const port = address !== null && typeof address === 'object' ? address.port : 0;
   return {
     port,
-    leadTo: (targetPort) => {
+    /** New connections go to this server alone. */
+    leadTo: (targetPort: number) => {
       targetPorts = [targetPort];
     },
-    holdBack: (bytes, nth = 1) => new Promise((tell) => (held = { bytes, left: nth, tell })),
-    loseAnswer: (bytes, nth = 1) => new Promise((tell) => (lost = { bytes, left: nth, tell })),
-    delay: (ms) => {
+    /** Keeps back for ever, whole, the nth connection from now whose first bytes are these. Resolves when it is there. */
+    holdBack: (bytes: string, nth = 1) => new Promise<void>((tell) => (held = { bytes, left: nth, tell })),
+    /** Breaks the connection of the nth piece from now that has these bytes, instead of handing back what is answered. Resolves then. */
+    loseAnswer: (bytes: string, nth = 1) => new Promise<void>((tell) => (lost = { bytes, left: nth, tell })),
+    /** Everything is so many milliseconds later, in both directions. */
+    delay: (ms: number) => {
       delayMs = ms;
     },
-    cutAfter: (bytes) => {
+    /** Each connection, also a new one, is cut when so many more bytes have come back from the server. */
+    cutAfter: (bytes: number) => {
       cutBytes = bytes;
       for (const pair of pairs) pair.left = bytes;
     },
+    /** Ends every connection there is with a reset. New ones go through. */
     reset: () => {
       for (const { client, upstream } of pairs) for (const socket of [client, upstream]) socket.resetAndDestroy();
     },
+    /** Connections that there are, or are made, stand, and nothing comes through, not even their end. */
     partition: () => {
       open = new Promise((resolve) => (letThrough = resolve));
     },
+    /** Nothing that clients send goes on, for ever; what is on its way back to them still comes. */
     mute: () => {
       isMute = true;
     },
+    /** Connections that there are stay silent for ever, as when a firewall has lost its table. New ones go through. */
     forget: () => {
       for (const pair of pairs) pair.silent = true;
     },
+    /** Cuts every connection there is, held ones included; new ones go through. */
     drop: () => {
       cutAll();
       endFaults();
     },
+    /** Cuts every connection and closes the port. */
     refuse: shut,
+    /** Ends the fault: what was kept back comes through, and a closed port opens again. */
     heal: async () => {
       endFaults();
       if (!server.listening) server = await listen(port);
