@@ -18,16 +18,7 @@ export interface Case {
 }
 
 export function describeCase({ scenario, operation, what, intervention }: Case): string {
-  const { step, nth, strike, statement, clockByMs, beside } = intervention;
-  const { act, sending, lateMs, inside, stallsAt, struck } = beside ?? {};
-  const late = lateMs === undefined ? '' : ` ${lateMs / 1000} s later`;
-  const second =
-    act === undefined
-      ? []
-      : [
-          `${act}${sending === undefined ? '' : ` by the API, sent ${sending},`} ${inside === true ? 'within it' : 'before it'}${late}${struck === undefined ? '' : `, ${struck.strike}`}${stallsAt === undefined ? '' : `, at its effect ${stallsAt + 1} stands still until the operation is over`}`,
-        ];
-  return `${scenario.name}, operation ${step} (${operation}), effect ${nth + 1} (${what}): ${[...second, ...(clockByMs === undefined ? [] : [nameStep(clockByMs) ?? 'clock set']), ...(strike === undefined ? [] : [statement === undefined ? strike : `${strike} at statement ${statement}`])].join(', then it ')}`;
+  return `${scenario.name}, ${operation} (${what}): ${JSON.stringify(intervention)}`;
 }
 
 /** Longer than a POST may begin late, and than a sweep keeps its lease. */

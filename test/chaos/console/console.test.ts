@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { actsOfPersons, actsThatEnd, type Intervention } from '../acts.ts';
 import { planOf } from '../draw-weave.ts';
+import { isFull } from '../../support/depth.ts';
 import { judge } from '../../world/judge/judge.ts';
 import { gatherEnding } from '../gather.ts';
 import { type Place, openPlace } from '../places.ts';
@@ -24,8 +25,8 @@ function triesOf({ person }: Ending): string[] {
 
 test('each act of a person through the API is done once, however often and by whomever it is sent', async () => {
   const place = await openPlace('sqlite');
-  for (const act of [...actsOfPersons, ...actsThatEnd])
-    for (const sending of sendings) {
+  for (const [index, act] of [...actsOfPersons, ...actsThatEnd].entries())
+    for (const sending of isFull ? sendings : [sendings[0], sendings[1 + (index % (sendings.length - 1))] ?? 'twice']) {
       const ending = await play(place, { act, sending });
       expect(judge(gatherEnding(ending)), `${act}, sent ${sending}`).toEqual([]);
       const tries = triesOf(ending);
