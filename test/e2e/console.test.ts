@@ -32,120 +32,6 @@ async function inWindow(work: (window: TestWindow) => Promise<void>): Promise<vo
   }
 }
 
-/** Presses a link and the button of the form behind it. */
-async function act(page: Page, link: RegExp, button: RegExp): Promise<void> {
-  await page.getByRole('link', { name: link }).first().click();
-  await page.getByRole('button', { name: button }).click();
-}
-
-browserTest(
-  'a campaign is made from an upload, checked, rehearsed, started, paused, steered, decided about and handed on without a shell',
-  () =>
-    inWindow(async ({ page }) => {
-      const world = newWorld();
-      const rows = 60;
-      const areas = [212, 312, 310];
-      const numbers = Array.from({ length: rows }, (_, n) => `+1${areas[n % 3]}555${String(130 + Math.floor(n / 3)).padStart(4, '0')}`);
-      // Of the first batch nobody will ever know whether it arrived: its connection is cut, and no record shows it.
-      world.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } });
-
-      // Signed in with a link, as `carillon dev` prints it.
-      await page.goto(`${origin}/sign-in?to=/new#token=${token}`);
-      await page.getByLabel(/Your list/).setInputFiles(listOf(numbers));
-      // The page opens as soon as the list is there, and saves what is changed without a button.
-      const sum = page.getByRole('complementary', { name: 'What would happen' });
-      await sum.getByText(`of ${rows} can be called`).waitFor();
-      await sum.getByText(String(rows - 1), { exact: true }).waitFor();
-      const cell = page.getByLabel('New value of phone in row 1', { exact: true });
-      await cell.fill(numbers[0] ?? '');
-      await cell.press('Tab');
-      await page.getByLabel('Agent', { exact: true }).selectOption('agent_reminders');
-      await sum.getByText(String(rows), { exact: true }).waitFor();
-      await page.getByLabel(/Main line/).check();
-      await page.getByLabel('Opening line').fill('Hello , a reminder of your appointment.');
-      await page.getByLabel('Opening line').press('Home');
-      for (const _ of 'Hello ') await page.keyboard.press('ArrowRight');
-      await page.getByRole('button', { name: 'name', exact: true }).click();
-      await page.getByText('Hello Guest 2, a reminder').waitFor();
-      await page.getByLabel('As long as the law allows').check();
-      await page.getByLabel('Call at most').fill('5');
-      await page.getByLabel('Try each person up to').fill('1');
-      await page.getByLabel('Never call a number more than').fill('');
-      await page.getByLabel('Within this time').selectOption('');
-      await page.getByLabel('Id of the campaign').fill('No id');
-      await page.getByLabel('Name', { exact: true }).fill('Guests');
-      await page.getByRole('heading', { name: 'Guests', level: 1 }).waitFor();
-      await page.locator('[id="id"][aria-invalid="true"]').fill(world.id);
-      await page.getByRole('button', { name: 'Rehearse' }).click();
-      await page.getByText('The campaign went as it should.').waitFor();
-      const rehearsed = await page.content();
-      expect(rehearsed).toContain(`${rows} of ${rows}`);
-      expect(rehearsed).not.toMatch(/\+1212555/);
-      await page.getByRole('link', { name: 'Back to check and start' }).click();
-      await page.getByRole('link', { name: 'Report' }).waitFor();
-      await page.getByRole('button', { name: `Start calling ${rows} people` }).click();
-      await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
-
-      await page.getByRole('link', { name: 'Activity', exact: true }).click();
-      await page
-        .getByText(/^No usable answer/)
-        .first()
-        .waitFor();
-      await page.getByRole('link', { name: 'Overview' }).click();
-      await act(page, /^Pause/, /^Pause/);
-      await page.getByText(`${world.id} is paused`).waitFor();
-      await page.getByLabel('More actions').click();
-      await page.getByRole('link', { name: 'Change limits…' }).click();
-      await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('40');
-      await page.getByRole('button', { name: 'Change', exact: true }).click();
-      await page.getByText('From the next batch on: concurrent calls: 40').waitFor();
-      await act(page, /^Resume/, /^Resume/);
-      await page.getByText(`${world.id} is running again.`).waitFor();
-
-      // One who rang the front desk is taken off, if nobody has called them yet, and put on the do-not-call list in any case.
-      await page.goto(`${origin}/campaigns/${world.id}/rows/${rows}`);
-      await page.getByRole('link', { name: 'Do not call this number' }).click();
-      await page.getByRole('button', { name: 'Do not call this number' }).click();
-
-      await page.goto(`${origin}/campaigns/${world.id}`);
-      const results = page.getByRole('link', { name: 'Download results' });
-      await until('the campaign ends on the open page', async () => (await results.count()) > 0);
-
-      // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
-      const called = () => new Set(world.sandbox.calls().flatMap(({ to }) => (numbers.includes(to) ? [to] : []))).size;
-      const before = called();
-      await page.getByRole('link', { name: 'Decide' }).click();
-      await act(page, /^Call 5 again/, /^Call 5 people again/);
-      await page.getByText('5 people called again').waitFor();
-      await page.goto(`${origin}/campaigns/${world.id}`);
-      await until('they have been called', () => called() === before + 5);
-      await results.waitFor();
-      expect(await page.getByRole('link', { name: 'Decide' }).count()).toBe(0);
-
-      // Somebody who was reached: what was said, beside its recording.
-      await page
-        .getByRole('navigation', { name: 'Campaign' })
-        .getByRole('link', { name: /^People/ })
-        .click();
-      await page
-        .getByRole('navigation', { name: 'Filter by status' })
-        .getByRole('link', { name: /^Reached/ })
-        .click();
-      await page.locator('tbody').getByRole('link').first().click();
-      await page.getByRole('link', { name: 'Listen and read' }).first().click();
-      await page.getByRole('heading', { name: 'Recording and transcript' }).waitFor();
-      expect(await page.locator('.talk li').count()).toBeGreaterThan(1);
-      expect(await page.locator('audio#recording').count()).toBe(1);
-
-      await page.goto(`${origin}/campaigns/${world.id}/results`);
-      const [csv] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /CSV/ }).first().click()]);
-      expect(csv.suggestedFilename()).toMatch(/\.csv$/);
-      const [html] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download the report' }).click()]);
-      expect(html.suggestedFilename()).toMatch(/\.html$/);
-      expect(await world.run('verify', world.id)).toMatchObject(proven);
-    }),
-);
-
 /** Whether the element with the focus shows that it has it, by its outline, its shadow, or those of what is drawn around it. */
 const focusShown = `(() => {
   const at = document.activeElement;
@@ -197,101 +83,153 @@ class Keyboard {
   }
 }
 
-browserTest('a campaign is made, mended, started, paused, looked into, handed on and cancelled with the keyboard alone', () =>
-  inWindow(async ({ page }) => {
-    const world = newWorld();
-    const rows = 12;
-    const numbers = Array.from({ length: rows }, (_, n) => `+1415555${String(100 + n).padStart(4, '0')}`);
-    const keys = new Keyboard(page);
-    const link = (name: RegExp | string) => page.getByRole('link', { name });
-    const button = (name: RegExp | string) => page.getByRole('button', { name });
+browserTest(
+  'a campaign is made, mended, started, paused and looked into with the keyboard alone; rehearsed, steered, decided about and handed on with the mouse',
+  () =>
+    inWindow(async ({ page }) => {
+      const world = newWorld();
+      const rows = 60;
+      const areas = [212, 312, 310];
+      const numbers = Array.from({ length: rows }, (_, n) => `+1${areas[n % 3]}555${String(130 + Math.floor(n / 3)).padStart(4, '0')}`);
+      const keys = new Keyboard(page);
+      const link = (name: RegExp | string) => page.getByRole('link', { name });
+      const button = (name: RegExp | string) => page.getByRole('button', { name });
+      const calls = () => world.sandbox.calls().filter(({ to }) => numbers.includes(to));
+      const called = () => new Set(calls().map(({ to }) => to)).size;
+      // Of the first batch nobody will ever know whether it arrived: its connection is cut, and no record shows it.
+      world.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } });
 
-    await page.goto(`${origin}/sign-in`);
-    await keys.write(page.getByLabel('Token'), token);
-    await keys.press(button('Sign in'));
-    await keys.press(link(/^New campaign|from a list|Upload/));
-    const chosen = page.waitForEvent('filechooser');
-    await keys.press(page.getByLabel(/Your list/));
-    await (await chosen).setFiles(listOf(numbers));
+      await page.goto(`${origin}/sign-in`);
+      await keys.write(page.getByLabel('Token'), token);
+      await keys.press(button('Sign in'));
+      await keys.press(link(/^New campaign|from a list|Upload/));
+      const chosen = page.waitForEvent('filechooser');
+      await keys.press(page.getByLabel(/Your list/));
+      await (await chosen).setFiles(listOf(numbers));
+      // The page opens as soon as the list is there, and saves what is changed without a button.
+      const sum = page.getByRole('complementary', { name: 'What would happen' });
+      await sum.getByText(`of ${rows} can be called`).waitFor();
+      await sum.getByText(String(rows - 1), { exact: true }).waitFor();
+      await keys.write(page.getByLabel('New value of phone in row 1', { exact: true }), numbers[0] ?? '');
+      const agent = page.getByLabel('Agent', { exact: true });
+      await keys.choose(agent, async () => (await agent.inputValue()) === 'agent_reminders');
+      await sum.getByText(String(rows), { exact: true }).first().waitFor();
+      await keys.press(page.getByLabel(/Main line/), 'Space');
+      await keys.write(page.getByLabel('Opening line'), 'Hello , a reminder of your appointment.');
+      // The column is put where the line was left.
+      await page.getByLabel('Opening line').press('Home');
+      for (const _ of 'Hello ') await page.keyboard.press('ArrowRight');
+      await page.getByRole('button', { name: 'name', exact: true }).click();
+      await page.getByText('Hello Guest 2, a reminder').waitFor();
+      const always = page.getByLabel('As long as the law allows');
+      await keys.choose(page.locator('input[name="hours"]:checked'), () => always.isChecked());
+      await keys.write(page.getByLabel('Call at most'), '5');
+      await keys.write(page.getByLabel('Try each person up to'), '1');
+      await page.getByLabel('Never call a number more than').fill('');
+      await page.getByLabel('Within this time').selectOption('');
+      await keys.write(page.getByLabel('A minute on the line costs'), '0.12');
+      await keys.write(page.getByLabel('Currency'), 'USD');
+      await keys.write(page.getByLabel('Id of the campaign'), 'No id');
+      await page.getByLabel('Name', { exact: true }).fill('Guests');
+      await page.getByRole('heading', { name: 'Guests', level: 1 }).waitFor();
+      await page.locator('[id="id"][aria-invalid="true"]').fill(world.id);
+      await button('Rehearse').click();
+      await page.getByText('The campaign went as it should.').waitFor();
+      const rehearsed = await page.content();
+      expect(rehearsed).toContain(`${rows} of ${rows}`);
+      expect(rehearsed).not.toMatch(/\+1212555/);
+      await link('Back to check and start').click();
+      await link('Report').waitFor();
+      await keys.press(button(`Start calling ${rows} people`));
+      await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
 
-    const sum = page.getByRole('complementary', { name: 'What would happen' });
-    await sum.getByText(`of ${rows} can be called`).waitFor();
-    await keys.write(page.getByLabel('New value of phone in row 1', { exact: true }), numbers[0] ?? '');
-    const agent = page.getByLabel('Agent', { exact: true });
-    await keys.choose(agent, async () => (await agent.inputValue()) === 'agent_reminders');
-    await sum.getByText(String(rows), { exact: true }).first().waitFor();
-    await keys.press(page.getByLabel(/Main line/), 'Space');
-    await keys.write(page.getByLabel('Opening line'), 'Hello {{ name }}, a reminder of your appointment.');
-    await page.getByText('Hello Guest 2, a reminder').waitFor();
-    const always = page.getByLabel('As long as the law allows');
-    await keys.choose(page.locator('input[name="hours"]:checked'), () => always.isChecked());
-    await keys.write(page.getByLabel('Call at most'), '12');
-    await keys.write(page.getByLabel('Try each person up to'), '1');
-    await keys.write(page.getByLabel('A minute on the line costs'), '0.12');
-    await keys.write(page.getByLabel('Currency'), 'USD');
-    await keys.write(page.getByLabel('Id of the campaign'), world.id);
-    await keys.press(button(`Start calling ${rows} people`));
-    await page.getByText(`${world.id} is started with ${rows} rows.`).waitFor();
+      await link(/^Activity$/).click();
+      await page
+        .getByText(/^No usable answer/)
+        .first()
+        .waitFor();
+      await keys.press(link('Overview'));
+      await keys.press(page.getByRole('link', { name: 'Pause', exact: true }));
+      await keys.press(button(/^Pause/));
+      await page.getByText(`${world.id} is paused`).waitFor();
+      await page.getByLabel('More actions').click();
+      await link('Change limits…').click();
+      await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('40');
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      await page.getByText('From the next batch on: concurrent calls: 40').waitFor();
+      await keys.press(link(/^Resume/));
+      await keys.press(button(/^Resume/));
+      await page.getByText(`${world.id} is running again.`).waitFor();
+      // People: found with the key of the search, walked through, looked at, and left.
+      await keys.press(link(/^People/));
+      await page.waitForURL(/\/rows$/);
+      await page.locator('.live[data-link="on"]:visible').waitFor();
+      await page.keyboard.press('/');
+      await page.keyboard.type('Guest 7');
+      await page.keyboard.press('Enter');
+      await page.getByText('Guest 8').waitFor({ state: 'detached' });
+      await page.getByText('Guest 7').first().waitFor();
+      await page.waitForLoadState('load');
+      await page.evaluate('document.activeElement.blur()');
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/person=7|rows\/7/);
+      expect([...keys.unseen]).toEqual([]);
 
-    await keys.press(page.getByRole('link', { name: 'Pause', exact: true }));
-    await keys.press(button(/^Pause/));
-    await page.getByText(`${world.id} is paused`).waitFor();
-    await keys.press(link(/^Resume/));
-    await keys.press(button(/^Resume/));
-    await page.getByText(`${world.id} is running again.`).waitFor();
-    // People: found with the key of the search, walked through, looked at, and left.
-    const scriptsRun = () => page.locator('.live[data-link="on"]:visible').waitFor();
-    await keys.press(link(/^People/));
-    await page.waitForURL(/\/rows$/);
-    await scriptsRun();
-    await page.keyboard.press('/');
-    await page.keyboard.type('Guest 7');
-    await page.keyboard.press('Enter');
-    await page.getByText('Guest 8').waitFor({ state: 'detached' });
-    await page.getByText('Guest 7').first().waitFor();
-    await page.waitForLoadState('load');
-    await page.evaluate('document.activeElement.blur()');
-    await page.keyboard.press('j');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/person=7|rows\/7/);
+      // One who rang the front desk is taken off, if nobody has called them yet, and put on the do-not-call list in any case.
+      await page.goto(`${origin}/campaigns/${world.id}/rows/${rows}`);
+      await link('Do not call this number').click();
+      await button('Do not call this number').click();
 
-    await keys.press(page.locator('.crumbs').getByRole('link', { name: world.id, exact: true }));
-    const calls = () => world.sandbox.calls().filter(({ to }) => numbers.includes(to));
-    await until('somebody has been called', () => calls().length > 0);
-    await keys.press(page.getByLabel('More actions'));
-    await keys.press(link('Download results so far'));
-    await page.waitForURL(/\/results/);
-    const download = page.waitForEvent('download');
-    await keys.press(button(/CSV/));
-    expect((await download).suggestedFilename()).toMatch(/\.csv$/);
-    await keys.press(link('Overview'));
-    await keys.press(page.getByLabel('More actions'));
-    await keys.press(link(/^Cancel campaign/));
-    await keys.press(button(/^Cancel/));
-    await page.getByText('Cancelled', { exact: true }).first().waitFor();
+      await page.goto(`${origin}/campaigns/${world.id}`);
+      const results = link('Download results');
+      await until('the campaign ends on the open page', async () => (await results.count()) > 0);
 
-    // The cost is the same on the page, in the report, and by the service's own records.
-    const auth = { headers: { authorization: `Bearer ${token}` } };
-    const { cost } = (await (await fetch(`${origin}/api/v1/campaigns/${world.id}/report`, auth)).json()) as { cost: object };
-    const records = `${world.sandbox.url}/v1/convai/conversations?page_size=100`;
-    const { conversations } = (await (await fetch(records, { headers: { 'x-api-key': apiKey } })).json()) as {
-      conversations: { conversation_id: string; call_duration_secs: number }[];
-    };
-    const own = calls().map(({ conversationId }) => conversationId);
-    const seconds = conversations.reduce((sum, each) => sum + (own.includes(each.conversation_id) ? each.call_duration_secs : 0), 0);
-    expect(seconds).toBeGreaterThan(0);
-    expect(cost).toEqual({ amount: Math.round(seconds * 2000) / 1_000_000, currency: 'USD', perMinute: 0.12, perGoal: null });
-    await page.reload();
-    await page
-      .locator('#key-figures')
-      .getByText(`${(seconds * 0.002).toFixed(2)} USD`)
-      .waitFor();
+      // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
+      const before = called();
+      await link('Decide').click();
+      await link(/^Call 5 again/).click();
+      await button(/^Call 5 people again/).click();
+      await page.getByText('5 people called again').waitFor();
+      await page.goto(`${origin}/campaigns/${world.id}`);
+      await until('they have been called', () => called() === before + 5);
+      await results.waitFor();
+      expect(await link('Decide').count()).toBe(0);
 
-    expect([...keys.unseen]).toEqual([]);
-    const asked = await fetch(`${origin}/api/v1/campaigns/${world.id}/file`, auth);
-    expect(await asked.json()).toMatchObject({ file: { pacing: { max_concurrent_calls: 12 }, retry: { max_attempts: 1 } } });
-    // The one that was mended among them; whom the carrier refused was tried again.
-    expect(new Set(calls().map(({ to }) => to))).toEqual(new Set(numbers));
-    expect(await world.run('verify', world.id)).toMatchObject(proven);
-  }),
+      // The cost is the same on the page, in the report, and by the service's own records.
+      const auth = { headers: { authorization: `Bearer ${token}` } };
+      const { cost } = (await (await fetch(`${origin}/api/v1/campaigns/${world.id}/report`, auth)).json()) as { cost: object };
+      const records = `${world.sandbox.url}/v1/convai/conversations?page_size=100`;
+      const { conversations } = (await (await fetch(records, { headers: { 'x-api-key': apiKey } })).json()) as {
+        conversations: { conversation_id: string; call_duration_secs: number }[];
+      };
+      const own = calls().map(({ conversationId }) => conversationId);
+      const seconds = conversations.reduce((sum, each) => sum + (own.includes(each.conversation_id) ? each.call_duration_secs : 0), 0);
+      expect(seconds).toBeGreaterThan(0);
+      expect(cost).toEqual({ amount: Math.round(seconds * 2000) / 1_000_000, currency: 'USD', perMinute: 0.12, perGoal: null });
+      await page.reload();
+      await page
+        .locator('#key-figures')
+        .getByText(`${(seconds * 0.002).toFixed(2)} USD`)
+        .waitFor();
+      const asked = await fetch(`${origin}/api/v1/campaigns/${world.id}/file`, auth);
+      expect(await asked.json()).toMatchObject({ file: { pacing: { max_concurrent_calls: 5 }, retry: { max_attempts: 1 } } });
+
+      // Somebody who was reached: what was said, beside its recording.
+      const within = (name: string, choice: RegExp) => page.getByRole('navigation', { name }).getByRole('link', { name: choice }).click();
+      await within('Campaign', /^People/);
+      await within('Filter by status', /^Reached/);
+      await page.locator('tbody').getByRole('link').first().click();
+      await link('Listen and read').first().click();
+      await page.getByRole('heading', { name: 'Recording and transcript' }).waitFor();
+      expect(await page.locator('.talk li').count()).toBeGreaterThan(1);
+      expect(await page.locator('audio#recording').count()).toBe(1);
+
+      await page.goto(`${origin}/campaigns/${world.id}/results`);
+      const [csv] = await Promise.all([page.waitForEvent('download'), button(/CSV/).first().click()]);
+      expect(csv.suggestedFilename()).toMatch(/\.csv$/);
+      const [html] = await Promise.all([page.waitForEvent('download'), button('Download the report').click()]);
+      expect(html.suggestedFilename()).toMatch(/\.html$/);
+      expect(await world.run('verify', world.id)).toMatchObject(proven);
+    }),
 );
