@@ -9,7 +9,7 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_473,
+  'production lines': 96_467,
   'production files': 826,
   'test lines': 77_476,
   'test files': 542,
@@ -22,7 +22,7 @@ export const mostOf = {
   'bytes of src/interfaces': 1_094_114,
   'bytes of src/ledger': 807_096,
   'bytes of src/list': 137_567,
-  'bytes of src/operations': 352_765,
+  'bytes of src/operations': 349_691,
   'bytes of src/presentation': 267_800,
   'bytes of src/rules': 260_282,
   'bytes of src/sandbox': 720_991,

@@ -9,14 +9,14 @@ import { codeOfName, codeOf, type LetterReading } from '../../shared/input/error
 export const problemSchema = z
   .object({
     type: z.literal('about:blank'),
-    title: z.string().meta({ description: 'The status in words.' }),
+    title: z.string().describe('The status in words.'),
     status: z.int(),
-    detail: z.string().meta({ description: 'What is wrong, and what to do.' }),
+    detail: z.string().describe('What is wrong, and what to do.'),
     code: z.string().meta({ description: 'What a program may go by; stays when the words change.', examples: ['unknown_campaign'] }),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
-      .meta({ description: 'Every field that cannot be used.' }),
+      .describe('Every field that cannot be used.'),
     differs: z
       .array(z.string())
       .optional()
@@ -27,11 +27,11 @@ export const problemSchema = z
     readings: z
       .array(z.object({ encoding: z.string(), words: z.array(z.string()) }))
       .optional()
-      .meta({ description: 'Of `list_encoding`: words of the list, read in each encoding that it is likely to have.' }),
+      .describe('Of `list_encoding`: words of the list, read in each encoding that it is likely to have.'),
     lastChange: z
       .object({ name: z.string(), action: z.string(), at: z.iso.datetime() })
       .optional()
-      .meta({ description: 'Where a campaign does not allow it: who last changed it through the API or the page.' }),
+      .describe('Where a campaign does not allow it: who last changed it through the API or the page.'),
   })
   .meta({ id: 'Problem', description: 'A refusal (RFC 9457).' });
 export type Problem = z.infer<typeof problemSchema>;

@@ -1,6 +1,6 @@
 import type { OperationId, operations } from '../list.ts';
 import type { z } from 'zod';
-import { callbackShapes } from './callbacks.ts';
+import { editShapes } from './edits.ts';
 import { callShapes, rowShapes, doubtShapes } from './rows.ts';
 import { campaignShapes, createShapes } from './campaign.ts';
 import { eventShapes, webhookShapes } from './webhooks.ts';
@@ -18,7 +18,7 @@ export const shapes = {
   ...rowShapes,
   ...callShapes,
   ...doubtShapes,
-  ...callbackShapes,
+  ...editShapes,
   ...handOnShapes,
   ...eventShapes,
   ...suppressionShapes,

@@ -9,13 +9,13 @@ const campaignStates = [
 export const promiseCounts = z
   .object({
     open: z.int(),
-    overdue: z.int().meta({ description: 'Of those, the ones whose time has passed while nobody could dial.' }),
+    overdue: z.int().describe('Of those, the ones whose time has passed while nobody could dial.'),
     nextDueAt: instant.nullable(),
     unclear: z.int(),
     ended: z.object({ kept: z.int(), late: z.int(), missed: z.int(), cancelled: z.int() }),
   })
   .nullable()
-  .meta({ description: 'Promises to call people back; null: the campaign never had any.' });
+  .describe('Promises to call people back; null: the campaign never had any.');
 
 export const countedShare = z
   .object({ count: z.int(), of: z.int(), share: z.number().nullable(), low: z.number().nullable(), high: z.number().nullable() })
@@ -25,42 +25,37 @@ const campaignSummary = z
   .object({
     campaignId: z.string(),
     name: z.string().nullable(),
-    api: z.enum(serviceApis).meta({ description: 'The interface of the service through which it calls (`SVC_API`).' }),
+    api: z.enum(serviceApis).describe('The interface of the service through which it calls (`SVC_API`).'),
     state: z.enum(campaignStates),
-    stateReason: z.string().nullable().meta({ description: 'Why it is paused or has failed.' }),
+    stateReason: z.string().nullable().describe('Why it is paused or has failed.'),
     round: z.int(),
     createdAt: instant,
-    total: z.int().meta({ description: 'Data rows of the list.' }),
-    done: z.int().meta({ description: 'Rows with an outcome, rejected ones included.' }),
-    open: z.int().meta({ description: 'Calls that were sent and have no result yet.' }),
-    planned: z.int().meta({ description: 'Calls that were planned and not sent.' }),
+    total: z.int().describe('Data rows of the list.'),
+    done: z.int().describe('Rows with an outcome, rejected ones included.'),
+    open: z.int().describe('Calls that were sent and have no result yet.'),
+    planned: z.int().describe('Calls that were planned and not sent.'),
     waiting: z.int(),
     nextDueAt: instant.nullable(),
     outcomes: counts,
     dispositions: counts,
-    results: counts.meta({ description: 'Talks by what they came to, by the rules of the campaign (`results`).' }),
+    results: counts.describe('Talks by what they came to, by the rules of the campaign (`results`).'),
     goal: z
-      .object({ results: z.array(z.string()).meta({ description: 'The results that are the goal.' }), ...countedShare.shape })
+      .object({ results: z.array(z.string()).describe('The results that are the goal.'), ...countedShare.shape })
       .nullable()
-      .meta({ description: 'How often talks reached the goal: their count, of all talks, and the rate. Null: no result is a goal.' }),
-    unresolved: z.int().meta({ description: 'Rows about which a person has to decide.' }),
+      .describe('How often talks reached the goal: their count, of all talks, and the rate. Null: no result is a goal.'),
+    unresolved: z.int().describe('Rows about which a person has to decide.'),
     batches: counts,
     rejected: z.int(),
-    needs: z.int().meta({ description: 'Things that only a person can set right.' }),
-    why: z
-      .string()
-      .nullable()
-      .meta({ description: 'One sentence: why no call is placed now; null while one may be, and once nothing is left to do.' }),
+    needs: z.int().describe('Things that only a person can set right.'),
+    why: z.string().nullable().describe('One sentence: why no call is placed now; null while one may be, and once nothing is left to do.'),
     fix: z
       .object({
-        cause: z
-          .string()
-          .meta({ description: 'A stable name, such as `outside_hours`, `paused`, `key_refused`, `no_worker`, `temporal`.' }),
-        todo: z.string().nullable().meta({ description: 'What to do about it, in sentences; null: it ends by itself.' }),
-        action: z.enum(['resume', 'recover', 'decide', 'limits']).nullable().meta({ description: 'The operation that does it.' }),
+        cause: z.string().describe('A stable name, such as `outside_hours`, `paused`, `key_refused`, `no_worker`, `temporal`.'),
+        todo: z.string().nullable().describe('What to do about it, in sentences; null: it ends by itself.'),
+        action: z.enum(['resume', 'recover', 'decide', 'limits']).nullable().describe('The operation that does it.'),
       })
       .nullable()
-      .meta({ description: 'What mends it; null where `why` is.' }),
+      .describe('What mends it; null where `why` is.'),
   })
   .meta({ id: 'CampaignSummary' });
 
@@ -79,8 +74,8 @@ const need = z.discriminatedUnion('kind', [
 /** Everything that `carillon status` tells from the database. */
 const campaignDetail = campaignSummary
   .extend({
-    needs: z.array(need).meta({ description: 'What only a person can set right.' }),
-    pausesSeen: z.int().meta({ description: 'To send along with a decision to resume that is made from this answer.' }),
+    needs: z.array(need).describe('What only a person can set right.'),
+    pausesSeen: z.int().describe('To send along with a decision to resume that is made from this answer.'),
     standstill: z
       .object({
         reason: z.string(),
@@ -98,13 +93,13 @@ const campaignDetail = campaignSummary
         pace: z.number(),
         paceCutAt: instant.nullable(),
         account: z.object({ lines: z.int(), free: z.int(), share: z.number() }).nullable(),
-        allowed: z.int().meta({ description: 'Calls that may be on the line now.' }),
+        allowed: z.int().describe('Calls that may be on the line now.'),
         onLine: z.int(),
         startsPerMinute: z.number().nullable(),
         startsInLastMinute: z.int(),
       })
       .nullable()
-      .meta({ description: 'Null once the campaign has ended.' }),
+      .describe('Null once the campaign has ended.'),
     callers: z.array(
       z.object({
         phoneNumberId: z.string(),
@@ -130,13 +125,13 @@ const campaignDetail = campaignSummary
     pilot: z
       .object({
         sample: z.int(),
-        state: z.enum(['calling', 'asked', 'passed']).meta({ description: '`asked`: nobody else is called before somebody resumes it.' }),
+        state: z.enum(['calling', 'asked', 'passed']).describe('`asked`: nobody else is called before somebody resumes it.'),
         rows: z.int(),
         called: z.int(),
-        gates: z.array(z.string()).meta({ description: 'Each gate by the calls of the sample, in words.' }),
+        gates: z.array(z.string()).describe('Each gate by the calls of the sample, in words.'),
       })
       .nullable()
-      .meta({ description: 'The sample that is called first, or was; null without a pilot.' }),
+      .describe('The sample that is called first, or was; null without a pilot.'),
     clocksApartMs: z.int(),
   })
   .meta({ id: 'Campaign' });
@@ -145,25 +140,23 @@ const waitingGroups = z.object({
   waiting: z
     .array(
       z.object({
-        rule: z.string().meta({
-          description: 'What keeps the rows: `due` (nothing of their own), `retry`, `not_before`, `outside_hours`, …',
-        }),
+        rule: z.string().describe('What keeps the rows: `due` (nothing of their own), `retry`, `not_before`, `outside_hours`, …'),
         rows: z.int(),
         fromAt: instant,
-        toAt: instant.meta({ description: 'The first and the last instant at which one of them is looked at again.' }),
+        toAt: instant.describe('The first and the last instant at which one of them is looked at again.'),
       }),
     )
-    .meta({ description: 'The largest group first.' }),
+    .describe('The largest group first.'),
 });
 
 export const funnel = z
   .object({
     listed: z.int(),
-    usable: z.int().meta({ description: 'Without rows that were refused at import.' }),
+    usable: z.int().describe('Without rows that were refused at import.'),
     called: z.int(),
     answered: z.int(),
     completed: z.int(),
-    notCalled: counts.meta({ description: 'Rows that have an outcome and were never called, by outcome.' }),
+    notCalled: counts.describe('Rows that have an outcome and were never called, by outcome.'),
   })
   .meta({ id: 'Funnel' });
 
@@ -177,7 +170,7 @@ export const course = z
         ends: z.int(),
         open: z.int(),
         allowed: z.int(),
-        limited: z.int().meta({ description: 'Requests that the service refused because of its rate limit (429).' }),
+        limited: z.int().describe('Requests that the service refused because of its rate limit (429).'),
       }),
     ),
     pauses: z.array(z.object({ fromAt: instant, toAt: instant.nullable(), reason: z.string().nullable() })),
@@ -186,8 +179,8 @@ export const course = z
 
 const campaignFile = z
   .object({
-    file: z.record(z.string(), z.unknown()).nullable().meta({ description: 'Its settings as they were written, without defaults.' }),
-    yaml: z.string().nullable().meta({ description: 'The same as the text of a campaign file.' }),
+    file: z.record(z.string(), z.unknown()).nullable().describe('Its settings as they were written, without defaults.'),
+    yaml: z.string().nullable().describe('The same as the text of a campaign file.'),
   })
   .meta({ id: 'CampaignFile' });
 
@@ -204,31 +197,28 @@ export const campaignShapes = {
 const created = z
   .object({
     campaignId: z.string(),
-    result: z.enum(['started', 'attached', 'ended']).meta({
-      description: 'attached: the database had it from the same file and list; ended: and it has come to its end.',
-    }),
+    result: z
+      .enum(['started', 'attached', 'ended'])
+      .describe('attached: the database had it from the same file and list; ended: and it has come to its end.'),
     imported: z.boolean(),
     state: z.string(),
     round: z.int().nullable(),
     rowsTotal: z.int(),
     rowsRejected: z.int(),
-    notes: z.array(z.string()).meta({ description: 'How the list was read.' }),
-    warnings: z.array(z.string()).meta({ description: 'What a person should know although it begins.' }),
+    notes: z.array(z.string()).describe('How the list was read.'),
+    warnings: z.array(z.string()).describe('What a person should know although it begins.'),
   })
   .meta({ id: 'Created' });
 
 const createQuery = z.object({
-  allow_partial: z.stringbool().default(false).meta({ description: 'Start even if not everyone can be called before the end.' }),
+  allow_partial: z.stringbool().default(false).describe('Start even if not everyone can be called before the end.'),
 });
 
 /** What `carillon check --json` prints, and what it says beside it. */
 const checked = z
   .looseObject({
     startable: z.boolean(),
-    refusal: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why a start would be refused for its file, its list, its agent or one of its caller numbers.' }),
+    refusal: z.string().nullable().describe('Why a start would be refused for its file, its list, its agent or one of its caller numbers.'),
     warnings: z.array(z.string()),
     rows: z.int(),
     accepted: z.int(),
@@ -236,10 +226,10 @@ const checked = z
   .meta({ id: 'Check' });
 
 const updateQuery = z.object({
-  dry_run: z.stringbool().default(false).meta({ description: 'Says what would be done, and changes nothing.' }),
-  add: z.stringbool().default(false).meta({ description: 'Takes the list even if it looks like that of another campaign.' }),
-  restore: z.stringbool().default(false).meta({ description: 'Restores withdrawn rows that the list has.' }),
-  encoding: z.string().optional().meta({ description: 'Of a list that is neither UTF-8 nor UTF-16; left out: that of the campaign.' }),
+  dry_run: z.stringbool().default(false).describe('Says what would be done, and changes nothing.'),
+  add: z.stringbool().default(false).describe('Takes the list even if it looks like that of another campaign.'),
+  restore: z.stringbool().default(false).describe('Restores withdrawn rows that the list has.'),
+  encoding: z.string().optional().describe('Of a list that is neither UTF-8 nor UTF-16; left out: that of the campaign.'),
 });
 
 const updated = z

@@ -18,13 +18,13 @@ const callLines = z.array(z.object({ value: z.union([z.string(), z.number()]), .
 
 const lawOutlook = z
   .object({
-    basis: z.enum(bases).nullable().meta({ description: 'What the campaign file states that its calls rest on.' }),
+    basis: z.enum(bases).nullable().describe('What the campaign file states that its calls rest on.'),
     consent: z
       .array(z.object({ country: z.string(), kind: z.enum(consentKinds), rows: z.int(), source: z.string() }))
-      .meta({ description: 'Laws that ask for consent, and the rows for which they hold.' }),
-    unconfirmed: z.array(z.object({ id: z.string(), what: z.string(), rows: z.int(), source: z.string() })).meta({
-      description: 'Rules that could not be confirmed at their source: what of them, and for how many rows they hold.',
-    }),
+      .describe('Laws that ask for consent, and the rows for which they hold.'),
+    unconfirmed: z
+      .array(z.object({ id: z.string(), what: z.string(), rows: z.int(), source: z.string() }))
+      .describe('Rules that could not be confirmed at their source: what of them, and for how many rows they hold.'),
   })
   .meta({ id: 'Law' });
 
@@ -34,24 +34,25 @@ export const report = z
     campaignId: z.string(),
     name: z.string().nullable(),
     state: z.string(),
-    stateReason: z.string().nullable().meta({ description: 'Why it is paused or has failed.' }),
+    stateReason: z.string().nullable().describe('Why it is paused or has failed.'),
     createdAt: instant,
     firstCallAt: instant.nullable(),
     lastCallAt: instant.nullable(),
     rows: z.object({ total: z.int(), ended: z.int() }),
     calls: z.object(callTotals).nullable(),
     outcome: lines.optional(),
-    doubt: lines.optional().meta({ description: 'Unresolved rows by their cause.' }),
-    unreached: lines.optional().meta({ description: 'Exhausted rows by their reason.' }),
+    doubt: lines.optional().describe('Unresolved rows by their cause.'),
+    unreached: lines.optional().describe('Exhausted rows by their reason.'),
     disposition: callLines.optional(),
-    result: lines.optional().meta({ description: 'Talks by what they came to, where the campaign has rules for that (`results`).' }),
-    goal: z.object({ talks: countedShare, people: countedShare }).nullable().optional().meta({
-      description:
-        'How often the goal was reached: in talks, and with people who were called and have an outcome. Null: no rule is a goal.',
-    }),
+    result: lines.optional().describe('Talks by what they came to, where the campaign has rules for that (`results`).'),
+    goal: z
+      .object({ talks: countedShare, people: countedShare })
+      .nullable()
+      .optional()
+      .describe('How often the goal was reached: in talks, and with people who were called and have an outcome. Null: no rule is a goal.'),
     attempt: callLines.optional(),
-    hour: callLines.optional().meta({ description: "Hours 0 to 23 of the recipients' own time." }),
-    week: z.array(z.object({ weekday: z.int().meta({ description: '0 for Monday.' }), hour: z.int(), ...callTotals })).optional(),
+    hour: callLines.optional().describe("Hours 0 to 23 of the recipients' own time."),
+    week: z.array(z.object({ weekday: z.int().describe('0 for Monday.'), hour: z.int(), ...callTotals })).optional(),
     day: callLines.optional(),
     zone: callLines.optional(),
     caller: z.array(z.object({ value: z.union([z.string(), z.number()]), ...callTotals, days: callLines })).optional(),
@@ -59,17 +60,15 @@ export const report = z
     evaluation: z.record(z.string(), lines).optional(),
     funnel,
     callbacks: promiseCounts,
-    course: course.nullable().meta({ description: 'Null before the first call.' }),
+    course: course.nullable().describe('Null before the first call.'),
     law: lawOutlook,
     changes: z
       .array(z.looseObject({ seq: z.int(), at: instant, type: z.string(), data: z.record(z.string(), z.unknown()).optional() }))
-      .meta({
-        description: 'Changes of limits, agent, caller numbers and house rules, oldest first: what may lie behind another answer rate.',
-      }),
-    cost: z.object({ amount: z.number(), currency: z.string(), perMinute: z.number(), perGoal: z.number().nullable() }).nullable().meta({
-      description:
-        'What the time on the line has cost, by the price of the campaign file, without its rounding per call; null without one.',
-    }),
+      .describe('Changes of limits, agent, caller numbers and house rules, oldest first: what may lie behind another answer rate.'),
+    cost: z
+      .object({ amount: z.number(), currency: z.string(), perMinute: z.number(), perGoal: z.number().nullable() })
+      .nullable()
+      .describe('What the time on the line has cost, by the price of the campaign file, without its rounding per call; null without one.'),
   })
   .meta({ id: 'Report' });
 
@@ -87,24 +86,25 @@ export const whichResults = z.object({
     .transform((value) => (Array.isArray(value) ? value : [value]))
     .pipe(z.array(z.enum([...outcomes, 'in_progress'])))
     .optional(),
-  result: several(z.string().min(1)).meta({ description: 'Only rows whose last talk came to this.' }),
-  since: z.iso.datetime({ offset: true }).optional().meta({ description: 'Only rows that changed at this instant or later.' }),
+  result: several(z.string().min(1)).describe('Only rows whose last talk came to this.'),
+  since: z.iso.datetime({ offset: true }).optional().describe('Only rows that changed at this instant or later.'),
 });
 
 const resultsQuery = whichResults.extend({
-  safe_cells: z.stringbool().default(false).meta({
-    description: 'CSV: an apostrophe before whatever a spreadsheet would run, also in the cells of the list.',
-  }),
-  bom: z.stringbool().default(false).meta({ description: 'CSV: begins with a byte order mark, as Excel wants it.' }),
+  safe_cells: z
+    .stringbool()
+    .default(false)
+    .describe('CSV: an apostrophe before whatever a spreadsheet would run, also in the cells of the list.'),
+  bom: z.stringbool().default(false).describe('CSV: begins with a byte order mark, as Excel wants it.'),
 });
 
 const htmlReportQuery = z.object({
-  with: several(z.string().min(1)).meta({ description: 'Other campaigns to set beside it.' }),
-  people: z.stringbool().default(false).meta({ description: 'Adds the first rows of the lists, with their numbers.' }),
+  with: several(z.string().min(1)).describe('Other campaigns to set beside it.'),
+  people: z.stringbool().default(false).describe('Adds the first rows of the lists, with their numbers.'),
 });
 
 const resultPageQuery = whichResults.extend({
-  after: z.coerce.number().int().min(0).default(0).meta({ description: '`next` of the page before.' }),
+  after: z.coerce.number().int().min(0).default(0).describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
 
@@ -116,16 +116,16 @@ const resultPage = z.object({
     z
       .object({
         row: z.int(),
-        cells: z.record(z.string(), z.string()).meta({ description: 'By the columns of the list.' }),
+        cells: z.record(z.string(), z.string()).describe('By the columns of the list.'),
         surplusCells: z.array(z.string()).optional(),
         outcome: z.enum([...outcomes, 'in_progress']),
         reason: z.string().nullable(),
         attempts: z.int(),
-        result: z.string().nullable().meta({ description: 'What the last talk came to, by the rules of the campaign.' }),
+        result: z.string().nullable().describe('What the last talk came to, by the rules of the campaign.'),
         callback: z
           .object({ dueAt: instant.nullable(), state: z.enum(promiseStates) })
           .nullable()
-          .meta({ description: 'The last promise to call them back; null: there was none.' }),
+          .describe('The last promise to call them back; null: there was none.'),
         disposition: z.string().nullable(),
         detail: z.string().nullable(),
         conversationId: z.string().nullable(),
@@ -140,10 +140,10 @@ const resultPage = z.object({
       })
       .meta({ id: 'Result' }),
   ),
-  next: z.int().nullable().meta({ description: '`after` of the next page; null on the last one.' }),
+  next: z.int().nullable().describe('`after` of the next page; null on the last one.'),
 });
 
-const file = z.any().meta({ description: 'The file.' });
+const file = z.any().describe('The file.');
 
 /** Of results and report. */
 export const handOnShapes = {

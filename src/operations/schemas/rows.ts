@@ -11,38 +11,36 @@ const rowQuery = z.object({
   state: several(rowState),
   outcome: several(z.enum(outcomes)),
   reason: several(z.string().min(1)),
-  result: several(z.string().min(1)).meta({ description: 'What the last talk came to, by the rules of the campaign.' }),
-  waiting_for: z.string().min(1).optional().meta({ description: 'A rule of `/campaigns/{campaign}/waiting`.' }),
-  search: z.string().min(1).max(200).optional().meta({ description: 'As of `/search`, in this campaign.' }),
-  after: z.coerce.number().int().min(0).default(0).meta({ description: '`next` of the page before.' }),
+  result: several(z.string().min(1)).describe('What the last talk came to, by the rules of the campaign.'),
+  waiting_for: z.string().min(1).optional().describe('A rule of `/campaigns/{campaign}/waiting`.'),
+  search: z.string().min(1).max(200).optional().describe('As of `/search`, in this campaign.'),
+  after: z.coerce.number().int().min(0).default(0).describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(500).default(50),
-  numbers: z.enum(['masked', 'shown']).default('masked').meta({
-    description: 'Whether numbers are shown whole. That takes the role operate, and is written to the log.',
-  }),
+  numbers: z
+    .enum(['masked', 'shown'])
+    .default('masked')
+    .describe('Whether numbers are shown whole. That takes the role operate, and is written to the log.'),
 });
 
 const storyQuery = rowQuery.pick({ numbers: true });
 
 const ownTermShapes = {
-  notBefore: instant.nullable().meta({ description: 'Not dialled before.' }),
-  expiresAt: instant.nullable().meta({ description: 'Not dialled from then on.' }),
-  priority: z.int().min(1).max(100).nullable().meta({ description: 'Place among first calls, 1 first; null is as 50.' }),
+  notBefore: instant.nullable().describe('Not dialled before.'),
+  expiresAt: instant.nullable().describe('Not dialled from then on.'),
+  priority: z.int().min(1).max(100).nullable().describe('Place among first calls, 1 first; null is as 50.'),
   hours: z
     .string()
     .nullable()
     .meta({ description: 'Hours in which alone it is dialled, by the clock of the person called.', examples: ['Mon-Fri 18:00-20:00'] }),
-  personKey: z.string().nullable().meta({ description: 'Who the person is over all lists, where that is not the id of the row.' }),
-  consentedAt: instant.nullable().meta({ description: 'When the person agreed, where the campaign asks for consent.' }),
+  personKey: z.string().nullable().describe('Who the person is over all lists, where that is not the id of the row.'),
+  consentedAt: instant.nullable().describe('When the person agreed, where the campaign asks for consent.'),
 } satisfies Record<keyof OwnTerms, z.ZodType>;
 
 const rowTerms = z
   .object({
-    zones: z.array(z.string()).meta({ description: 'All time zones in which the number may be.' }),
+    zones: z.array(z.string()).describe('All time zones in which the number may be.'),
     country: z.string().nullable(),
-    regions: z
-      .array(z.string())
-      .nullable()
-      .meta({ description: 'States or provinces in which it may be; null: nothing narrows them down.' }),
+    regions: z.array(z.string()).nullable().describe('States or provinces in which it may be; null: nothing narrows them down.'),
     ...ownTermShapes,
   })
   .meta({
@@ -52,7 +50,7 @@ const rowTerms = z
 
 const campaignRow = z
   .object({
-    row: z.int().meta({ description: 'The first row below the header is 1.' }),
+    row: z.int().describe('The first row below the header is 1.'),
     externalId: z.string().nullable(),
     e164: z
       .string()
@@ -61,7 +59,7 @@ const campaignRow = z
     state: rowState,
     outcome: z.enum(outcomes).nullable(),
     reason: z.string().nullable(),
-    result: z.string().nullable().meta({ description: 'What the last talk came to, by the rules of the campaign.' }),
+    result: z.string().nullable().describe('What the last talk came to, by the rules of the campaign.'),
     attempts: z.int(),
     disposition: z.string().nullable(),
     lastDialedAt: instant.nullable(),
@@ -73,14 +71,14 @@ const campaignRow = z
 
 const rowPage = z.object({
   rows: z.array(campaignRow),
-  next: z.int().nullable().meta({ description: '`after` of the next page; null on the last one.' }),
+  next: z.int().nullable().describe('`after` of the next page; null on the last one.'),
 });
 
 /** Everything that was decided about the number of a row. */
 const calleeStory = z
   .object({
     e164: z.string().nullable(),
-    suppressed: z.boolean().meta({ description: 'Whether an entry of the do-not-call list holds now.' }),
+    suppressed: z.boolean().describe('Whether an entry of the do-not-call list holds now.'),
     rows: z
       .array(
         z.object({
@@ -89,7 +87,7 @@ const calleeStory = z
           state: rowState,
           outcome: z.enum(outcomes).nullable(),
           reason: z.string().nullable(),
-          next: z.string().meta({ description: 'When it may be called next, and because of which rule.' }),
+          next: z.string().describe('When it may be called next, and because of which rule.'),
           calls: z.array(
             z.object({
               number: z.int(),
@@ -105,7 +103,7 @@ const calleeStory = z
           ),
         }),
       )
-      .meta({ description: 'In every campaign of the database, the newest first.' }),
+      .describe('In every campaign of the database, the newest first.'),
     suppressions: z.array(
       z.object({
         scope: z.string(),
@@ -116,7 +114,7 @@ const calleeStory = z
       }),
     ),
     story: z.array(z.object({ seq: z.int(), at: instant, campaignId: z.string(), text: z.string() })),
-    truncated: z.boolean().meta({ description: 'Whether the log holds older lines.' }),
+    truncated: z.boolean().describe('Whether the log holds older lines.'),
   })
   .meta({ id: 'Story' });
 
@@ -143,10 +141,10 @@ const foundPeople = z
         match: z
           .object({ column: z.string(), value: z.string() })
           .nullable()
-          .meta({ description: 'The cell in which the text stands; null: it is an id, a row or a number.' }),
+          .describe('The cell in which the text stands; null: it is an id, a row or a number.'),
       }),
     ),
-    complete: z.boolean().meta({ description: 'Whether there is nobody else; otherwise ask for a longer text.' }),
+    complete: z.boolean().describe('Whether there is nobody else; otherwise ask for a longer text.'),
   })
   .meta({ id: 'FoundPeople' });
 
@@ -157,14 +155,12 @@ export const rowShapes = {
 };
 
 const evidenceQuery = z.object({
-  since: instant.optional().meta({ description: 'Calls that were requested before are left out.' }),
-  with_conversations: z.stringbool().default(false).meta({
-    description: 'Adds what was said and recordings, as far as the service has them.',
-  }),
+  since: instant.optional().describe('Calls that were requested before are left out.'),
+  with_conversations: z.stringbool().default(false).describe('Adds what was said and recordings, as far as the service has them.'),
 });
 
 const callParams = rowParams.extend({
-  call: z.coerce.number().int().min(1).meta({ description: 'Number of the call to this row, from 1.' }),
+  call: z.coerce.number().int().min(1).describe('Number of the call to this row, from 1.'),
 });
 
 const transcript = z
@@ -176,22 +172,22 @@ const transcript = z
     startedAt: instant.nullable(),
     durationMs: z.number().nullable(),
     callResult: z.string().nullable(),
-    isRecorded: z.boolean().meta({ description: 'Whether the service has a recording of it.' }),
+    isRecorded: z.boolean().describe('Whether the service has a recording of it.'),
     turns: z.array(
       z.object({
-        speaker: z.string().meta({ description: 'As the service names it.' }),
+        speaker: z.string().describe('As the service names it.'),
         text: z.string().nullable(),
         time: z
           .union([z.string(), z.number()])
           .nullable()
-          .meta({ description: 'As the service reports it: an instant, or seconds since the call began.' }),
+          .describe('As the service reports it: an instant, or seconds since the call began.'),
       }),
     ),
   })
   .meta({ id: 'Transcript' });
 
 const recording = {
-  content: z.any().meta({ description: 'The recording, or the part that was asked for.' }),
+  content: z.any().describe('The recording, or the part that was asked for.'),
   types: ['audio/*', 'application/octet-stream'],
   inParts: true,
 };
@@ -201,7 +197,7 @@ export const callShapes = {
   downloadEvidence: {
     params: rowParams,
     query: evidenceQuery,
-    produces: { content: z.any().meta({ description: 'The archive.' }), types: ['application/zip'] },
+    produces: { content: z.any().describe('The archive.'), types: ['application/zip'] },
   },
   downloadRecording: { params: callParams, produces: recording, refuses: [409] },
 };
@@ -230,10 +226,10 @@ const doubtfulRows = z.object({
                   userTurns: z.int(),
                 }),
               )
-              .meta({ description: 'Unassigned records that may be that of the call.' }),
+              .describe('Unassigned records that may be that of the call.'),
           }),
         )
-        .meta({ description: 'Calls to the number whose outcome is unknown.' }),
+        .describe('Calls to the number whose outcome is unknown.'),
     }),
   ),
 });
@@ -250,21 +246,22 @@ const rowDecisionBody = z
 const resolveBody = z
   .object({
     decision: z.enum(['redial', 'give_up']),
-    open: z.boolean().default(false).meta({ description: 'With give_up: open calls whose records can no longer be read, too.' }),
+    open: z.boolean().default(false).describe('With give_up: open calls whose records can no longer be read, too.'),
   })
   .refine(({ decision, open }) => !open || decision === 'give_up', { error: 'open goes with give_up only' });
 
-const setOff = z.string().nullable().meta({
-  description: 'How rows that are dialled again get going, in words; null: there are none, or they are under way.',
-});
+const setOff = z
+  .string()
+  .nullable()
+  .describe('How rows that are dialled again get going, in words; null: there are none, or they are under way.');
 
 const rowDecided = z.object({ campaignId: z.string(), row: z.int(), setOff });
 
 const resolved = z.object({
   campaignId: z.string(),
   recipients: z.int(),
-  apart: z.int().meta({ description: 'Rows that are left, since their records cannot be told apart.' }),
-  tooEarly: z.int().meta({ description: 'Batches that cannot be decided about yet.' }),
+  apart: z.int().describe('Rows that are left, since their records cannot be told apart.'),
+  tooEarly: z.int().describe('Batches that cannot be decided about yet.'),
   decidableAt: instant.nullable(),
   openGivenUp: z.int(),
   setOff,

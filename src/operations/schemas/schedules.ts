@@ -11,13 +11,13 @@ const scheduleParams = z.object({
 
 const scheduleNoteBody = z
   .object({
-    note: z.string().min(1).max(200).optional().meta({ description: 'Why, kept in Temporal.' }),
+    note: z.string().min(1).max(200).optional().describe('Why, kept in Temporal.'),
   })
   .nullish();
 
 /** A schedule to be made, as `carillon schedule create` takes it. */
 const newScheduleBody = z.object({
-  campaign: z.string().min(1).max(500_000).meta({ description: 'The text of the campaign file.' }),
+  campaign: z.string().min(1).max(500_000).describe('The text of the campaign file.'),
   list: z
     .string()
     .min(1)
@@ -41,18 +41,15 @@ const newScheduleBody = z.object({
     .min(1)
     .max(100)
     .meta({ examples: ['America/New_York'] }),
-  catchUp: z.string().max(20).default('10m').meta({ description: 'A run that is later than this is left out.' }),
+  catchUp: z.string().max(20).default('10m').describe('A run that is later than this is left out.'),
   startAt: z
     .string()
     .max(40)
     .optional()
     .meta({ description: 'No run before this time, of its zone.', examples: ['2030-11-30T09:00'] }),
-  endAt: z.string().max(40).optional().meta({ description: 'No run after this time.' }),
-  keepSkipped: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'A run whose local time a clock change skips comes at the next instant that exists.' }),
-  note: z.string().min(1).max(200).optional().meta({ description: 'Kept in Temporal.' }),
+  endAt: z.string().max(40).optional().describe('No run after this time.'),
+  keepSkipped: z.boolean().default(false).describe('A run whose local time a clock change skips comes at the next instant that exists.'),
+  note: z.string().min(1).max(200).optional().describe('Kept in Temporal.'),
 });
 
 /** Other times, and what else is to change. */
@@ -65,16 +62,16 @@ const clockEffects = {
   clockChanges: z
     .array(
       z.object({
-        effect: z.enum(['skipped', 'doubled', 'moved']).meta({ description: 'moved: skipped, and made up for (keepSkipped).' }),
+        effect: z.enum(['skipped', 'doubled', 'moved']).describe('moved: skipped, and made up for (keepSkipped).'),
         local: z.string().meta({ description: 'Local time of the run.', examples: ['2027-03-14T02:30'] }),
-        at: instant.meta({ description: 'The first instant after a skipped time, or the first of two runs.' }),
+        at: instant.describe('The first instant after a skipped time, or the first of two runs.'),
       }),
     )
-    .meta({ description: 'Runs of the next 400 days that clock changes touch.' }),
+    .describe('Runs of the next 400 days that clock changes touch.'),
   untouchedCron: z
     .string()
     .nullable()
-    .meta({ description: 'The nearest hour whose runs none of them touches; null without any, or where cron has several hours.' }),
+    .describe('The nearest hour whose runs none of them touches; null without any, or where cron has several hours.'),
 };
 
 const schedulePreview = z.object({
@@ -82,29 +79,27 @@ const schedulePreview = z.object({
   when: z.string(),
   timeZone: z.string(),
   list: z.string(),
-  nextAt: z.array(instant).meta({ description: 'The first runs, as Temporal reports them.' }),
+  nextAt: z.array(instant).describe('The first runs, as Temporal reports them.'),
   ...clockEffects,
 });
 
 const triggeredSchedule = z.object({
-  campaignId: z.string().meta({ description: 'The campaign that begins.' }),
+  campaignId: z.string().describe('The campaign that begins.'),
   workflowId: z.string(),
   scheduledAt: instant,
 });
 
 const continuedSchedule = z.object({
   campaignId: z.string(),
-  result: z.enum(['ended', 'attached', 'started']).meta({ description: 'attached: it runs already.' }),
+  result: z.enum(['ended', 'attached', 'started']).describe('attached: it runs already.'),
 });
 
 /** A schedule, with what Temporal knows of it. */
 export const schedule = z
   .object({
-    campaignId: z.string().meta({ description: 'Of the campaign file; each run has its time behind it.' }),
-    scheduleId: z.string().meta({ description: 'In Temporal.' }),
-    state: z.enum(['active', 'paused', 'missing']).meta({
-      description: '`missing`: Temporal does not have it, so it starts no runs.',
-    }),
+    campaignId: z.string().describe('Of the campaign file; each run has its time behind it.'),
+    scheduleId: z.string().describe('In Temporal.'),
+    state: z.enum(['active', 'paused', 'missing']).describe('`missing`: Temporal does not have it, so it starts no runs.'),
     note: z.string().nullable(),
     when: z
       .string()
@@ -113,35 +108,36 @@ export const schedule = z
     timeZone: z.string().nullable(),
     startAt: instant.nullable(),
     endAt: instant.nullable(),
-    catchUpSeconds: z.number().nullable().meta({ description: 'A run that is later than this is left out.' }),
+    catchUpSeconds: z.number().nullable().describe('A run that is later than this is left out.'),
     keepSkipped: z.boolean(),
     ...clockEffects,
     file: z.string(),
-    list: z.string().meta({ description: 'That each run reads; without what stands behind the `?` of a URL.' }),
-    isRunning: z.boolean().meta({ description: 'Whether a run is not over: the next one would be skipped.' }),
-    nextAt: z.array(instant).meta({ description: 'The next runs; empty while it is paused.' }),
+    list: z.string().describe('That each run reads; without what stands behind the `?` of a URL.'),
+    isRunning: z.boolean().describe('Whether a run is not over: the next one would be skipped.'),
+    nextAt: z.array(instant).describe('The next runs; empty while it is paused.'),
     fired: z.int(),
-    skipped: z.int().meta({ description: 'Runs left out because the one before was still running.' }),
-    missed: z.int().meta({ description: 'Runs left out because Temporal was not there in time.' }),
+    skipped: z.int().describe('Runs left out because the one before was still running.'),
+    missed: z.int().describe('Runs left out because Temporal was not there in time.'),
     last: z
       .object({
         scheduledAt: instant,
         campaignId: z.string(),
-        result: z.string().meta({
-          description:
+        result: z
+          .string()
+          .describe(
             '`failed`, `beginning`, `callbacks` (nothing but promises is left, and the next run may begin), or the state of its campaign.',
-        }),
+          ),
         reason: z.string().nullable(),
       })
       .nullable()
-      .meta({ description: 'The last run.' }),
+      .describe('The last run.'),
   })
   .meta({ id: 'Schedule' });
 
 const scheduleList = z.object({ schedules: z.array(schedule) });
 
 const changedSchedule = schedule.extend({
-  wasPaused: z.boolean().meta({ description: 'Before this change.' }),
+  wasPaused: z.boolean().describe('Before this change.'),
 });
 
 const deletedSchedule = z.object({ campaignId: z.string(), scheduleId: z.string() });

@@ -15,7 +15,7 @@ const region = z
   .optional()
   .meta({ description: 'Country of numbers without +.', examples: ['US'] });
 
-const campaign = z.string().min(1).optional().meta({ description: 'Only for this campaign; left out: for all campaigns of the database.' });
+const campaign = z.string().min(1).optional().describe('Only for this campaign; left out: for all campaigns of the database.');
 
 const purpose = purposeWord
   .optional()
@@ -28,17 +28,17 @@ const addSuppressionsBody = z.object({
     .min(1)
     .max(1000)
     .optional()
-    .meta({ description: 'In place of `numbers`: every number that any list has under this id of yours, or key of a person.' }),
+    .describe('In place of `numbers`: every number that any list has under this id of yours, or key of a person.'),
   region,
   campaign,
   purpose,
   reason: z.string().max(1000).optional(),
-  expiresAt: instant.optional().meta({ description: 'Left out: for ever.' }),
+  expiresAt: instant.optional().describe('Left out: for ever.'),
 });
 
 const importSuppressionsQuery = z.object({
   region,
-  column: z.string().min(1).max(200).optional().meta({ description: 'Column of the numbers; left out: the only one there is.' }),
+  column: z.string().min(1).max(200).optional().describe('Column of the numbers; left out: the only one there is.'),
   campaign,
   expires_at: addSuppressionsBody.shape.expiresAt,
 });
@@ -46,10 +46,10 @@ const importSuppressionsQuery = z.object({
 const importedSuppressions = z.object({
   rows: z.int(),
   added: z.int(),
-  known: z.int().meta({ description: 'Stood there already.' }),
-  repeated: z.int().meta({ description: 'Repeat a number of the file.' }),
-  bad: z.int().meta({ description: 'Are not phone numbers, and protect no one.' }),
-  badLines: z.array(z.int()).meta({ description: 'The first of them, as lines of the file.' }),
+  known: z.int().describe('Stood there already.'),
+  repeated: z.int().describe('Repeat a number of the file.'),
+  bad: z.int().describe('Are not phone numbers, and protect no one.'),
+  badLines: z.array(z.int()).describe('The first of them, as lines of the file.'),
 });
 
 const removeSuppressionsBody = z.object({
@@ -57,18 +57,16 @@ const removeSuppressionsBody = z.object({
   region,
   campaign,
   purpose,
-  consentedAt: instant.optional().meta({
-    description: 'With `purpose`: when the newer consent was given. One that is older than the entry lifts nothing (422).',
-  }),
+  consentedAt: instant
+    .optional()
+    .describe('With `purpose`: when the newer consent was given. One that is older than the entry lifts nothing (422).'),
 });
 const checkSuppressionsBody = z.object({ numbers, region });
 
 export const suppression = z
   .object({
     e164: z.string(),
-    scope: z
-      .string()
-      .meta({ description: '`account`, the id of a campaign, or `purpose:` and the word for which consent was taken back.' }),
+    scope: z.string().describe('`account`, the id of a campaign, or `purpose:` and the word for which consent was taken back.'),
     source: z.string(),
     reason: z.string().nullable(),
     createdAt: instant,
@@ -85,7 +83,7 @@ const checkedNumbers = z.object({
 
 const suppressionQuery = z.object({
   campaign: z.string().min(1).optional(),
-  after: z.string().max(300).optional().meta({ description: '`next` of the page before.' }),
+  after: z.string().max(300).optional().describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instant } from './common.ts';
 
-const role = z.enum(['read', 'operate', 'admin']).meta({ description: 'What it allows; each role includes the one before it.' });
+const role = z.enum(['read', 'operate', 'admin']).describe('What it allows; each role includes the one before it.');
 
 const newTokenBody = z.object({
   name: z
@@ -25,14 +25,14 @@ const token = z
     name: z.string(),
     role,
     createdAt: instant,
-    expiresAt: instant.nullable().meta({ description: 'Null: until it is revoked.' }),
+    expiresAt: instant.nullable().describe('Null: until it is revoked.'),
     revokedAt: instant.nullable(),
-    usedAt: instant.nullable().meta({ description: 'When it was last used for a request, to the minute; null: not yet.' }),
+    usedAt: instant.nullable().describe('When it was last used for a request, to the minute; null: not yet.'),
   })
   .meta({ id: 'Token' });
 
 const createdToken = token.extend({
-  token: z.string().nullable().meta({ description: 'What its holder sends; null where the same Idempotency-Key is answered again.' }),
+  token: z.string().nullable().describe('What its holder sends; null where the same Idempotency-Key is answered again.'),
 });
 
 export const tokenShapes = {

@@ -23,7 +23,7 @@ const addWebhookBody = z.object({
         'this machine or a private network is refused unless CARILLON_HOOK_NETWORKS allows it.',
       examples: ['https://crm.example.com/carillon'],
     }),
-  campaign: z.string().min(1).optional().meta({ description: 'Only events of this campaign; left out: of all.' }),
+  campaign: z.string().min(1).optional().describe('Only events of this campaign; left out: of all.'),
   types: z
     .array(eventType)
     .min(1)
@@ -35,27 +35,27 @@ const addWebhookBody = z.object({
 export const webhook = z
   .object({
     webhookId: z.string(),
-    place: z.string().meta({ description: 'Host of the address, or where the address stands.' }),
-    campaign: z.string().nullable().meta({ description: 'Null: all campaigns.' }),
-    types: z.array(eventType).nullable().meta({ description: 'Null: all events.' }),
+    place: z.string().describe('Host of the address, or where the address stands.'),
+    campaign: z.string().nullable().describe('Null: all campaigns.'),
+    types: z.array(eventType).nullable().describe('Null: all events.'),
     madeBy: z.string(),
     madeAt: instant,
-    state: z.enum(['active', 'failing', 'paused', 'disabled']).meta({
-      description: '`failing`: nothing was taken for three days, and is tried every hour. `disabled`: it answered 410.',
-    }),
-    reason: z.string().nullable().meta({ description: 'Why it is disabled.' }),
-    sinceAt: instant.meta({ description: 'Since when it is in its state.' }),
-    failures: z.int().meta({ description: 'In a row; 0 while all goes well.' }),
+    state: z
+      .enum(['active', 'failing', 'paused', 'disabled'])
+      .describe('`failing`: nothing was taken for three days, and is tried every hour. `disabled`: it answered 410.'),
+    reason: z.string().nullable().describe('Why it is disabled.'),
+    sinceAt: instant.describe('Since when it is in its state.'),
+    failures: z.int().describe('In a row; 0 while all goes well.'),
     failingSinceAt: instant.nullable(),
-    succeededAt: instant.nullable().meta({ description: 'When an event was last taken.' }),
+    succeededAt: instant.nullable().describe('When an event was last taken.'),
     failedAt: instant.nullable(),
     lastFailure: z
       .object({ fault: z.string(), status: z.int().nullable() })
       .nullable()
-      .meta({ description: 'What was wrong then, and the status of the answer.' }),
+      .describe('What was wrong then, and the status of the answer.'),
     waiting: z
       .object({ events: z.int(), orMore: z.boolean(), oldestAt: instant.nullable() })
-      .meta({ description: 'Events that it has not taken yet. `orMore`: only the next 10,000 were looked at. `oldestAt`: service time.' }),
+      .describe('Events that it has not taken yet. `orMore`: only the next 10,000 were looked at. `oldestAt`: service time.'),
   })
   .meta({ id: 'Webhook' });
 
@@ -63,14 +63,15 @@ const webhookList = z.object({ webhooks: z.array(webhook) });
 
 /** `notice` of a change: why Temporal could not be told. */
 const changedWebhook = webhook.extend({
-  notice: z.string().nullable().meta({
-    description: 'Null, or why Temporal could not be notified; the change holds, and a worker follows it within a minute.',
-  }),
+  notice: z
+    .string()
+    .nullable()
+    .describe('Null, or why Temporal could not be notified; the change holds, and a worker follows it within a minute.'),
 });
 
 const pingAnswer = z.object({
   delivered: z.boolean(),
-  status: z.int().nullable().meta({ description: 'Of the answer, where it was no 2xx.' }),
+  status: z.int().nullable().describe('Of the answer, where it was no 2xx.'),
   why: z.string().nullable(),
 });
 
@@ -87,8 +88,8 @@ export const webhookShapes = {
 } as const;
 
 const eventQuery = z.object({
-  campaign: z.string().min(1).optional().meta({ description: 'Only events of this campaign.' }),
-  after: z.coerce.number().int().min(0).default(0).meta({ description: '`cursor` of the page before.' }),
+  campaign: z.string().min(1).optional().describe('Only events of this campaign.'),
+  after: z.coerce.number().int().min(0).default(0).describe('`cursor` of the page before.'),
 });
 
 /** Without `after`: from now on. */
@@ -113,16 +114,16 @@ export const event = z
     batchId: z.string().nullable(),
     recipientId: z.string().nullable(),
     attemptId: z.string().nullable(),
-    text: z.string().nullable().meta({ description: 'In words, where people want to hear of it as it happens.' }),
+    text: z.string().nullable().describe('In words, where people want to hear of it as it happens.'),
   })
   .meta({ id: 'Event' });
 
 const eventPage = z.object({
   events: z.array(event),
-  cursor: z.int().meta({ description: '`after` of the next page. Nothing before it is added any more.' }),
+  cursor: z.int().describe('`after` of the next page. Nothing before it is added any more.'),
 });
 
-const stream = { content: z.string().meta({ description: 'The stream.' }), types: ['text/event-stream'] };
+const stream = { content: z.string().describe('The stream.'), types: ['text/event-stream'] };
 
 export const eventShapes = {
   listEvents: { query: eventQuery, answer: eventPage, refuses: [404] },
