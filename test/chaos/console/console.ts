@@ -1,17 +1,41 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHmac } from 'node:crypto';
 import { pino } from 'pino';
+import { fetch } from 'undici';
 import type { Api, ApiContext } from '../../../src/interfaces/api/core/app.ts';
 import { buildApi } from '../../../src/interfaces/api/server.ts';
 import { installConsole } from '../../../src/interfaces/console/install-console.ts';
-import type { ServiceApi } from '../../../src/rules/service-api.ts';
+import { keyHeaders, type ServiceApi } from '../../../src/rules/service-api.ts';
+import type { RunningSandbox } from '../../../src/sandbox/start.ts';
 import { readConfig, type Config } from '../../../src/shared/config.ts';
 import { asideInPlace } from '../../../src/operations/control/aside/works.ts';
 import { ReadCache } from '../../../src/operations/control/read-cache.ts';
 import type { TemporalAccess } from '../../../src/operations/control/control.ts';
 import { realClock } from '../../../src/service/port/service-clock.ts';
 import { createToken, noteUse } from '../../../src/ledger/console/tokens.ts';
-import { secretOfService, type ToldEvent } from './told-event.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
+
+const secretOfService = 'secret_of_the_service';
+
+/** What the service sends by itself, signed. */
+type ToldEvent = { headers: Record<string, string>; body: string };
+
+/** Of the call that ended last and has a record, as the service would tell of it now; null: there is none. */
+export async function newestEvent(sandbox: RunningSandbox, api: ServiceApi): Promise<ToldEvent | null> {
+  const ended = sandbox.calls().filter((call) => call.batchId !== null && call.endedAt !== null && call.visible);
+  const [last] = ended.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  if (last === undefined) return null;
+  const { agentId, conversationId, result } = last;
+  const request = { headers: { [keyHeaders[api]]: 'sk_sandbox_ok' } };
+  const record = (await (await fetch(`${sandbox.url}/v1/convai/conversations/${conversationId}`, request)).json()) as object;
+  const isReached = result === 'answered' || result === 'voicemail';
+  const data = isReached ? record : { agent_id: agentId, conversation_id: conversationId, failure_reason: 'busy', metadata: {} };
+  const seconds = Math.floor(sandbox.clock.now() / 1000);
+  const type = isReached ? 'post_call_transcription' : 'call_initiation_failure';
+  const body = JSON.stringify({ type, event_timestamp: seconds, data });
+  const digest = createHmac('sha256', secretOfService).update(`${seconds}.${body}`).digest('hex');
+  return { body, headers: { 'content-type': 'application/json', 'elevenlabs-signature': `t=${seconds},v0=${digest}` } };
+}
 
 /** What a request meets: the store of a process that may die, and the workflow that it tells. */
 export interface Served {

@@ -1,10 +1,9 @@
 import { campaignQueues } from '../../../src/rules/ids.ts';
 import { actOf, wish, type Act, type ActContext, type ActOfService } from '../acts.ts';
-import { newestEvent } from './told-event.ts';
 import type { Activities } from '../../../activities/index.ts';
-import type { Console, ConsoleRequest, ConsoleRole, Served } from './console.ts';
+import type { TemporalAccess } from '../../../src/operations/control/control.ts';
+import { newestEvent, type Console, type ConsoleRequest, type ConsoleRole, type Served } from './console.ts';
 import { requestOf, type Wanted } from './requests.ts';
-import { temporalOf } from './told-workflow.ts';
 
 /** How a client sends what a person wants. */
 export const sendings = [
@@ -211,4 +210,24 @@ export function nameTry(each: Try): string {
 /** Whether the same request is answered so for good. */
 export function isKept(status: number): boolean {
   return status < 300 || status === 422;
+}
+
+/** What the workflow is told, and what it answers. */
+type Tell = (update: string, input: { pausesSeen?: number } | undefined) => Promise<boolean>;
+
+/**
+ * Temporal as far as a person's request goes there, for a campaign whose workflow is played by its driver: it knows on which queue the
+ * workflow runs, and hands updates to whoever plays it. Temporal itself is at the level `system`.
+ */
+function temporalOf(queue: string, tell: Tell): TemporalAccess {
+  const handle = {
+    describe: async () => ({ taskQueue: queue, status: { name: 'RUNNING' }, raw: {} }),
+    executeUpdate: async (update: { name: string }, options?: { args: [{ pausesSeen?: number }] }) => tell(update.name, options?.args[0]),
+  };
+  return {
+    address: 'the driver',
+    namespace: 'small',
+    connection: { withDeadline: async (_: number, work: () => Promise<unknown>) => work() },
+    client: { workflow: { getHandle: () => handle } },
+  } as unknown as TemporalAccess;
 }
