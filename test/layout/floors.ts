@@ -105,7 +105,8 @@ export const floors = readFloors({
   'interfaces/console/drafts': `${consoleParts} interfaces/api/core campaign/preflight`,
   'interfaces/console/people': `${consoleParts} interfaces/api/core interfaces/console/campaign`,
   'interfaces/console/views': `${consoleParts} interfaces/console/actions interfaces/console/campaign interfaces/console/people`,
-  'interfaces/console': 'operations shared/input interfaces/api/core presentation/charts interfaces/console/** presentation/html ledger/**',
+  'interfaces/console':
+    'operations operations/runs operations/schemas shared/input interfaces/api/core presentation/charts interfaces/console/** presentation/html ledger/**',
 
   'interfaces/cli/terminal': 'shared/input ledger operations operations/control',
   'interfaces/cli/access': `shared interfaces/cli/terminal operations/control service/port rules/** shared/input ledger/** sandbox/**

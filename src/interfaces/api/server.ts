@@ -90,6 +90,7 @@ export async function buildApi(
   });
   await app.register(multipart, { limits: { fileSize: limits.fileBytes, files: 3, fields: 0 } });
   app.decorate('tail', new LogTail(context.store, context.logger));
+  app.decorate('downloads', new Map());
   app.decorate('isBehindTls', tls !== null || behindProxy);
   if (isOwn) refuseForeignHosts(app);
   app.addHook('onResponse', async () => void context.cache.beginLater());

@@ -13,7 +13,9 @@ import { operations } from '../../operations/list.ts';
 import type { ConsoleAction } from './core/action.ts';
 import type { Given } from './core/press.ts';
 import { actions } from './actions/all.ts';
-import { askFile, carryOut, refusalText, readRefusal, requireFiles, withSentForm } from './core/carry-out.ts';
+import { carryOut, requireFiles, withSentForm } from './core/carry-out.ts';
+import { refuseRole } from '../../operations/runs/perform.ts';
+import { shapes, type Shape } from '../../operations/schemas/all.ts';
 import { Changes } from './core/changes.ts';
 import { pressView } from './core/press.ts';
 import { problemView, renderApp, renderDocument, renderSignIn, roleView } from './core/document.ts';
@@ -126,18 +128,24 @@ export function installConsole(app: Api, context: ApiContext): void {
             if (campaign !== undefined && viewed.sent?.get('show') != null) await showNumbers(request, campaign);
             return send({ request, reply }, viewed, await view(viewed));
           });
-        for (const file of files)
-          inside.get(file.path, { ...hidden, exposeHeadRoute: false }, async (request, reply) => {
-            const [, query = ''] = /(\?.*)$/.exec(request.url) ?? [];
-            const found = await askFile(app, request, file.url(request.params as Record<string, string>, query));
-            if (found.status < 400)
-              return reply
-                .code(found.status)
-                .headers({ ...pageHeaders, ...found.headers })
-                .send(found.stream);
-            const refusal = await readRefusal(found);
-            return send({ request, reply }, await asked(request), problemView(refusal.status, refusalText(refusal)));
-          });
+        for (const id of files) {
+          const { route, role } = operations[id];
+          const { params, query }: Shape = shapes[id];
+          const schema = { hide: true, params, querystring: query };
+          // Whoever downloads from a page opens the file in a spreadsheet, unless they say that they want the cells as they are.
+          const preValidation = async (request: FastifyRequest) => {
+            const { format } = request.params as { format?: string };
+            if (format === 'csv') request.query = { safe_cells: 'true', bom: 'true', ...(request.query as object) };
+          };
+          inside.get(
+            route.replace('GET /api/v1', ''),
+            { ...hidden, schema, preValidation, exposeHeadRoute: false },
+            async (request, reply) => {
+              refuseRole(holderOf(request), role);
+              return app.downloads.get(id)?.(request, reply.headers(pageHeaders));
+            },
+          );
+        }
         for (const action of actions) installAction(inside, { action, asked });
         installDrafts(inside, { app, context, asked, send, sendPart: sendHtml });
         inside.post('/theme', hidden, async (request, reply) => {

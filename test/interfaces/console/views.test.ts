@@ -1,9 +1,5 @@
 import { expect, test, onTestFinished } from 'vitest';
 import { createServer, type AddressInfo } from 'node:net';
-import fastify from 'fastify';
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
@@ -22,8 +18,6 @@ import { serve } from '../api/call-service.ts';
 import { sharedTemporal } from '../../support/temporal-for-tests.ts';
 import { putSchedule } from '../../../src/ledger/campaign/schedules.ts';
 import { scheduleIdOf } from '../../../src/temporal/schedules.ts';
-import type { Api } from '../../../src/interfaces/api/core/app.ts';
-import { askFile } from '../../../src/interfaces/console/core/carry-out.ts';
 import { holds, told, locationOf } from '../../support/answers.ts';
 
 async function openWorld({ going = 1, ended = 0 }) {
@@ -238,36 +232,4 @@ test('a database without schedules says how one is made, and asks no Temporal', 
     ['carillon schedule create', /<a href="\/schedules" aria-current="page">[\s\S]{0,90} Schedules/],
     ['role="alert"'],
   );
-});
-
-test('whoever leaves a download in the middle ends the reading of it', async () => {
-  const app = fastify() as unknown as Api;
-  onTestFinished(() => app.close());
-  let [pieces, ended] = [0, false];
-  async function* endless(): AsyncGenerator<string> {
-    try {
-      for (;;) {
-        pieces += 1;
-        yield 'x'.repeat(16_384);
-      }
-    } finally {
-      ended = true;
-    }
-  }
-  app.decorate('tickets', new Map());
-  const holder = { tokenId: 'one', name: 'front desk', role: 'operate', createdReal: 0, expiresReal: null, revokedReal: null, usedReal: null } as const; // prettier-ignore
-  app.decorateRequest('holder', null);
-  app.addHook('onRequest', async (request) => void (request.holder = holder));
-  app.get('/file', async (_request, reply) => reply.type('text/csv').send(Readable.from(endless())));
-  app.get('/page', async (request, reply) => {
-    const { headers, stream } = await askFile(app, request, '/file');
-    return reply.headers(headers).send(stream);
-  });
-  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  const answer = await new Promise<IncomingMessage>((answered) => get(`${origin}/page`, { agent: false }, answered));
-  expect(answer.headers['content-type']).toBe('text/csv');
-  await once(answer, 'data');
-  answer.destroy();
-  await until('the file is read no further', () => ended);
-  expect(pieces).toBeLessThan(1_000);
 });

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
+import type { OperationId } from '../../../operations/list.ts';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Token, TokenRole } from '../../../ledger/console/tokens.ts';
@@ -21,8 +22,8 @@ declare module 'fastify' {
     tail: LogTail;
     /** Whether clients come over TLS, that of this server or of a proxy before it. */
     isBehindTls: boolean;
-    /** Whose request it is that comes from inside this process, by the ticket that it carries. */
-    tickets: Map<string, Token>;
+    /** What answers a download, for whoever hands it out at another address, too. */
+    downloads: Map<OperationId, (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>>;
   }
   interface FastifyRequest {
     /** Whose request it is; null on routes for anybody. */

@@ -4,20 +4,17 @@ import type { Api, ApiContext } from './app.ts';
 import { nothingHere, ProblemError } from './problem.ts';
 import { isLoopback } from '../../../rules/service-api.ts';
 
-/** Not in any description: it lets in what this process asks itself, once, and nobody else knows a ticket. */
-export const ticketScheme = 'Ticket';
 const howToGet = 'carillon token create makes one.';
 
 /** Lets a request through to its route only with a token whose role the route asks for. */
 export function authenticate(app: Api, context: ApiContext): void {
   app.decorateRequest('holder', null);
-  app.decorate('tickets', new Map());
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404) throw new ProblemError(404, 'not_found', nothingHere);
     const { role = 'admin' } = request.routeOptions.config;
     if (role === 'anybody') return;
-    const [, scheme, text] = /^(Bearer|Ticket) +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-    const token = await findHolder(scheme, text);
+    const [, text] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    const token = await findToken(context.store, text ?? '', context.now());
     if (token === null) {
       void reply.header('www-authenticate', 'Bearer');
       const detail =
@@ -30,13 +27,6 @@ export function authenticate(app: Api, context: ApiContext): void {
     request.holder = token;
     noteUseAside(context, token);
   });
-
-  async function findHolder(scheme = '', text = ''): Promise<Token | null> {
-    if (scheme !== ticketScheme) return findToken(context.store, text, context.now());
-    const holder = app.tickets.get(text) ?? null;
-    app.tickets.delete(text);
-    return holder;
-  }
 }
 
 /** Nobody waits for it, and nothing fails with it. */

@@ -27,6 +27,7 @@ export function serve<Id extends OperationId>(
   const { params, query, body, files, produces } = shape;
   const headers = shape.headers ?? (kind === 'change' ? keyHeaders : undefined);
   const answer = shape.answer ?? produces?.content ?? z.any();
+  if (kind === 'download') app.downloads.set(id, (request, reply) => handler(request as Asked<Id>, reply));
   const [method, url] = route.split(' ') as ['GET' | 'POST' | 'DELETE', string];
   app.route({
     method,

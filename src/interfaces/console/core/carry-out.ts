@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { perform, type RunId, type Sent } from '../../../operations/runs/perform.ts';
 import type { SentFiles } from '../../../operations/schemas/all.ts';
-import { holderOf, type Api, type ApiContext } from '../../api/core/app.ts';
-import { ticketScheme } from '../../api/core/authentication.ts';
+import { holderOf, type ApiContext } from '../../api/core/app.ts';
 import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
 import { keepFile, readParts, withFolder } from '../../api/core/uploads.ts';
 import type { Answer, FieldError } from './press.ts';
@@ -25,62 +22,9 @@ export async function carryOut(context: ApiContext, request: FastifyRequest, op:
 }
 
 /** The detail of some refusals names the fields already. */
-export function refusalText({ detail, errors = [] }: Pick<Problem, 'detail' | 'errors'>): string {
+function refusalText({ detail, errors = [] }: Pick<Problem, 'detail' | 'errors'>): string {
   const fields = errors.map(({ path, message }) => `${path}: ${message}`).filter((text) => !detail.includes(text));
   return [detail, ...fields.map((text) => `${text}.`)].join(' ');
-}
-
-/** A file that the page hands out as the API gives it; asking is logged there. */
-export interface ConsoleFile {
-  path: string;
-  /** Address at the API. `query`: of the request, with its `?`. */
-  url: (params: Readonly<Record<string, string>>, query: string) => string;
-}
-
-const kept = ['content-type', 'content-disposition', 'content-length', 'content-range', 'accept-ranges'] as const;
-
-interface AskedFile {
-  status: number;
-  headers: Record<string, string>;
-  stream: Readable;
-}
-
-/** Asks the API of this server for a file in the name of who has signed in; it comes as it is read. */
-export async function askFile(app: Api, request: FastifyRequest, url: string): Promise<AskedFile> {
-  const { range } = request.headers;
-  // Whoever leaves is read for no more: the API would wait for ever for somebody to take the rest.
-  const left = new AbortController();
-  const { socket } = request.raw;
-  const leave = (): void => left.abort();
-  socket.once('close', leave);
-  const ticket = randomUUID();
-  app.tickets.set(ticket, holderOf(request));
-  const answer = await app
-    .inject({
-      method: 'GET',
-      url,
-      headers: {
-        host: request.headers.host ?? 'localhost',
-        authorization: `${ticketScheme} ${ticket}`,
-        ...(range === undefined ? {} : { range }),
-      },
-      payloadAsStream: true,
-      signal: left.signal,
-    })
-    .finally(() => app.tickets.delete(ticket));
-  const headers = kept.flatMap((name) => {
-    const value = answer.headers[name];
-    return value === undefined ? [] : [[name, String(value)] as const];
-  });
-  const stream = answer.stream();
-  stream.once('close', () => socket.off('close', leave));
-  return { status: answer.statusCode, headers: Object.fromEntries(headers), stream };
-}
-
-export async function readRefusal({ stream }: AskedFile): Promise<Problem> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(Buffer.from(part as Uint8Array));
-  return JSON.parse(Buffer.concat(parts).toString('utf8')) as Problem;
 }
 
 const mostFields = 50;

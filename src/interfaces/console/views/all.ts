@@ -16,7 +16,6 @@ import { searchView } from './search.ts';
 import { schedulesView } from './schedules.ts';
 import { unresolvedView } from './unresolved.ts';
 import { webhooksView } from './webhooks.ts';
-import type { ConsoleFile } from '../core/carry-out.ts';
 
 export const views: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/': campaignsView,
@@ -46,27 +45,5 @@ export const searches: Readonly<Record<string, (request: ViewRequest) => Promise
   '/do-not-call': doNotCallView,
 };
 
-export const files: readonly ConsoleFile[] = [
-  fileOf('results.csv', forSpreadsheet),
-  fileOf('results.jsonl'),
-  fileOf('results.xlsx'),
-  // To be opened from where it is saved: its own styles stand in it, which a page of this server may not have.
-  fileOf('report.html'),
-  fileOf('rows/:row/calls/:call/recording'),
-  fileOf('rows/:row/evidence.zip'),
-];
-
-function fileOf(name: string, queryOf = (query: string) => query): ConsoleFile {
-  return {
-    path: `/campaigns/:campaign/${name}`,
-    url: ({ campaign = '', ...more }, query) => {
-      const filled = name.replace(/:(\w+)/g, (_, part: string) => encodeURIComponent(more[part] ?? ''));
-      return `/api/v1/campaigns/${encodeURIComponent(campaign)}/${filled}${queryOf(query)}`;
-    },
-  };
-}
-
-/** Whoever downloads from a page opens the file in a spreadsheet, unless they say that they want the cells as they are. */
-function forSpreadsheet(query: string): string {
-  return /[?&]safe_cells=/.test(query) ? query : `${query === '' ? '?' : `${query}&`}safe_cells=true&bom=true`;
-}
+/** Files that the page hands out as the API does. A report is opened from where it is saved: its own styles stand in it. */
+export const files = ['downloadResults', 'downloadReport', 'downloadRecording', 'downloadEvidence'] as const;

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Api } from '../../../../src/interfaces/api/core/app.ts';
+import { operations } from '../../../../src/operations/list.ts';
 import { files } from '../../../../src/interfaces/console/views/all.ts';
 
 /** What the page answers beside documents: the stream of changes, files, and that nothing is there. */
@@ -8,7 +9,7 @@ const noDocuments: ReadonlySet<string> = new Set([
   '/*',
   '/new/:draft/campaign.yaml',
   '/new/:draft/list-file',
-  ...files.map(({ path }) => path),
+  ...files.map((id) => operations[id].route.replace('GET /api/v1', '')),
 ]);
 
 /** Every address at which the page shows a document, as the router knows them: `/campaigns/:campaign/rows`. */
