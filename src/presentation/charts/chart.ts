@@ -53,13 +53,26 @@ export function renderChart(
   </figure>`;
 }
 
-function figureTable(title: string, { columns, rows, more = 0 }: FigureTable): Html {
-  const line = ({ cells: [name = '', ...cells], ink }: FigureRow): Html =>
-    html`<tr>
-      <th scope="row">${ink === undefined ? null : swatch(ink)}<bdi>${name}</bdi></th>
-      ${cells.map((cell) => html`<td>${cell}</td>`)}
-    </tr>`;
-  return html`<div class="chart-figures" role="group" aria-label="${title}, figures" tabindex="0">
+interface ShownTable extends Omit<FigureTable, 'rows'> {
+  rows: readonly { cells: readonly HtmlValue[]; ink?: string }[];
+}
+
+/** `words`: its cells hold text, in whatever direction it is written. */
+export function figureTable(title: string, { columns, rows, more = 0 }: ShownTable, kind: 'figures' | 'words' = 'figures'): Html {
+  const isText = kind === 'words';
+  const lines = rows.map(
+    ({ cells: [name = '', ...cells], ink }) =>
+      html`<tr>
+        <th scope="row">${ink === undefined ? null : swatch(ink)}<bdi>${name}</bdi></th>
+        ${cells.map((cell) => (isText ? html`<td><bdi>${cell}</bdi></td>` : html`<td>${cell}</td>`))}
+      </tr>`,
+  );
+  return html`<div
+    class="chart-figures ${isText ? 'words' : ''}"
+    role="group"
+    aria-label="${title}${isText ? '' : ', figures'}"
+    tabindex="0"
+  >
     <table>
       <caption>
         ${title}
@@ -70,7 +83,7 @@ function figureTable(title: string, { columns, rows, more = 0 }: FigureTable): H
         </tr>
       </thead>
       <tbody>
-        ${rows.map(line)}
+        ${lines}
       </tbody>
     </table>
     ${more === 0 ? null : html`<p class="chart-note">And ${more.toLocaleString('en-US')} more.</p>`}

@@ -1,5 +1,8 @@
+import { durationText as duration } from './browser/time-words.js';
 import { html, type Html, type HtmlValue } from './html.ts';
 import { icon, type IconName } from './icons.ts';
+
+export { duration };
 
 export type Tone = 'live' | 'wait' | 'good' | 'bad' | 'quiet';
 
@@ -138,14 +141,6 @@ export function bone(text: string): Html {
 /** How long something has lasted at `now`; the script counts on from there. */
 export function since(epochMs: number, now: number): Html {
   return html`<span class="num" data-since="${epochMs}">${duration(now - epochMs)}</span>`;
-}
-
-export function duration(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  const hours = Math.floor(seconds / 3600);
-  const rest = String(seconds % 60).padStart(2, '0');
-  const minutes = Math.floor(seconds / 60) % 60;
-  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`;
 }
 
 export function figure(value: number | string): Html {

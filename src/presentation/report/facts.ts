@@ -6,6 +6,7 @@ import { lawSentences } from '../words/law.ts';
 import type { CallLine } from '../../ledger/read/report.ts';
 import { moneyText } from '../../rules/price.ts';
 import type { Outcome } from '../../rules/outcome.ts';
+import { figureTable } from '../charts/chart.ts';
 import { bar, figures, type OutcomeTone } from '../html/elements.ts';
 import { outcomeParts } from '../html/outcomes.ts';
 import type { People, Proof, ReportData, ShownCampaign } from './report-data.ts';
@@ -99,10 +100,8 @@ const shown = (name: string, value: string, of: string) => ({ name, value, of })
 
 function overviewTable(campaigns: readonly ShownCampaign[]): Html {
   const columns = ['State', 'Rows', 'With an outcome', 'Completed', 'Calls', 'Answered', 'Answer rate', 'On the line'];
-  return table(
-    'Overview',
-    ['Campaign', ...columns],
-    campaigns.map(({ campaignId, name, state, rows, funnel, calls }) => [
+  const lines = campaigns.map(({ campaignId, name, state, rows, funnel, calls }) => ({
+    cells: [
       name === null ? campaignId : `${campaignId} (${printable(name)})`,
       stateWord(state),
       count(rows.total),
@@ -112,8 +111,9 @@ function overviewTable(campaigns: readonly ShownCampaign[]): Html {
       count(calls?.answered ?? 0),
       calls?.answerRate == null ? '' : percentCell(calls.answerRate),
       calls?.talkSeconds == null ? '' : clockSpan(calls.talkSeconds),
-    ]),
-  );
+    ],
+  }));
+  return figureTable('Overview', { columns: ['Campaign', ...columns], rows: lines });
 }
 
 function spanOf(campaign: ShownCampaign, alone: boolean): Html {
@@ -171,10 +171,12 @@ export function proofSection(proof: Proof | null): Html {
     ${
       violations.length === 0
         ? null
-        : table(
+        : figureTable(
             'Violations',
-            ['Campaign', 'Promise', 'What happened', 'When'],
-            violations.map(({ campaignId, promise, what, at }) => [campaignId, promise, what, instant(at)]),
+            {
+              columns: ['Campaign', 'Promise', 'What happened', 'When'],
+              rows: violations.map(({ campaignId, promise, what, at }) => ({ cells: [campaignId, promise, what, instant(at)] })),
+            },
             'words',
           )
     }
@@ -199,18 +201,20 @@ export function peopleSection(people: ReportData['people']): Html | null {
 }
 
 function peopleTable({ campaignId, rows, more }: People, columns: readonly string[]): HtmlValue {
-  const lines = rows.map((row) => [
-    count(row.row),
-    row.e164 ?? '',
-    row.externalId ?? '',
-    row.outcome ?? row.state,
-    row.reason ?? '',
-    count(row.attempts),
-    row.disposition ?? '',
-    instant(row.lastDialedAt),
-  ]);
+  const lines = rows.map((row) => ({
+    cells: [
+      count(row.row),
+      row.e164 ?? '',
+      row.externalId ?? '',
+      row.outcome ?? row.state,
+      row.reason ?? '',
+      count(row.attempts),
+      row.disposition ?? '',
+      instant(row.lastDialedAt),
+    ],
+  }));
   const rest = more === 0 ? null : html`<p>And ${plural(more, 'row')} more: carillon results ${campaignId} has all.</p>`;
-  return [table(`People of ${campaignId}`, columns, lines, 'words'), rest];
+  return [figureTable(`People of ${campaignId}`, { columns, rows: lines }, 'words'), rest];
 }
 
 export function countingSection(): Html {
@@ -226,35 +230,6 @@ export function countingSection(): Html {
       <li>The figures stand in this file as JSON, in the element with the id <code>data</code>.</li>
     </ul>
   </section>`;
-}
-
-function table(
-  caption: string,
-  columns: readonly string[],
-  rows: readonly (readonly HtmlValue[])[],
-  kind: 'figures' | 'words' = 'figures',
-): Html {
-  return html`<div class="figures ${kind}" role="group" aria-label="${caption}" tabindex="0">
-    <table>
-      <caption>
-        ${caption}
-      </caption>
-      <thead>
-        <tr>
-          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ([first, ...cells]) =>
-            html`<tr>
-              <th scope="row"><bdi>${first}</bdi></th>
-              ${cells.map((cell) => html`<td><bdi>${cell}</bdi></td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
 }
 
 function instant(at: number | null): HtmlValue {

@@ -51,9 +51,6 @@ dl.figs {
 .figs dt {
   font-size: var(--t-body);
 }
-.figs dd {
-  margin: 0;
-}
 h1 {
   margin: 0 0 4px;
   font-size: var(--t-title);
@@ -117,8 +114,7 @@ section {
     grid-column: 1 / -1;
   }
 }
-.chart-figures,
-.figures {
+.chart-figures {
   overflow-x: auto;
 }
 table {
@@ -231,8 +227,7 @@ ul {
     break-inside: avoid;
   }
   .chart-drawing,
-  .chart-figures,
-  .figures {
+  .chart-figures {
     overflow: visible;
   }
   .chart-drawing svg {

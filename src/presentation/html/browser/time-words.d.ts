@@ -3,3 +3,4 @@ export interface TimeWords {
   zoneName: string;
 }
 export function createTimeWords(timeZone: string, locale: string | undefined): TimeWords;
+export function durationText(ms: number): string;

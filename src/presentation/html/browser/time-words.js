@@ -52,3 +52,11 @@ export function createTimeWords(/** @type {string} */ timeZone, /** @type {strin
     shows[show]?.(at, now) ?? full.format(at);
   return { write, zoneName: timeZone.replaceAll('_', ' ') };
 }
+
+/** `1:05` or `1:00:05`. */
+export function durationText(/** @type {number} */ ms) {
+  const whole = Math.max(0, Math.floor(ms / 1000));
+  const two = (/** @type {number} */ value) => String(value).padStart(2, '0');
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes}:${two(whole % 60)}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}

@@ -1,6 +1,6 @@
 /* Times in the viewer's zone, and clocks that go on between two looks at the service. */
 
-import { createTimeWords } from './time-words.js';
+import { createTimeWords, durationText } from './time-words.js';
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const words = createTimeWords(zone, undefined);
@@ -22,13 +22,6 @@ export function writeTimes(/** @type {ParentNode} */ root) {
   for (const place of root.querySelectorAll('#clock-zone, .viewer-zone')) place.textContent = words.zoneName;
 }
 
-function writeDuration(/** @type {number} */ ms) {
-  const whole = Math.max(0, Math.floor(ms / 1000));
-  const two = (/** @type {number} */ value) => String(value).padStart(2, '0');
-  const minutes = Math.floor(whole / 60);
-  return minutes < 60 ? `${minutes}:${two(whole % 60)}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
-}
-
 /** Service time as it stood at a moment of `performance.now()`. */
 let anchor = { now: 0, speed: 0, at: 0 };
 
@@ -44,5 +37,5 @@ export function tick() {
   const shown = document.querySelector('#clock-now time');
   if (shown !== null) shown.textContent = words.write('', now, now);
   for (const lasting of document.querySelectorAll('[data-since]'))
-    lasting.textContent = writeDuration(now - Number(lasting.getAttribute('data-since')));
+    lasting.textContent = durationText(now - Number(lasting.getAttribute('data-since')));
 }
