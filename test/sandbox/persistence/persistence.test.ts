@@ -211,8 +211,8 @@ test('a file that is not ours, of an earlier release or of a newer format is ref
   await rm(path);
   await (await open(path)).close();
   expect(await refusal(path, { seed: 'other' })).toContain('made with the seed "test"');
-  const newer = (await readFile(path, 'utf8')).replace('"version":3', '"version":99');
-  await expectLeft(path, newer, /is of format 99; this sandbox reads format 3\. It is left as it is/);
+  const newer = (await readFile(path, 'utf8')).replace('"version":4', '"version":99');
+  await expectLeft(path, newer, /is of format 99; this sandbox reads format 4\. It is left as it is/);
   expect(await refusal(join(dataPath(), 'missing', 'sandbox.db'))).toContain('Its folder has to exist');
 });
 
@@ -230,17 +230,14 @@ test('what was being written when the process ended is left out, and the state g
   expect((await open(path)).calls()).toHaveLength(3);
 });
 
-test.each<[string, (whole: string) => string]>([
-  ['a changed character', (whole) => whole.replace('+12125550102', '+12125550103')],
-  ['an end that is missing', (whole) => whole.slice(0, -10)],
-])('a file damaged by %s is refused and left as it is', async (_what, damage) => {
+test('a file whose end is missing is refused and left as it is, and one of the version before is read', async () => {
   const path = dataPath();
   const first = await open(path);
   for (const number of ['+12125550101', '+12125550102', '+12125550103']) await first.batch([number]);
   await first.close();
   const whole = await readFile(path, 'utf8');
-  await expectLeft(path, damage(whole), /is damaged. It is left as it is/);
-  await writeFile(path, whole);
+  await expectLeft(path, whole.slice(0, -10), /is damaged. It is left as it is/);
+  await writeFile(path, whole.replace('"version":4}', '"version":3,"sha256":"of the state"}'));
   expect((await open(path)).calls()).toHaveLength(3);
 });
 
