@@ -9,15 +9,15 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_369,
+  'production lines': 96_368,
   'production files': 826,
-  'test lines': 77_435,
+  'test lines': 77_432,
   'test files': 540,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 3,
   'bytes of activities': 112_194,
   'bytes of workflows': 28_638,
-  'bytes of test': 3_946_875,
+  'bytes of test': 3_946_784,
   'bytes of src/campaign': 175_419,
   'bytes of src/interfaces': 1_091_234,
   'bytes of src/ledger': 807_096,
@@ -25,7 +25,7 @@ export const mostOf = {
   'bytes of src/operations': 349_691,
   'bytes of src/presentation': 267_465,
   'bytes of src/rules': 260_282,
-  'bytes of src/sandbox': 720_991,
+  'bytes of src/sandbox': 720_975,
   'bytes of src/service': 153_165,
   'bytes of src/shared': 115_355,
   'bytes of src/temporal': 115_041,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-function oneOf<Word extends string>(usual: Word, ...others: Word[]) {
-  const words: [Word, ...Word[]] = [usual, ...others];
-  return z.enum(words, { error: words.join(' or ') }).default(usual as never);
+/** A choice of words, of which the first counts where none is given. */
+function oneOf<const Words extends readonly [string, ...string[]]>(...words: Words) {
+  return z.enum(words, { error: words.join(' or ') }).default(words[0]);
 }
 
 const yesOrNo = z.boolean({ error: 'true or false' });
