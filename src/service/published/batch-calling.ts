@@ -26,6 +26,7 @@ import {
   trialRequest,
   unixSeconds,
   type List,
+  type PublishedApi,
 } from './parts.ts';
 
 const collection = 'batch-calling';
@@ -68,7 +69,7 @@ const cancelPath = (id: string) => `${pathOf('POST', collection, id)}/cancel`;
  * Calls in batches of the published interface: the service tells where each recipient is, gives back a batch whole, and lists batches under
  * their names, by which one whose answer was lost is found. Its operation to call again who was not reached is never used.
  */
-export function batchCallingService(transport: Transport, reads: ServiceReads): CallService {
+function serviceOver(transport: Transport, reads: ServiceReads): CallService {
   return {
     abilities: { lookUp: 'mark', namesRecipients: true, withdraw: 'batch' },
     place: (request, once) =>
@@ -145,8 +146,8 @@ async function* listBatches(transport: Transport, agentId?: string): AsyncGenera
 }
 
 /** A trial of batch calling. */
-export function batchTrial(transport: Transport, reads: ServiceReads, call: TrialCall): LookUpTrial {
-  const service = batchCallingService(transport, reads);
+function trialOver(transport: Transport, reads: ServiceReads, call: TrialCall): LookUpTrial {
+  const service = serviceOver(transport, reads);
   return {
     async schedule() {
       const success = await transport.write(submission(collection, putOff(dialOf(trialRequest(call)), call.now)));
@@ -177,3 +178,6 @@ export function batchTrial(transport: Transport, reads: ServiceReads, call: Tria
     },
   };
 }
+
+/** Calls in batches. */
+export const batchCalling: PublishedApi = { listPath: all.path, service: serviceOver, trial: trialOver };

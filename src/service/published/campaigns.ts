@@ -25,6 +25,7 @@ import {
   trialRequest,
   unixSeconds,
   type List,
+  type PublishedApi,
 } from './parts.ts';
 
 const collection = 'outbound-campaigns/campaigns';
@@ -108,7 +109,7 @@ const mostKept = 1_000;
  * Calls in campaigns of the published interface, one call for each recipient: a request has a key, by which one whose answer was lost is
  * told from one that never came, and each recipient can be taken back.
  */
-export function campaignsService(transport: Transport, reads: ServiceReads): CallService {
+function serviceOver(transport: Transport, reads: ServiceReads): CallService {
   const listOf = async <Schema extends z.ZodType>(id: string, key: string, schema: Schema): Promise<z.output<Schema>[]> =>
     (await readAll(transport, listAt(below('GET', id, key), key))).map((entry) => readEntry(schema, entry));
   /** Who is called does not change, and each of a campaign's leads that has a call listed is told of by it. */
@@ -184,12 +185,7 @@ const keyKeptMs = 12 * 3_600_000;
 /** How often a fence is stopped within one look-up. */
 const mostStops = 3;
 
-interface Sought {
-  mark: string;
-  agentId: string;
-  callerId: string;
-  since: number;
-}
+type Sought = Parameters<NonNullable<CallService['find']>>[0];
 
 /**
  * Looks for a request by its key. What the list shows is there. Of what it does not show, a fence decides: a second request with the same
@@ -259,7 +255,7 @@ async function stop(transport: Transport, campaignId: string): Promise<boolean> 
 }
 
 /** A trial of outbound campaigns. */
-export function campaignTrial(transport: Transport, reads: ServiceReads, trial: TrialCall): LookUpTrial {
+function trialOver(transport: Transport, reads: ServiceReads, trial: TrialCall): LookUpTrial {
   const { mark, agentId, to, now } = trial;
   const body = putOff(dialOf(trialRequest(trial)), now);
   const submit = async (what: unknown) => {
@@ -292,9 +288,12 @@ export function campaignTrial(transport: Transport, reads: ServiceReads, trial: 
     },
     takeBackPath: (id) => below('POST', id, 'stop'),
     async takeBack(id) {
-      if (!(await isTakenBack(campaignsService(transport, reads), id))) return 'its recipient is not cancelled';
+      if (!(await isTakenBack(serviceOver(transport, reads), id))) return 'its recipient is not cancelled';
       const { status } = parseBody(await transport.read(pathOf('GET', collection, id)), campaign);
       return status === 'stopped' ? null : `its status is ${status === null ? 'not told' : 'not "stopped"'}`;
     },
   };
 }
+
+/** Outbound campaigns. */
+export const campaigns: PublishedApi = { listPath: all.path, service: serviceOver, trial: trialOver };

@@ -12,10 +12,19 @@ import {
   type Placing,
   type RequestedCall,
   type SendOnce,
+  type ServiceReads,
 } from '../port/call-service.ts';
 import { BadResponseError, RateLimitedError, RefusedError, ServiceError } from '../port/errors.ts';
-import type { TrialCall } from '../port/lookup-trial.ts';
+import type { LookUpTrial, TrialCall } from '../port/lookup-trial.ts';
 import { storableId } from '../port/record-values.ts';
+
+/** One interface of the published API. */
+export interface PublishedApi {
+  /** A list whose first page may be asked for at any time: it calls nobody. */
+  listPath: string;
+  service: (transport: Transport, reads: ServiceReads) => CallService;
+  trial: (transport: Transport, reads: ServiceReads, call: TrialCall) => LookUpTrial;
+}
 
 // Every field of an answer may be missing, and a value that is not as published counts as missing.
 

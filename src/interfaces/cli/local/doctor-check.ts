@@ -2,8 +2,7 @@ import { openExistingLedger } from '../../../operations/control/ledger.ts';
 import { readProxies, serviceSettings, type Config } from '../../../shared/config.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { listWithWaiting } from '../../../ledger/webhooks/waiting.ts';
-import { connectService, readServiceClock } from '../../../service/registry.ts';
-import { probeService } from '../../../service/probe.ts';
+import { connectService, probeService, readServiceClock } from '../../../service/registry.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
 /** What was found of one thing. A fault keeps Carillon from working; a warning does not. */

@@ -9,7 +9,7 @@ import { deniedSettings } from '../../../rules/conversation-override.ts';
 import { isLoopback, keyHeaders, serviceApis, type ServiceApi } from '../../../rules/service-api.ts';
 import { NotSentError, RefusedError } from '../../../service/port/errors.ts';
 import type { ServiceDate } from '../../../service/port/service-clock.ts';
-import type { Probe } from '../../../service/probe.ts';
+import type { Probe } from '../../../service/registry.ts';
 import { readProxies, readVariable, type Config } from '../../../shared/config.ts';
 import { addressPlace } from '../../../shared/hooks/errors.ts';
 import { judgedAddress } from '../../../shared/hooks/networks.ts';
