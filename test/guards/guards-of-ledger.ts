@@ -157,7 +157,7 @@ export const guardsOfLedger: readonly Guard[] = [
   }),
   guard('the lock of recipients', {
     edits: [edit(posting, 'await lockPeople(tx, campaign.rules.caps, batchId);')],
-    test: ['ledger/rows/at-once', 'campaigns that dial the same people'],
+    test: ['ledger/rows/row-fault', 'campaigns that dial the same people'],
   }),
   guard('READ COMMITTED, pinned', {
     edits: [edit('src/ledger/postgres-dialect.ts', 'begin isolation level read committed read write; select', 'begin; select')],

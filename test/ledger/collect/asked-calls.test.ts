@@ -76,49 +76,49 @@ test.from(begin)('nothing is decided before the record has been read to its end'
   expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'answered', result: 'confirmed' });
 });
 
-test('an analysis that never comes, and a call in which nobody spoke, ask for nothing', async (dialect) => {
+test.for([
+  { what: 'an analysis that never comes asks for nothing', looks: [2, 10, 20], record: { ...analysing, status: 'done' }, result: 'none' },
+  {
+    what: 'an analysis that still runs asks for nothing, however long it is waited for',
+    looks: [2, 10, 20],
+    record: { status: 'processing' },
+    result: 'none',
+  },
+  { what: 'a call in which nobody spoke asks for nothing', looks: [2], record: { userTurns: 0 }, result: null },
+  {
+    what: 'a wish not to be called again outranks one for a call, also in the same record',
+    looks: [2],
+    record: { collected: { said: 'later', opt_out: true } },
+    result: null,
+    outcome: 'opted_out',
+  },
+] as const)('$what', async (dialect, { looks, record, result, outcome = 'completed' }) => {
   const scenario = await begin(dialect);
   await scenario.dial(1);
-  const never = talk('one', noon + 5_000, { ...analysing, status: 'done' });
-  for (const minute of [2, 10, 20]) await scenario.sweep(noon + minute * minuteMs, [never]);
-  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'none' });
-  const silent = await begin(dialect);
-  await silent.dial(1);
-  await silent.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { userTurns: 0 })]);
-  expect(await row(silent)).toMatchObject({ state: 'done', outcome: 'completed', result: null });
-});
-
-test.from(begin)('an analysis that still runs asks for nothing, however long it is waited for', async (scenario) => {
-  await scenario.dial(1);
-  const draft = talk('one', noon + 5_000, { status: 'processing', collected: { said: 'later' } });
-  for (const minute of [2, 10, 20]) await scenario.sweep(noon + minute * minuteMs, [draft]);
-  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', result: 'none' });
-});
-
-test.from(begin)('a wish not to be called again outranks one for a call, also in the same record', async (scenario) => {
-  await scenario.dial(1);
-  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000, { collected: { said: 'later', opt_out: true } })]);
-  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'opted_out', result: null });
+  for (const minute of looks) await scenario.sweep(noon + minute * minuteMs, [talk('one', noon + 5_000, record)]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', outcome, result });
   expect(await scenario.plan(2, noon + 5 * hourMs)).toMatchObject({ kind: 'done' });
 });
 
-test('what people ask for is called out of the same attempts, and ends with them', async (dialect) => {
+test.for([
+  {
+    what: 'what people ask for is called out of the same attempts, and ends with them',
+    second: {},
+    end: { outcome: 'completed', reason: 'answered' },
+  },
+  {
+    what: 'whoever asked and was then not reached ends as not reached',
+    second: { callResult: 'no_answer', userTurns: 0, agentTurns: 0 },
+    end: { outcome: 'exhausted' },
+  },
+] as const)('$what', async (dialect, { second, end }) => {
   const scenario = await begin(dialect, { retry: { maxAttempts: 2 } });
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
   const at = noon + 3 * hourMs;
   await scenario.dial(2, at);
-  await scenario.sweep(at + 2 * minuteMs, [talk('two', at + 5_000)]);
-  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'completed', reason: 'answered', result: 'cut_off' });
-});
-
-test.from(begin, { retry: { maxAttempts: 2 } })('whoever asked and was then not reached ends as not reached', async (scenario) => {
-  await scenario.dial(1);
-  await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
-  const at = noon + 3 * hourMs;
-  await scenario.dial(2, at);
-  await scenario.sweep(at + 2 * minuteMs, [talk('two', at + 5_000, { callResult: 'no_answer', userTurns: 0, agentTurns: 0 })]);
-  expect(await row(scenario)).toMatchObject({ state: 'done', outcome: 'exhausted', result: 'cut_off' });
+  await scenario.sweep(at + 2 * minuteMs, [talk('two', at + 5_000, second)]);
+  expect(await row(scenario)).toMatchObject({ state: 'done', result: 'cut_off', ...end });
 });
 
 test.from(begin)('a talk that asks for nothing is never followed by a call, whatever put its row in line', async (scenario) => {

@@ -8,9 +8,14 @@ import { everyResult, readResults } from '../../../src/ledger/read/result-rows.t
 import { statusAsJson } from '../../../src/presentation/words/campaign.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { buildRows, minuteMs, resultRule } from '../../support/campaign-rules.ts';
-import { answered, noon, numbers, type Scenario } from '../scenario.ts';
+import { answered, noon, numbers, type Scenario, agentId, begin } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
-import { test, beginOn, unjudged } from '../ledger-test.ts';
+import { test, beginOn, unjudged, openLedger } from '../ledger-test.ts';
+import { listDueReads, storeRead } from '../../../src/ledger/doubt/conversations.ts';
+import { pauseBetweenLooks, readAgentRecords } from '../../../src/ledger/doubt/agent-records.ts';
+import { storeListed } from '../../../src/ledger/collect/listed-records.ts';
+import { conversationRecord } from '../../rules/conversation-record.ts';
+import type { Store } from '../../../src/ledger/tx.ts';
 
 const people = numbers(7);
 const [yes = '', no = '', quick = '', untold = '', silent = '', machine = '', out = ''] = people;
@@ -112,4 +117,44 @@ test.from(callAll)('the judge reads results by itself, and finds one that its re
   await forge('other');
   await db.updateTable('recipients').set({ result: null }).where('e164', '=', yes).execute();
   expect(await scenario.broken()).toEqual(['rows_differ']);
+});
+
+const [first = ''] = numbers(1);
+const pacing = { batchSize: 1, refillThreshold: 1, maxConcurrentCalls: 2 };
+const whole = conversationRecord({ agentId, ...answered('conversation_1', first, noon + 5_000) });
+const going: ConversationFacts = { ...whole, status: 'in-progress', endedAt: null, durationMs: null, callResult: null };
+/** Over, and not yet analysed. */
+const over: ConversationFacts = { ...whole, status: 'processing' };
+
+async function list(store: Store, facts: ConversationFacts, now: number): Promise<string[]> {
+  const { isShared } = await readAgentRecords(store.db, agentId);
+  await store.transaction((tx) => storeListed(tx, [facts], { agentId, oursSince: 0, listens: false, isShared, offsetMs: 0, now }));
+  return listDueReads(store.db, agentId, { now, undecidedSince: null, limit: 10 });
+}
+
+async function read(store: Store, facts: ConversationFacts, now: number): Promise<void> {
+  const reading = { analysisWaitMs: 15 * minuteMs, ringLimitMs: minuteMs, optOut: [], offsetMs: 0 };
+  await store.transaction((tx) => storeRead(tx, facts.conversationId, { facts, ...reading, now }));
+}
+
+test.from(openLedger)('a record of the one campaign of its agent is read when it is complete', async (store) => {
+  await (await begin(store, 'spring', pacing, 2)).dial(1);
+  expect(await list(store, going, noon + 10_000)).toEqual([]);
+  expect(await list(store, over, noon + 40_000)).toEqual([]);
+  expect(await list(store, whole, noon + 48_000)).toEqual(['conversation_1']);
+});
+
+test('while several campaigns wait for records, they look twice as often, and one that shows the end of its call is read at once', async (dialect) => {
+  const store = await openLedger(dialect);
+  const spring = await begin(store, 'spring', pacing, 2);
+  const { timing } = (await spring.campaign()).rules;
+  await spring.dial(1);
+  expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs);
+  await (await begin(store, 'summer', pacing, 2, 2)).dial(1);
+  expect(await pauseBetweenLooks(store.db, { agentId, timing })).toBe(timing.pollMs / 2);
+  expect(await list(store, going, noon + 10_000)).toEqual([]);
+  expect(await list(store, over, noon + 40_000)).toEqual(['conversation_1']);
+  await read(store, over, noon + 40_000);
+  expect(await list(store, over, noon + 44_000)).toEqual([]);
+  expect(await list(store, whole, noon + 48_000)).toEqual(['conversation_1']);
 });
