@@ -1,6 +1,6 @@
 import { fetch } from 'undici';
 import { expect } from 'vitest';
-import { operationNames, operations, type OperationName } from '../../src/sandbox/core/operations.ts';
+import { operationNames, routes, type OperationName } from '../../src/sandbox/core/operations.ts';
 import { isFull } from '../support/depth.ts';
 import { startTestSandbox, test, type Json, type TestSandbox } from './harness.ts';
 import { describedAnswers } from './model/described-answers.ts';
@@ -47,11 +47,11 @@ type BodyOperation = keyof typeof bodies;
 const known: Record<string, string> = { ':agent_id': 'agent_reminders', ':phone_number_id': 'pn_main', ':conversation_id': 'nothing' };
 
 function pathOf(operation: OperationName): string {
-  return operations[operation].path.replace(/:\w+/, (name) => known[name] ?? '');
+  return routes[operation].path.replace(/:\w+/, (name) => known[name] ?? '');
 }
 
 async function send(sandbox: TestSandbox, operation: OperationName, { text, contentType }: HostileBody) {
-  const { method } = operations[operation];
+  const { method } = routes[operation];
   const headers = { 'x-api-key': 'sk_sandbox_ok', 'content-type': contentType ?? 'application/json' };
   const response = await fetch(sandbox.url + pathOf(operation), { method, headers, body: text });
   const answer = await response.text();
@@ -132,14 +132,14 @@ const hostileIds = [
   '%3Cscript%3E',
   'a'.repeat(5_000),
 ];
-const withId = (Object.keys(operations) as OperationName[]).filter((name) => operations[name].path.includes('/:'));
+const withId = operationNames.filter((name) => routes[name].path.includes('/:'));
 
 test.each(dialects)('no id breaks an operation of the %s dialect: nothing has it', async (dialect) => {
   const sandbox = await startTestSandbox({ dialect, rateLimit: { requestsPerSecond: null } });
   const before = await stateOf(sandbox);
   for (const operation of withId)
     for (const id of hostileIds) {
-      const { method, path } = operations[operation];
+      const { method, path } = routes[operation];
       const body = { update_agent: {}, assign_phone_number: { agent_id: 'agent_survey' } }[operation as string];
       const answer = await sandbox.request(method, path.replace(/:\w+/, id), body);
       expect(answer.status, `${operation} ${id}`).toBe(404);
@@ -180,7 +180,7 @@ test.each(dialects)('a query that means nothing is refused by every operation of
   for (const [names, queries] of hostileQueries)
     for (const operation of names)
       for (const query of queries) {
-        const answer = await sandbox.request(operations[operation].method, `${pathOf(operation)}?${query}`);
+        const answer = await sandbox.request(routes[operation].method, `${pathOf(operation)}?${query}`);
         expect([400, 422], `${operation} ${query.slice(0, 60)}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
         expect(describedAnswers(dialect)(operation, answer.status, answer.body)).toBeNull();
       }
@@ -192,7 +192,7 @@ test.each(dialects)('each operation of the %s dialect refuses a key that is wron
   for (const operation of operationNames)
     for (const [key, status] of Object.entries({ sk_wrong: 401, sk_sandbox_forbidden: 403, sk_sandbox_ratelimited: 429 })) {
       const headers = { 'x-api-key': key };
-      const { method } = operations[operation];
+      const { method } = routes[operation];
       const answer = await sandbox.request(method, pathOf(operation), operation in bodies ? {} : undefined, { headers });
       expect([operation, answer.status]).toEqual([operation, status]);
       expect(describedAnswers(dialect)(operation, status, answer.body)).toBeNull();

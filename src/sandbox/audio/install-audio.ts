@@ -1,13 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { factsOf } from '../core/dialects.ts';
+import { routes } from '../core/operations.ts';
 import { configOf } from '../core/conversation/call-config.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
 import { isRecorded, type Call } from '../core/state/call.ts';
 import { apiKeyIn, authenticate } from '../http/authentication.ts';
-import { pathParameter, readQuery } from '../http/serve-operation.ts';
+import { pathParameter, readQuery, serveRoutes } from '../http/serve-routes.ts';
 import { missingConversation } from '../core/service/found.ts';
 import { Recording } from './recording.ts';
 import { agentPitch, calleePitch } from './tones.ts';
@@ -16,7 +18,6 @@ import { agentPitch, calleePitch } from './tones.ts';
 const lateRecordingEnding = '0115';
 const lateByMs = 2 * 60_000;
 
-const ownPath = '/v1/convai/conversations/:conversation_id/audio';
 /**
  * The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. Whoever listens does so in real
  * time, so that its address expires by real time: hours of the service may pass in seconds.
@@ -28,27 +29,19 @@ export function installAudio(app: FastifyInstance, service: Service): void {
   const links = new AudioLinks();
   service.recordingAddress = (baseUrl, conversationId, now) => links.addressOf(baseUrl, conversationId, now);
   const { clock } = service;
-  const answerAt =
-    (now: () => number) =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      const id = pathParameter(request, 'conversation_id');
-      admit(request, id, service, { links, now: now() });
-      const call = service.state.conversations.get(id);
-      if (call === undefined) throw missingConversation(service, id);
-      if (!isAvailable(call, service)) {
-        const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
-        throw new ServiceError(404, message, { code: 'recording_not_found' });
-      }
-      return sendRecording(request, reply, id, recordingOf(service.settings.seed, call));
-    };
-  app.get(
-    ownPath,
-    answerAt(() => clock.now()),
-  );
-  app.get(
-    pageRecordingPath,
-    answerAt(() => clock.realNow()),
-  );
+  const answer = (request: FastifyRequest, reply: FastifyReply, now: number): FastifyReply => {
+    const id = pathParameter(request, 'conversation_id');
+    admit(request, id, service, { links, now });
+    const call = service.state.conversations.get(id);
+    if (call === undefined) throw missingConversation(service, id);
+    if (!isAvailable(call, service)) {
+      const message = `Conversation "${id}" has no recording: nobody answered, it is not over, or the recording is not stored yet.`;
+      throw new ServiceError(404, message, { code: 'recording_not_found' });
+    }
+    return sendRecording(request, reply, id, recordingOf(service.settings.seed, call));
+  };
+  serveRoutes(app, service, { recording: ({ request, reply }) => answer(request, reply, clock.now()) });
+  app.get(pageRecordingPath, async (request, reply) => answer(request, reply, clock.realNow()));
 }
 
 /** The call must have been recorded (`isRecorded`), and be over. */
@@ -70,9 +63,10 @@ function admit(
   { links, now }: { links: AudioLinks; now: number },
 ): void {
   const { expires, signature } = readQuery(request, schemas.recording);
-  const apiKey = apiKeyIn(request.headers, settings.dialect);
+  const facts = factsOf(settings);
+  const apiKey = apiKeyIn(request.headers, facts);
   if (apiKey !== null || expires === undefined || signature === undefined) {
-    authenticate(apiKey, settings.apiKeys, settings.dialect === 'published');
+    authenticate(apiKey, settings.apiKeys, !facts.contract);
     return;
   }
   const verdict = links.check(id, expires, signature, now);
@@ -133,7 +127,7 @@ class AudioLinks {
   addressOf(baseUrl: string, conversationId: string, now: number): string {
     const expires = (Math.floor(now / 1000 / windowSeconds) + 2) * windowSeconds;
     const query = `expires=${expires}&signature=${this.#sign(conversationId, expires).toString('base64url')}`;
-    return `${baseUrl}/v1/convai/conversations/${encodeURIComponent(conversationId)}/audio?${query}`;
+    return `${baseUrl}${routes.recording.path.replace(':conversation_id', encodeURIComponent(conversationId))}?${query}`;
   }
 
   check(conversationId: string, expires: number, signature: string, now: number): 'valid' | 'expired' | 'forged' {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FaultableName } from '../core/operations.ts';
+import { faultableNames, listOf, routes, type FaultableName } from '../core/operations.ts';
 import type { Random } from '../core/random.ts';
 
 const longestMs = 3_600_000;
@@ -112,18 +112,15 @@ export const faultEffect = z.discriminatedUnion('type', [
 export type FaultEffect = z.output<typeof faultEffect>;
 export type ErrorBody = z.output<typeof bodyVariant>;
 
-const campaignLists: FaultableName[] = ['list_campaigns', 'list_campaign_calls', 'list_leads'];
-const lists: FaultableName[] = ['list_agents', 'list_conversations', 'list_phone_numbers', 'list_batches', ...campaignLists];
-/** The recipients in the report of a batch are a list too. */
-const withReports: FaultableName[] = [...lists, 'get_batch'];
+const lists = faultableNames.filter((name) => listOf(name) !== null);
 
 export const operationsOfEffect: Partial<Record<FaultEffect['type'], readonly FaultableName[]>> = {
   partial: ['batch_calls'],
   wrong_count: ['batch_calls'],
   hide: ['batch_calls', 'list_conversations', 'list_batches', 'list_campaigns'],
-  missing: ['get_conversation', 'get_agent', 'get_batch', 'get_campaign', 'get_lead'],
-  duplicate: withReports,
-  leave_out: withReports,
-  reorder: withReports,
-  expire_cursor: ['list_agents', 'list_conversations', ...campaignLists],
+  missing: faultableNames.filter((name) => routes[name].method === 'GET' && /:\w+$/.test(routes[name].path)),
+  duplicate: lists,
+  leave_out: lists,
+  reorder: lists,
+  expire_cursor: ['list_agents', 'list_conversations', 'list_campaigns', 'list_campaign_calls', 'list_leads'],
 };

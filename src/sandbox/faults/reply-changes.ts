@@ -1,4 +1,4 @@
-import type { FaultableName } from '../core/operations.ts';
+import { faultableNames, listOf, type FaultableName } from '../core/operations.ts';
 import { parseJson } from '../core/json.ts';
 import type { Random } from '../core/random.ts';
 import type { FaultHit } from './book.ts';
@@ -59,13 +59,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const listFields = faultableNames.flatMap((name) => listOf(name) ?? []);
+
 function listField(body: unknown): string | null {
-  if (!isFields(body)) return null;
-  return (
-    ['agents', 'conversations', 'phone_numbers', 'batch_calls', 'campaigns', 'calls', 'leads', 'recipients'].find((name) =>
-      Array.isArray(body[name]),
-    ) ?? null
-  );
+  return isFields(body) ? (listFields.find((name) => Array.isArray(body[name])) ?? null) : null;
 }
 
 function withList(body: unknown, then: (list: unknown[]) => unknown[]): unknown {

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { faultableRoutes, operationByNumber, operationNames, type FaultableName } from '../core/operations.ts';
+import { faultableNames, operationByNumber } from '../core/operations.ts';
 import { faultEffect, operationsOfEffect } from './effect.ts';
 import { faultMatch } from './match.ts';
 
-const names: FaultableName[] = [...operationNames, ...faultableRoutes];
-const operationFix = `Must be an operation's number (1 to 14), its name (${names.join(', ')}) or "*".`;
+const operationFix = `Must be an operation's number (1 to 14), its name (${faultableNames.join(', ')}) or "*".`;
 
 const operation = z
-  .union([z.literal('*'), z.enum(names), z.number().int(operationFix).min(1, operationFix).max(14, operationFix)], { error: operationFix })
+  .union([z.literal('*'), z.enum(faultableNames), z.number().int(operationFix).min(1, operationFix).max(14, operationFix)], {
+    error: operationFix,
+  })
   .transform((value) => (typeof value === 'number' ? (operationByNumber(value) ?? '*') : value));
 
 const positive = z.number().int().min(1, 'Requests are counted from 1.');

@@ -1,20 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyRequest } from 'fastify';
-import type { Service } from '../core/service/service.ts';
-import type { Dialect } from '../schemas/building-blocks.ts';
+import type { DialectFacts } from '../core/dialects.ts';
 import { ServiceError } from '../core/service-error.ts';
 
 export const sandboxKey = 'sk_sandbox_ok';
 
 /** Real milliseconds by which requests with the slow key are held back. */
 export const slowKeyDelayMs = 1_000;
-
-/** Where the key is looked for; upstream's header has another name than the contract's (gaps A.1). */
-const keyHeaders: Readonly<Record<Dialect, readonly string[]>> = {
-  spec: ['x-api-key'],
-  extended: ['x-api-key', 'xi-api-key'],
-  published: ['xi-api-key'],
-};
 
 /** How long the key that is always over its limit is told to wait. */
 const limitedKeyWaitMs = 2_000;
@@ -27,8 +18,8 @@ export interface Caller {
 }
 
 /** The key that a request came with, true or not; null without one. Of two headers that differ, none counts. */
-export function apiKeyIn(headers: IncomingHttpHeaders, dialect: Dialect): string | null {
-  const given = new Set(keyHeaders[dialect].map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''));
+export function apiKeyIn(headers: IncomingHttpHeaders, { keyHeaders }: DialectFacts): string | null {
+  const given = new Set(keyHeaders.map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''));
   const [key] = given;
   return given.size === 1 ? String(key) : null;
 }
@@ -37,11 +28,6 @@ export function apiKeyIn(headers: IncomingHttpHeaders, dialect: Dialect): string
 export function unauthorized(message: string, reason: 'missing_api_key' | 'invalid_api_key', published: boolean): ServiceError {
   if (!published) return new ServiceError(401, message, { code: reason });
   return new ServiceError(401, message, { code: 'unauthorized', status: reason === 'missing_api_key' ? 'needs_authorization' : reason });
-}
-
-/** Whether a request is one of the published API: by its dialect, or by a path that the contract does not have. */
-export function isPublished({ routeOptions: { config } }: FastifyRequest, { settings }: Pick<Service, 'settings'>): boolean {
-  return settings.dialect === 'published' || config.keyed === true || config.first !== undefined;
 }
 
 /** Who asks, `published` by a path of the published API. Throws 401 or 403. */

@@ -1,53 +1,73 @@
 import { parseJson } from '../core/json.ts';
 import { refuseField } from '../schemas/validate.ts';
 
-export interface Cursor {
+/** Which list, with which filter, of which state a cursor is from. */
+export interface List {
   list: string;
   generation: number;
+}
+
+interface Place {
   position: number;
   key?: string;
 }
 
-export function writeCursor({ list, generation, position, key }: Cursor): string {
+export function writeCursor({ list, generation }: List, { position, key }: Place): string {
   const parts = [list, generation, position, ...(key === undefined ? [] : [key])];
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** All of a cursor of this very list; null without one. Throws `InvalidRequest` for any other. */
-export function readCursor(
-  text: string | undefined,
-  { list, generation }: Pick<Cursor, 'list' | 'generation'>,
-  parameter = 'cursor',
-): Cursor | null {
+/** The place that a cursor of this very list marks; null without one. Throws `InvalidRequest` for any other. */
+export function readCursor(text: string | undefined, { list, generation }: List, parameter = 'cursor'): Place | null {
   if (text === undefined) return null;
-  const parsed = parse(text);
-  if (parsed !== null && parsed.list === list && parsed.generation === generation) return parsed;
+  const value: unknown = parseJson(Buffer.from(text, 'base64url').toString('utf8'));
+  const [ofList, ofGeneration, position, key] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (ofList === list && ofGeneration === generation && Number.isSafeInteger(position) && Number(position) >= 0)
+    return { position: Number(position), ...(typeof key === 'string' ? { key } : {}) };
   throw refuseField(['query', parameter], 'This cursor is not from this list with this filter; start again without one.', 'invalid_cursor');
 }
 
-function parse(text: string): Cursor | null {
-  const value = parseJson(Buffer.from(text, 'base64url').toString('utf8'));
-  if (!Array.isArray(value)) return null;
-  const [list, generation, position, key] = value as unknown[];
-  if (typeof list !== 'string' || typeof generation !== 'number') return null;
-  if (typeof position !== 'number' || !Number.isSafeInteger(position) || position < 0) return null;
-  return { list, generation, position, ...(typeof key === 'string' ? { key } : {}) };
+/**
+ * One page of a list, and the cursor of the next; null at the end. Items come in the order in which they were made and keep their place,
+ * so that what comes meanwhile moves none of them, and the item of a cursor may itself be gone.
+ */
+export function pageOf<Item>(
+  items: Iterable<Item | undefined>,
+  page: {
+    list: List;
+    cursor: string | undefined;
+    parameter?: string;
+    size: number;
+    ascending?: boolean;
+    /** The cursor holds it beside the place. */
+    keyOf?: (item: Item) => string;
+    /** Sorted by key, then by place. */
+    sortByKey?: boolean;
+    isWanted?: (item: Item) => boolean;
+  },
+): { items: Item[]; cursor: string | null } {
+  const { list, size, ascending = false, sortByKey = false, keyOf, isWanted } = page;
+  const after = readCursor(page.cursor, list, page.parameter);
+  const compare = (a: Place, b: Place): number => {
+    const byKey = sortByKey ? compareText(a.key ?? '', b.key ?? '') : 0;
+    return (ascending ? 1 : -1) * (byKey === 0 ? a.position - b.position : byKey);
+  };
+  const rows: { item: Item; place: Place }[] = [];
+  let position = -1;
+  for (const item of items) {
+    position += 1;
+    if (item === undefined || isWanted?.(item) === false) continue;
+    const place = keyOf === undefined ? { position } : { position, key: keyOf(item) };
+    if (after === null || compare(place, after) > 0) rows.push({ item, place });
+  }
+  rows.sort((a, b) => compare(a.place, b.place));
+  const shown = rows.slice(0, size);
+  const last = rows.length > size ? shown.at(-1) : undefined;
+  return { items: shown.map(({ item }) => item), cursor: last === undefined ? null : writeCursor(list, last.place) };
 }
 
-/** One page of a list, newest first, and where the next begins. Items keep their place, so that what comes meanwhile moves none of them. */
-export function listedPage<Item>(
-  oldestFirst: readonly Item[],
-  page: {
-    list: Pick<Cursor, 'list' | 'generation'>;
-    cursor: string | undefined;
-    size: number;
-    isWanted: (item: Item) => boolean;
-  },
-): { items: Item[]; next_cursor: string | null; has_more: boolean } {
-  const before = readCursor(page.cursor, page.list)?.position ?? Infinity;
-  const found = [...oldestFirst.entries()].filter(([place, item]) => place < before && page.isWanted(item)).toReversed();
-  const shown = found.slice(0, page.size);
-  const hasMore = found.length > shown.length;
-  const nextCursor = hasMore ? writeCursor({ ...page.list, position: shown.at(-1)?.[0] ?? 0 }) : null;
-  return { items: shown.map(([, item]) => item), next_cursor: nextCursor, has_more: hasMore };
+/** The same everywhere, whatever the machine's language. */
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-import type { Dialect } from '../schemas/building-blocks.ts';
+import type { Dialect } from '../core/dialects.ts';
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';

@@ -5,8 +5,9 @@ import { changeReply } from '../faults/reply-changes.ts';
 import { refuseField } from '../schemas/validate.ts';
 import { errorBody, notFound, ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
+import { faultNameOf } from '../core/operations.ts';
 import { codeOf } from './error-replies.ts';
-import { isPublished, rateLimited, unauthorized } from './authentication.ts';
+import { rateLimited, unauthorized } from './authentication.ts';
 import { STATUS_CODES } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +24,7 @@ export async function sufferBefore(request: FastifyRequest, reply: FastifyReply,
       throw refuseField(['query', 'cursor'], 'This cursor has expired; start again without one.', 'invalid_cursor');
     if (type === 'revoke_key') {
       service.faults.revoke(ruleId, request.exchange.apiKey ?? '');
-      throw keyRevoked(isPublished(request, service));
+      throw keyRevoked(request.routeOptions.config.served?.published === true);
     }
     // All others are about the reply, or done by the operation itself or by `changeWorld`.
     if (!('when' in effect) || effect.when === 'after') continue;
@@ -52,8 +53,9 @@ export async function sufferAfter(
 ): Promise<unknown> {
   const { hits, errorId } = request.exchange;
   if (hits.length === 0) return payload;
-  const { operation, fault = operation } = request.routeOptions.config;
-  let body = typeof payload === 'string' ? changeReply(payload, hits, fault ?? null) : payload;
+  const { served } = request.routeOptions.config;
+  const name = served === undefined ? null : faultNameOf(served.name);
+  let body = typeof payload === 'string' ? changeReply(payload, hits, name) : payload;
   for (const { effect, draw } of hits) {
     changeWorld(effect, 'after', request, service);
     if (effect.type === 'delay' && effect.work === 'first') await pause(drawLatency(effect.ms, draw()), closing);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pathParameter } from './serve-operation.ts';
+import { pathParameter } from './serve-routes.ts';
 import type { Service } from '../core/service/service.ts';
 import { announceRequest } from './announce-changes.ts';
 import { newErrorId } from './error-replies.ts';
@@ -9,7 +9,8 @@ import type { ControlAbout } from './serve-control.ts';
 import type { FaultHit } from '../faults/book.ts';
 import type { BatchPointInfo } from '../core/gates.ts';
 import type { JournalEntry } from '../judge/journal.ts';
-import type { FaultableName, OperationName } from '../core/operations.ts';
+import { operationOf, type ServedRoute } from '../core/operations.ts';
+import { factsOf } from '../core/dialects.ts';
 
 export interface Exchange {
   /** Goes out as `request_id` of an error body. */
@@ -21,6 +22,8 @@ export interface Exchange {
   cut: boolean;
   /** Parameters of the query that are not known here, as a header can tell them. */
   ignored: string[];
+  /** The query as it was checked. */
+  query: unknown;
   batch: Omit<BatchPointInfo, 'point'> | null;
 }
 
@@ -29,14 +32,8 @@ declare module 'fastify' {
     exchange: Exchange;
   }
   interface FastifyContextConfig {
-    operation?: OperationName;
+    served?: ServedRoute;
     control?: ControlAbout;
-    /** No operation of the contract, but an API key is needed. */
-    keyed?: boolean;
-    /** What faults call it. */
-    fault?: FaultableName | undefined;
-    /** Checks the request before the key: its 422 comes first. */
-    first?: (request: FastifyRequest) => unknown;
   }
 }
 
@@ -63,6 +60,7 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
     hits: [],
     cut: false,
     ignored: [],
+    query: {},
     batch: null,
   };
   reply
@@ -71,7 +69,7 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
     .header('date', new Date(clockSteps.shown(clock.now())).toUTCString());
   if (isOwn(request)) return;
   const parallel = keepExchange(request, reply, parts);
-  if (settings.dialect !== 'spec') {
+  if (factsOf(settings).further) {
     reply.header('current-concurrent-requests', String(parallel));
     reply.header('maximum-concurrent-requests', String(settings.conduct.maxParallelRequests));
   }
@@ -80,10 +78,9 @@ export function openExchange(request: FastifyRequest, reply: FastifyReply, parts
 function keepExchange(request: FastifyRequest, reply: FastifyReply, { service, censorUrl }: OpeningParts): number {
   const { journal } = service;
   const { exchange } = request;
-  const entry = beginEntry(service, request.raw, censorUrl, {
-    operation: request.routeOptions.config.operation ?? null,
-    unmatched: request.is404,
-  });
+  const { served } = request.routeOptions.config;
+  const operation = served === undefined ? null : operationOf(served.name);
+  const entry = beginEntry(service, request.raw, censorUrl, { operation, unmatched: request.is404 });
   exchange.entry = entry;
   const startedAt = performance.now();
   reply.raw.once('close', () => {

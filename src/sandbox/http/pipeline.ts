@@ -1,19 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseOtherNames } from './access.ts';
-import type { FaultableName, OperationName } from '../core/operations.ts';
+import { factsOf } from '../core/dialects.ts';
+import { faultNameOf, operationOf, type FaultableName, type ServedRoute } from '../core/operations.ts';
 import { refuseField } from '../schemas/validate.ts';
 import type { Service } from '../core/service/service.ts';
-import { apiKeyIn, authenticate, isPublished, rateLimited, slowKeyDelayMs } from './authentication.ts';
+import { apiKeyIn, authenticate, rateLimited, slowKeyDelayMs } from './authentication.ts';
 import { methodRefused } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause, keyRevoked, sufferAfter, sufferBefore, faultedRequest } from './fault-effects.ts';
-import { readQuery } from './serve-operation.ts';
+import { readBody, readQuery } from './serve-routes.ts';
 import { retryAfterHeader } from '../core/plans.ts';
 import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
-
-/** These check their query themselves; all others take none. */
-const takesQuery = new Set<OperationName>(['list_agents', 'list_conversations', 'get_signed_url', 'get_token']);
 
 /** The way of every request: marked and journaled, authenticated, limited, met by faults, answered, judged. `closing` cuts waits short. */
 export function installPipeline(app: FastifyInstance, service: Service, closing: AbortSignal): void {
@@ -26,25 +24,28 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     refuseOtherNames(request.headers.host, service.settings);
     const refusal = methodRefused(request.method, request.url.split('?', 1)[0] ?? '', service.settings.dialect);
     if (refusal !== null) throw refusal;
-    const { operation, keyed, first } = request.routeOptions.config;
-    if (first === undefined && (operation !== undefined || keyed === true)) await admit(request, operation, service, limiter, closing);
+    const { served } = request.routeOptions.config;
+    if (served !== undefined && served.admits !== true && !checksFirst(served)) await admit(request, served, service, limiter, closing);
   });
 
   app.addHook('preHandler', async (request, reply) => {
-    const { operation, first, fault = operation } = request.routeOptions.config;
-    if (first !== undefined) {
-      first(request);
-      await admit(request, operation, service, limiter, closing);
+    const { served } = request.routeOptions.config;
+    if (served === undefined) return undefined;
+    const { schemas } = service;
+    if (checksFirst(served)) {
+      if (served.query !== undefined) readQuery(request, schemas[served.query]);
+      if (served.body !== undefined) readBody(request, served, schemas);
+      await admit(request, served, service, limiter, closing);
     }
-    if (fault === undefined) return undefined;
-    if (operation === 'batch_calls') await announceBatch(request, service);
-    meetFaults(request, fault, service);
+    const fault = faultNameOf(served.name);
+    if (fault === 'batch_calls') await announceBatch(request, service);
+    if (fault !== null) meetFaults(request, fault, service);
     if (await sufferBefore(request, reply, service, closing)) {
       // The reply is given; the faults are not to touch it again.
       request.exchange.hits = [];
       return reply;
     }
-    if (operation !== undefined && !takesQuery.has(operation)) readQuery(request, service.schemas.noQuery);
+    request.exchange.query = readQuery(request, schemas[served.query ?? 'noQuery']);
     service.scheduler.runDue();
     return undefined;
   });
@@ -60,20 +61,25 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
   });
 }
 
+/** Whether what is wrong with a request is told before what is wrong with its key. */
+function checksFirst({ early, published }: ServedRoute): boolean {
+  return early === true && published;
+}
+
 async function admit(
   request: FastifyRequest,
-  operation: OperationName | undefined,
+  { name, published }: ServedRoute,
   service: Service,
   limiter: RateLimiter,
   closing: AbortSignal,
 ): Promise<void> {
   const { clock, conduct, faults, settings } = service;
   const { exchange } = request;
-  const published = isPublished(request, service);
-  exchange.apiKey = apiKeyIn(request.headers, settings.dialect);
+  const operation = operationOf(name);
+  exchange.apiKey = apiKeyIn(request.headers, factsOf(settings));
   const sequence = exchange.entry?.sequence ?? 0;
   if (exchange.apiKey !== null) {
-    if (operation !== undefined) conduct.noteOperation(exchange.apiKey, operation, sequence);
+    if (operation !== null) conduct.noteOperation(exchange.apiKey, operation, sequence);
     if (faults.isRevoked(exchange.apiKey)) {
       conduct.noteRevokedKey(exchange.apiKey, sequence);
       throw keyRevoked(published);
@@ -118,10 +124,11 @@ function leaveOutDate(reply: FastifyReply): void {
 }
 
 function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, clockSteps, conduct }: Service): void {
-  const { operation } = request.routeOptions.config;
+  const { served } = request.routeOptions.config;
+  const operation = served === undefined ? null : operationOf(served.name);
   const { apiKey } = request.exchange;
   const header = reply.getHeader('retry-after');
-  if (reply.statusCode !== 429 || header === undefined || operation === undefined || apiKey === null) return;
+  if (reply.statusCode !== 429 || header === undefined || operation === null || apiKey === null) return;
   const seconds = Number(header);
   conduct.noteWaitAsked(
     apiKey,

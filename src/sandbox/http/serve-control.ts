@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { validate } from '../schemas/validate.ts';
-import { pathParameter } from './serve-operation.ts';
+import { pathParameter } from './serve-routes.ts';
 
 export interface ControlAbout {
   says: string;

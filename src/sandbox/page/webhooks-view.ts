@@ -2,6 +2,7 @@ import * as ui from '../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../presentation/html/html.ts';
 import type { Service } from '../core/service/service.ts';
 import type { Delivery, Subscriber } from '../webhooks/subscriber.ts';
+import { factsOf } from '../core/dialects.ts';
 import type { WebhookEventType } from '../schemas/webhook.ts';
 import { partyOf } from './call-words.ts';
 import { table, viewPath, type View, type ViewRequest } from './elements.ts';
@@ -81,9 +82,9 @@ function webhooksPanel({ settings }: Service, webhooks: readonly Subscriber[]): 
       },
       none: ui.empty(
         'No webhook',
-        settings.dialect === 'spec'
-          ? 'The contract has none; the extended dialect has them.'
-          : html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`,
+        factsOf(settings).further
+          ? html`<code>POST /_sandbox/webhooks</code> with <code>url</code> and <code>secret</code> makes one.`
+          : 'The contract has none; the extended dialect has them.',
       ),
     }),
     webhooks.length === 0 ? null : ui.aside(ui.count(webhooks.length, 'webhook')),

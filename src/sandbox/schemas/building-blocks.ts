@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { Dialect } from '../core/operations.ts';
-
-export type { Dialect };
+import { factsOf, type Dialect } from '../core/dialects.ts';
 
 export interface SchemaMode {
   dialect: Dialect;
@@ -13,10 +11,9 @@ export function objectOf<Shape extends z.ZodRawShape>(mode: SchemaMode, shape: S
   return mode.loose ? z.looseObject(shape) : z.strictObject(shape);
 }
 
-/** Fields that only the extended dialect knows, and what they rest on (null: as the field around them). In `spec` they count as unknown. */
-export function extendedOnly<Shape extends z.ZodRawShape>({ dialect }: SchemaMode, source: Source | null, shape: Shape): Shape {
-  if (dialect === 'spec') return {} as Shape;
-  return source === null ? shape : sourced(source, shape);
+/** Fields beyond the contract, and what they rest on. Where the dialect has none they count as unknown. */
+export function extendedOnly<Shape extends z.ZodRawShape>(mode: SchemaMode, source: Source, shape: Shape): Shape {
+  return factsOf(mode).further ? sourced(source, shape) : ({} as Shape);
 }
 
 /**

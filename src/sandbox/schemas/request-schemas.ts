@@ -5,7 +5,7 @@ import { e164, extendedOnly, identifier, objectOf, sourced, variableValues, type
 
 export type CallVariables = z.infer<typeof variableValues>;
 
-export type CallTarget = z.infer<RequestSchemas['batch']>['calls'][number] & {
+export type CallTarget = z.infer<RequestSchemas['batchCalls']>['calls'][number] & {
   /** Only of batches in upstream's form: the recipient's id, and what the agent's own model is told. */
   recipient_id?: string | undefined;
   user_id?: string | undefined;
@@ -19,9 +19,17 @@ export interface CampaignOfCall {
   readonly leadId: string;
 }
 
-export type BatchInput = Omit<z.infer<RequestSchemas['batch']>, 'calls'> & { calls: CallTarget[] };
+export type BatchInput = Omit<z.infer<RequestSchemas['batchCalls']>, 'calls'> & { calls: CallTarget[] };
 
-export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number) {
+/** What of the settings decides how requests are read. */
+export interface RequestSettings extends SchemaMode {
+  maxCallsPerBatch: number;
+  batchCalling: { mostListed: number };
+}
+
+/** The schemas of all queries and bodies. */
+export function createRequestSchemas({ dialect, loose, maxCallsPerBatch, batchCalling: { mostListed } }: RequestSettings) {
+  const mode = { dialect, loose };
   const agents = createAgentSchemas(mode);
   const target = objectOf(mode, {
     ...sourced('contract', { to_phone_number: e164, conversation_config_override: agents.conversationConfig.optional() }),
@@ -38,7 +46,7 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
   });
   const ofAgent = sourced('contract', { agent_id: identifier });
   const text = z.string().min(1, 'Must not be empty.');
-  const batchCalling = createBatchCallingSchemas(mode, agents.conversationConfig, maxCallsPerBatch);
+  const batchCalling = createBatchCallingSchemas(mode, agents.conversationConfig, maxCallsPerBatch, mostListed);
   const clientData = batchCalling.submitBatch.shape.recipients.element.shape.conversation_initiation_client_data;
   return {
     createAgent: agents.create,
@@ -53,7 +61,7 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
     numberPage: objectOf(mode, page),
     recording: objectOf(mode, { expires: z.coerce.number().int().optional(), signature: z.string().min(1).optional() }),
     credentialQuery: objectOf(mode, ofAgent),
-    importNumber: objectOf(
+    importPhoneNumber: objectOf(
       mode,
       sourced('contract', { label: text, phone_number: e164, telephony_account_sid: text, telephony_auth_token: text }),
     ),
@@ -67,8 +75,8 @@ export function createRequestSchemas(mode: SchemaMode, maxCallsPerBatch: number)
       supports_inbound: z.boolean().optional(),
       supports_outbound: z.boolean().optional(),
     }),
-    assignNumber: objectOf(mode, ofAgent),
-    batch: objectOf(mode, { ...ofAgent, ...sourced('contract', { from_phone_number_id: identifier, calls }) }),
+    assignPhoneNumber: objectOf(mode, ofAgent),
+    batchCalls: objectOf(mode, { ...ofAgent, ...sourced('contract', { from_phone_number_id: identifier, calls }) }),
     ...batchCalling,
     ...createCampaignSchemas(mode, { clientData, telephony: telephonySettings(mode), mostRecipients: maxCallsPerBatch, page }),
   };
@@ -135,7 +143,12 @@ function telephonySettings(mode: SchemaMode) {
 }
 
 /** Upstream's batches (gaps A.5). What the sandbox has no use for is accepted and kept out of the way. */
-export function createBatchCallingSchemas<Config extends z.ZodType>(mode: SchemaMode, config: Config, maxCallsPerBatch: number) {
+function createBatchCallingSchemas<Config extends z.ZodType>(
+  mode: SchemaMode,
+  config: Config,
+  maxCallsPerBatch: number,
+  mostListed: number,
+) {
   const name = z.string().max(500).nullish();
   const names = z.array(identifier).max(100).nullish();
   const clientData = objectOf(mode, {
@@ -181,7 +194,7 @@ export function createBatchCallingSchemas<Config extends z.ZodType>(mode: Schema
       telephony_call_config: telephony,
     }),
     batchPage: objectOf(mode, {
-      limit: z.coerce.number().int().min(1).default(30),
+      limit: z.coerce.number().int().min(1).max(mostListed, `Must be at most ${mostListed}.`).default(Math.min(30, mostListed)),
       last_doc: z.string().min(1).optional(),
       agent_id: identifier.optional(),
     }),

@@ -1,4 +1,5 @@
 import { isRecorded, recipientIdOf, type Call, type CallResult } from '../core/state/call.ts';
+import { factsOf } from '../core/dialects.ts';
 import { talkOf } from '../core/conversation/talk-of.ts';
 import { describeConversation } from '../convai/records/conversation-record.ts';
 import { unixSeconds } from '../core/times.ts';
@@ -40,7 +41,7 @@ function dataOf(service: Service, { type, call, at }: WebhookEvent): Record<stri
         full_audio: Buffer.concat([...recordingOf(service.settings.seed, call).read()]).toString('base64'),
       };
     case 'call_initiation_failure':
-      return describeFailure(call, service.settings.dialect === 'published' ? 'twilio' : 'telephony');
+      return describeFailure(call, factsOf(service.settings).provider);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { factsOf } from '../core/dialects.ts';
 import { deriveId } from '../core/random.ts';
 import { conflict, existing } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
@@ -60,7 +61,7 @@ export function installWebhooks(app: FastifyInstance, service: Service): Webhook
     says: 'Adds a webhook.',
     body: webhookInput,
     answer: ({ body }) => {
-      if (settings.dialect === 'spec') throw conflict('not_in_dialect', notInContract);
+      if (!factsOf(settings).further) throw conflict('not_in_dialect', notInContract);
       const input = body();
       const refusal = refuseAddress(input.url, settings.outbound);
       if (refusal !== null) throw refuseField(['body', 'url'], refusal, 'address_not_allowed', input.url.slice(0, 200));

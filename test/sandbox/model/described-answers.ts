@@ -1,5 +1,5 @@
 import type { OperationName } from '../../../src/sandbox/core/operations.ts';
-import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
+import type { Dialect } from '../../../src/sandbox/core/dialects.ts';
 import { closed, createValidator, documentOf, follow, operationsOf, type Schema } from '../openapi/checks.ts';
 
 /** Says what in an answer is not as the OpenAPI document describes it; null when all of it is. */

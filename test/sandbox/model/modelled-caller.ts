@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { operations, type OperationName } from '../../../src/sandbox/core/operations.ts';
-import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
+import { routes, type OperationName } from '../../../src/sandbox/core/operations.ts';
+import type { Dialect } from '../../../src/sandbox/core/dialects.ts';
 import type { Json, TestSandbox } from '../harness.ts';
 import { describedAnswers } from './described-answers.ts';
 import { emptyModel, patched, settled, shown, type Config, type ServiceModel } from './service-model.ts';
@@ -230,7 +230,7 @@ export class ModelledCaller {
   }
 
   async #ask(operation: OperationName, id: string, body: unknown, status: number, query = ''): Promise<Json> {
-    const { method, path } = operations[operation];
+    const { method, path } = routes[operation];
     const answer = await this.sandbox.request(method, path.replace(/:\w+/, encodeURIComponent(id)) + query, body);
     expect({ operation, body: answer.body, status: answer.status }).toMatchObject({ operation, status });
     expect(describedAnswers(this.dialect)(operation, answer.status, answer.body)).toBeNull();

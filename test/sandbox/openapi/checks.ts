@@ -6,14 +6,14 @@ import { resolveSettings, type SandboxOptions } from '../../../src/sandbox/core/
 import { createServer } from '../../../src/sandbox/server.ts';
 import type { OpenApiDocument } from '../../../src/sandbox/openapi/document.ts';
 import { createOpenApiDocument } from '../../../src/sandbox/convai/openapi/service-document.ts';
-import type { Dialect } from '../../../src/sandbox/schemas/building-blocks.ts';
+import type { Dialect } from '../../../src/sandbox/core/dialects.ts';
 import { createManualClock } from '../manual-clock.ts';
 
 export type Schema = Record<string, unknown>;
 
 export function documentOf(dialect: Dialect): OpenApiDocument {
   // As a reader of the JSON gets it.
-  const document = createOpenApiDocument({ dialect, loose: false, maxCallsPerBatch: 1000 });
+  const document = createOpenApiDocument(resolveSettings({ dialect }));
   return JSON.parse(JSON.stringify(document)) as OpenApiDocument;
 }
 

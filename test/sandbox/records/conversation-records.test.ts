@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { plainHabits } from '../../../src/sandbox/core/world/record-habits.ts';
+import { dialectFacts } from '../../../src/sandbox/core/dialects.ts';
 import { describeConversation, describeListEntry } from '../../../src/sandbox/convai/records/conversation-record.ts';
 import { ConversationStore } from '../../../src/sandbox/core/state/conversation-store.ts';
 import type { Call } from '../../../src/sandbox/core/state/call.ts';
@@ -95,9 +96,16 @@ test('a list in the spec dialect does not work out what was said', async () => {
       return Reflect.get(target, name);
     },
   });
-  const view = { seed, now: noon + 60, audioUrl: () => '', habits: plainHabits, shownTime: (at: number) => at, dialect: 'spec' } as const;
+  const view = {
+    seed,
+    now: noon + 60,
+    audioUrl: () => '',
+    habits: plainHabits,
+    shownTime: (at: number) => at,
+    facts: dialectFacts.spec,
+  } as const;
   expect(describeListEntry(guarded, view)).toMatchObject({ conversation_id: 'conv_x' });
-  expect(() => describeListEntry(guarded, { ...view, dialect: 'extended' })).toThrow('live was read');
+  expect(() => describeListEntry(guarded, { ...view, facts: dialectFacts.extended })).toThrow('live was read');
 });
 
 test('a conversation that was no phone call tells nothing of a phone', () => {
@@ -110,7 +118,7 @@ test('a conversation that was no phone call tells nothing of a phone', () => {
     audioUrl: () => '',
     habits: plainHabits,
     shownTime: (at: number) => at,
-    dialect: 'extended',
+    facts: dialectFacts.extended,
   } as const;
   const { metadata } = describeConversation(call as unknown as Call, view) as Json;
   expect(metadata).not.toHaveProperty('phone_call');

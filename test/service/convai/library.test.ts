@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import * as library from '../../../src/service/convai/index.ts';
-import { operations } from '../../../src/sandbox/core/operations.ts';
+import { operationNames } from '../../../src/sandbox/core/operations.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { installPackage, programOf, type InstalledPackage } from './installed-package.ts';
 
@@ -106,7 +106,7 @@ test('every example of the page runs as one program, and together they use all 1
   expect(output).toMatch(/there is no such agent/);
   expect(code).toBe(0);
   const used = sandbox.journal().map(({ operation }) => operation);
-  expect(new Set(used)).toEqual(new Set(Object.keys(operations)));
+  expect(new Set(used)).toEqual(new Set(operationNames));
   expect(sandbox.calls().map(({ to }) => to)).toEqual(['+12125550100', '+442079460101']);
   expect(output).not.toContain('not-a-real-token');
 });

@@ -4,7 +4,7 @@ import { FaultRuleError, readFaultRules, type FaultRuleInput } from '../../../sa
 import { checkFixture, FixtureError, readFixture, type FixtureInput } from '../../../sandbox/fixture/check-fixture.ts';
 import { didYouMean } from '../../../rules/nearest-name.ts';
 import { defaultBatchSettings, defaultCampaignSettings } from '../../../sandbox/core/open-settings.ts';
-import { dialects } from '../../../sandbox/core/operations.ts';
+import { dialects } from '../../../sandbox/core/dialects.ts';
 import { retryAfterStyles, defaultPlan, planNames } from '../../../sandbox/core/plans.ts';
 import type { LiveKitSettings } from '../../../sandbox/core/settings/connection-settings.ts';
 import { readWorld, WorldError } from '../../../sandbox/core/world/read-world.ts';

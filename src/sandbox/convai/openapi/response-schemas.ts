@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { createAgentSchemas } from '../../schemas/agent-schemas.ts';
-import { extendedOnly, sourced, type Dialect, type SchemaMode } from '../../schemas/building-blocks.ts';
+import { factsOf } from '../../core/dialects.ts';
+import { extendedOnly, sourced, type SchemaMode } from '../../schemas/building-blocks.ts';
 
 const id = z.string().min(1);
 const instant = z.iso.datetime();
 const seconds = z.number().int();
 const names = sourced('contract', { agent_id: id, name: z.string(), tags: z.array(z.string()) });
 
-/** Schemas of every answer, in one dialect. In `extended`, records have what comparable services add to them, which is left open. */
-export function createResponseSchemas(dialect: Dialect) {
-  const mode: SchemaMode = { dialect, loose: false };
-  const open = (shape: z.ZodRawShape) => (dialect === 'spec' ? z.object(shape) : z.looseObject(shape));
+/** Schemas of every answer, in one dialect. What comparable services add to records is left open. */
+export function createResponseSchemas(mode: SchemaMode) {
+  const { further } = factsOf(mode);
+  const open = (shape: z.ZodRawShape) => (further ? z.looseObject(shape) : z.object(shape));
   const phoneNumber = open({
     ...sourced('contract', { phone_number_id: id, phone_number: z.string(), label: z.string() }),
     ...sourced('contract', { agent_id: z.string().nullable().describe('Null when no agent is assigned.') }),
@@ -53,8 +54,6 @@ export function createResponseSchemas(dialect: Dialect) {
   };
 }
 
-export type ResponseName = keyof ReturnType<typeof createResponseSchemas>;
-
 const { conversationConfig } = createAgentSchemas({ dialect: 'spec', loose: true });
 
 const agentMetadata = z.looseObject(
@@ -79,7 +78,7 @@ function createConversationSchemas(mode: SchemaMode, open: (shape: z.ZodRawShape
   const evaluated = { result: z.enum(['success', 'failure', 'unknown']), score: z.number().min(0).max(1).nullable(), feedback: z.string() };
   const turn = open(sourced('GUESS', { speaker: z.enum(['agent', 'user']), timestamp: instant, text: z.string() }));
   const status = extendedOnly(mode, 'DOC', { status: z.enum(['initiated', 'in-progress', 'processing', 'done', 'failed']) });
-  const entry = sourced('contract', { conversation_id: id, metadata: open(mode.dialect === 'spec' ? startTime : metadata) });
+  const entry = sourced('contract', { conversation_id: id, metadata: open(factsOf(mode).further ? metadata : startTime) });
   return {
     ConversationRecord: open({
       ...sourced('contract', {

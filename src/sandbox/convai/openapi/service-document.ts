@@ -1,113 +1,83 @@
 import type { z } from 'zod';
-import { furtherRoutesOf, operationsOf, operations, type FurtherRoute, type OperationName } from '../../core/operations.ts';
-import type { SandboxSettings } from '../../core/settings/settings.ts';
-import type { Dialect } from '../../schemas/building-blocks.ts';
-import { createRequestSchemas, type RequestSchemas } from '../../schemas/request-schemas.ts';
+import { factsOf, type DialectFacts } from '../../core/dialects.ts';
+import { routesOf, type ServedRoute } from '../../core/operations.ts';
 import { createDocument, jsonContent, parametersOf, refTo, type OpenApiDocument } from '../../openapi/document.ts';
-import { requestExamples, type RequestName, operationTexts, tags } from './operation-texts.ts';
 import { describeSchema, type JsonSchema } from '../../openapi/json-schema.ts';
-import { createResponseSchemas, type ResponseName } from './response-schemas.ts';
+import { createRequestSchemas, type RequestSchemas, type RequestSettings } from '../../schemas/request-schemas.ts';
+import { createResponseSchemas } from './response-schemas.ts';
 
-type DocumentSettings = Pick<SandboxSettings, 'dialect' | 'loose' | 'maxCallsPerBatch'>;
-
-const dialectTexts: Readonly<Record<Dialect, string>> = {
-  spec: 'This is the `spec` dialect: nothing beyond the contract is accepted, and only the gaps that must be filled are.',
-  extended: 'This is the `extended` dialect: the contract, and beside it what comparable services are known to have.',
-  published: 'This is the `published` dialect: what comparable services are known to have, without the batches of the contract.',
-};
+const tags = [
+  { name: 'agents', description: 'Operations 1 to 5', last: 5 },
+  { name: 'conversations', description: 'Operations 6 to 10', last: 10 },
+  { name: 'numbers', description: 'Operations 11 to 14', last: 14 },
+];
 
 /** The service in OpenAPI 3.1, from the schemas that validate its requests. Of each field it says where it comes from. */
-export function createOpenApiDocument({ dialect, loose, maxCallsPerBatch }: DocumentSettings): OpenApiDocument {
-  const schemas = createRequestSchemas({ dialect, loose }, maxCallsPerBatch);
+export function createOpenApiDocument(settings: RequestSettings): OpenApiDocument {
+  const facts = factsOf(settings);
+  const requests = createRequestSchemas(settings);
+  const bodies = Object.keys(examples).map((name): [string, z.ZodType] => [requestName(name), requests[name as keyof typeof examples]]);
+  const schemas = [...bodies, ...Object.entries<z.ZodType>(createResponseSchemas(settings))];
   return createDocument({
     about: {
       title: 'Conversational voice agent service, as the Carillon sandbox serves it',
-      description: `${dialectTexts[dialect]} Fields marked \`x-source: contract\` are named by the contract, all others are assumptions; \`x-basis\` says what these rest on.`,
+      description: `${facts.says} Fields marked \`x-source: contract\` are named by the contract, all others are assumptions; \`x-basis\` says what these rest on.`,
     },
     security: [{ apiKey: [] }],
     tags: tags.map(({ name, description }) => ({ name, description })),
-    routes: [
-      ...operationsOf(dialect).map((name) => ({ ...operations[name], operation: describeOperation(name, schemas, dialect) })),
-      ...furtherRoutesOf(dialect).map((route) => ({ ...route, operation: describeFurther(route, schemas) })),
-    ],
+    routes: routesOf(settings.dialect).map((route) => ({ ...route, operation: describeRoute(route, requests, facts) })),
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(bodySchemas(schemas, dialect)).map(([name, schema]) => [name, describeSchema(schema, name)]),
+      schemas: Object.fromEntries(schemas.map(([name, schema]) => [name, describeSchema(schema, name)])),
+      responses: Object.fromEntries(
+        Object.entries(refusals).map(([status, [name, description]]) => [name, describeRefusal(status, description)]),
       ),
-      responses: refusalAnswers,
       headers: {
         RequestId: { description: 'The `x-request-id` of the request, or one made for it.', schema: { type: 'string' } },
         RetryAfter: { description: 'Seconds to wait, or a date.', schema: { type: 'string' } },
       },
       securitySchemes: {
-        apiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: dialect === 'published' ? 'xi-api-key' : 'x-api-key',
-          description: 'Read nowhere else.',
-        },
+        apiKey: { type: 'apiKey', in: 'header', name: facts.keyHeaders[0], description: 'Read nowhere else.' },
       },
     },
   });
 }
 
-function bodySchemas(requests: RequestSchemas, dialect: Dialect): Record<RequestName | ResponseName, z.ZodType> {
-  return {
-    CreateAgentRequest: requests.createAgent,
-    UpdateAgentRequest: requests.updateAgent,
-    ImportPhoneNumberRequest: requests.importNumber,
-    AssignPhoneNumberRequest: requests.assignNumber,
-    BatchCallsRequest: requests.batch,
-    ...createResponseSchemas(dialect),
-  };
+/** `CreateAgentRequest` for the schema `createAgent`. */
+function requestName(schema: string): string {
+  return `${schema.charAt(0).toUpperCase()}${schema.slice(1)}Request`;
 }
 
-function describeOperation(name: OperationName, schemas: RequestSchemas, dialect: Dialect): JsonSchema {
-  const { summary, description, request, query, response } = operationTexts[name];
-  const { number, path } = operations[name];
-  const taken = query === undefined ? undefined : describeSchema(schemas[query], name);
-  return {
-    operationId: name,
-    tags: [tags.find(({ last }) => number <= last)?.name],
-    summary,
-    description,
-    'x-operation-number': number,
-    parameters: parametersOf(path, taken, { 'x-source': 'contract' }),
-    requestBody: request && { required: true, content: jsonContent(refTo('schemas', request), { example: requestExamples[request] }) },
-    responses: { ...describeAnswer(response, dialect), ...refusalsOf(name) },
-  };
-}
-
-/** What it takes is what the sandbox checks; but for a recording, it answers with an object as comparable services do. */
-function describeFurther(route: FurtherRoute, schemas: RequestSchemas): JsonSchema {
-  const { method, path, says, takes } = route;
-  const operationId = [method, ...path.split(/\W+/).slice(2)].join('_').toLowerCase();
-  const isRecording = takes === 'recording';
-  const taken = takes === null ? {} : describeSchema(schemas[takes], operationId);
-  const isBody = method === 'POST' && takes !== null;
-  const done = describeAnswer(null, 'extended');
+/** What it takes is what the sandbox checks; what is no operation of the contract answers with an object that is not described. */
+function describeRoute(route: ServedRoute, schemas: RequestSchemas, facts: DialectFacts): JsonSchema {
+  const { name, method, path, number, says, more, query, body, answer, also, refuses = [], isAlias, admits } = route;
+  const isOperation = number !== undefined && !isAlias;
+  const operationId = isOperation ? name : [method, ...path.split(/\W+/).slice(2)].join('_').toLowerCase();
+  const headers = { 'x-request-id': refTo('headers', 'RequestId') };
+  const done = { description: 'Done', headers, content: jsonContent(refTo('schemas', answer ?? 'Confirmation')) };
+  const statuses = [...always, ...refuses, ...(body === undefined && number !== undefined ? [] : ofBodies)];
   return {
     operationId,
-    summary: says,
-    'x-source': 'assumption',
-    parameters: parametersOf(path, method === 'POST' ? undefined : taken),
-    requestBody: isBody ? { required: true, content: jsonContent(taken) } : undefined,
-    security: isRecording ? [{ apiKey: [] }, {}] : undefined,
+    ...(isOperation
+      ? { tags: [tags.find(({ last }) => number <= last)?.name], summary: says, description: more, 'x-operation-number': number }
+      : { summary: isAlias ? `As operation ${number}` : says, 'x-source': 'assumption' }),
+    parameters: parametersOf(path, query && describeSchema(schemas[query], operationId), isOperation ? { 'x-source': 'contract' } : {}),
+    requestBody: body && { required: true, content: describeBody(body, schemas, operationId) },
+    security: admits && [{ apiKey: [] }, {}],
     responses: {
-      ...(isRecording ? recording : done),
-      ...('also' in route ? { [route.also]: done[200] } : {}),
-      ...refusalsOf('assign_phone_number'),
+      ...(admits
+        ? { 200: { description: 'Done', content: { 'audio/wav': {} } } }
+        : answer === undefined && !facts.further
+          ? { 204: { description: 'Done', headers } }
+          : { 200: done }),
+      ...(also && { [also]: done }),
+      ...Object.fromEntries(statuses.map((status) => [status, refTo('responses', refusals[status][0])])),
     },
   };
 }
 
-const recording = { 200: { description: 'Done', content: { 'audio/wav': {} } } };
-
-/** A deletion is confirmed without a body, or with an empty one. */
-function describeAnswer(response: string | null, dialect: Dialect): JsonSchema {
-  const headers = { 'x-request-id': refTo('headers', 'RequestId') };
-  if (response === null && dialect === 'spec') return { 204: { description: 'Done', headers } };
-  return { 200: { description: 'Done', headers, content: jsonContent(refTo('schemas', response ?? 'Confirmation')) } };
+function describeBody(body: keyof RequestSchemas, schemas: RequestSchemas, operationId: string): JsonSchema {
+  if (!Object.hasOwn(examples, body)) return jsonContent(describeSchema(schemas[body], operationId));
+  return jsonContent(refTo('schemas', requestName(body)), { example: examples[body as keyof typeof examples] });
 }
 
 /** The statuses by which every operation may refuse; the contract names 429 alone. */
@@ -115,7 +85,7 @@ const always = [400, 401, 403, 422, 429, 500] as const;
 
 const ofBodies = [413, 415] as const;
 
-const names = {
+const refusals = {
   400: ['BadRequest', 'It cannot be read, or has a key `__proto__`, or `constructor` with `prototype` in it.'],
   401: ['Unauthorized', 'The key is missing, wrong or revoked.'],
   403: ['Forbidden', 'The key may not do that.'],
@@ -128,16 +98,6 @@ const names = {
   500: ['Failed', 'The service failed. Whether it acted on the request is not known.'],
 } as const;
 
-export const refusalAnswers: Record<string, JsonSchema> = Object.fromEntries(
-  Object.entries(names).map(([status, [name, description]]) => [name, describeRefusal(status, description)]),
-);
-
-export function refusalsOf(operation: OperationName): JsonSchema {
-  const { request, refusals = [] } = operationTexts[operation];
-  const statuses = [...always, ...refusals, ...(request === undefined ? [] : ofBodies)];
-  return Object.fromEntries(statuses.map((status) => [status, refTo('responses', names[status][0])]));
-}
-
 function describeRefusal(status: string, description: string): JsonSchema {
   const headers = {
     'x-request-id': refTo('headers', 'RequestId'),
@@ -145,3 +105,35 @@ function describeRefusal(status: string, description: string): JsonSchema {
   };
   return { description, headers, content: jsonContent(refTo('schemas', status === '422' ? 'ValidationError' : 'Error')) };
 }
+
+/** A body for each operation that takes one. */
+const examples = {
+  createAgent: {
+    name: 'Appointment desk',
+    tags: ['autumn'],
+    conversation_config: {
+      tts: { voice_id: 'voice_calm' },
+      agent: {
+        first_message: 'Hello, I am calling about your appointment.',
+        prompt: { prompt: 'You remind people of an appointment and ask whether they will come.' },
+        llm: { temperature: 0.3 },
+      },
+    },
+  },
+  updateAgent: { conversation_config: { agent: { first_message: 'Good morning!' } } },
+  importPhoneNumber: {
+    label: 'Front desk',
+    phone_number: '+12125550123',
+    telephony_account_sid: 'account-1',
+    telephony_auth_token: 'not-a-real-token',
+  },
+  assignPhoneNumber: { agent_id: 'agent_reminders' },
+  batchCalls: {
+    agent_id: 'agent_reminders',
+    from_phone_number_id: 'pn_main',
+    calls: [
+      { to_phone_number: '+12125550100', conversation_config_override: { agent: { first_message: 'Hello Ada, this is your reminder.' } } },
+      { to_phone_number: '+442079460101' },
+    ],
+  },
+} as const satisfies Partial<Record<keyof RequestSchemas, unknown>>;

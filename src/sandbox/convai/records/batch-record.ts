@@ -1,5 +1,5 @@
 import type { BatchSettings } from '../../core/open-settings.ts';
-import type { Dialect } from '../../schemas/building-blocks.ts';
+import type { DialectFacts } from '../../core/dialects.ts';
 import type { ServiceState, Batch } from '../../core/state/service-state.ts';
 import { stateOf, type Call } from '../../core/state/call.ts';
 import { unixSeconds } from '../../core/times.ts';
@@ -13,7 +13,7 @@ type RecipientStatus = 'pending' | 'dispatched' | 'initiated' | 'in_progress' | 
 /** How batches are seen: `seenAt` is the instant up to which what happened is known to whoever answers. */
 export interface BatchView {
   state: ServiceState;
-  dialect: Dialect;
+  facts: DialectFacts;
   seenAt: number;
   settings: BatchSettings;
 }
@@ -23,7 +23,7 @@ export function createdAt({ recipients: [first], scheduledAt }: Batch): number {
 }
 
 export function describeBatch(batch: Batch, view: BatchView): Record<string, unknown> {
-  const { state, dialect, seenAt } = view;
+  const { state, facts, seenAt } = view;
   const statuses = batch.recipients.map(({ call }) => shownStatus(batch, call, view));
   const [first] = batch.recipients;
   const finished = statuses.filter(isFinished).length;
@@ -37,7 +37,7 @@ export function describeBatch(batch: Batch, view: BatchView): Record<string, unk
     branch_name: null,
     environment: batch.environment ?? null,
     phone_number_id: first?.call.phoneNumberId ?? null,
-    phone_provider: provider === undefined ? null : providerName(provider, dialect),
+    phone_provider: provider === undefined ? null : providerName(provider, facts),
     whatsapp_params: null,
     created_at_unix: unixSeconds(createdAt(batch)),
     scheduled_time_unix: unixSeconds(batch.scheduledAt),

@@ -25,7 +25,7 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
     error: errorOf(seen),
     ...describeCharging(seen.turns),
     main_language: languageOfAgent(configOf(call)),
-    conversation_initiation_source: { phone: seen.isPublished ? 'twilio' : 'telephony', websocket: 'websocket', webrtc: 'webrtc' }[channel],
+    conversation_initiation_source: { phone: seen.facts.provider, websocket: 'websocket', webrtc: 'webrtc' }[channel],
     ...(channel === 'phone' ? { phone_call: describePhoneCall(seen) } : {}),
     ...(call.socket === undefined ? {} : describeSocketFacts(call.socket)),
     ...(call.direction === 'outbound' && call.batchId !== null && seen.shown.shows('batch')
@@ -35,9 +35,9 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
 }
 
 /** What went wrong; the published record has it of a call that reached nobody too. */
-function errorOf({ ended, course, shown, isPublished }: SeenConversation): { code: number; reason: string } | null {
+function errorOf({ ended, course, shown, facts }: SeenConversation): { code: number; reason: string } | null {
   const { brokeDown, terminationReason: reason, answeredAt } = course;
-  if (!ended || !(brokeDown || (isPublished && answeredAt === null && !shown.isBare))) return null;
+  if (!ended || !(brokeDown || (facts.unansweredIsError && answeredAt === null && !shown.isBare))) return null;
   return { code: course.errorCode ?? 1011, reason };
 }
 
@@ -52,9 +52,9 @@ function describeCampaignOf({ campaign }: Call): Record<string, unknown> {
   return { campaign: { campaign_id: campaignId, campaign_lead_id: leadId, cold_attempt: 1, conversation_type: 'initial' } };
 }
 
-function describePhoneCall({ call, course, hasCarrierResult, shown, isPublished }: SeenConversation): Record<string, unknown> {
+function describePhoneCall({ call, course, hasCarrierResult, shown, facts }: SeenConversation): Record<string, unknown> {
   return {
-    type: isPublished ? 'twilio' : 'telephony',
+    type: facts.provider,
     ...(shown.shows('direction') ? { direction: call.direction } : {}),
     phone_number_id: call.phoneNumberId,
     agent_number: call.agentNumber,

@@ -20,28 +20,26 @@ export function wireStatus(state: CallState): (typeof wireStatuses)[CallState] {
 
 export function describeConversation(call: Call, view: ConversationView): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
-  const extended = view.dialect !== 'spec';
-  const contract = view.dialect !== 'published';
+  const { contract, further } = view.facts;
   const answeredAt = seen.course.answeredAt ?? seen.startedAt;
   const channel = call.channel ?? 'phone';
-  // Of a talk under way the published record shows nothing yet.
-  const turns = seen.shown.turns(seen.talk, seen.isUnderWay ? [] : seen.turns);
+  const turns = seen.shown.turns(seen.talk, seen.isHidden ? [] : seen.turns);
   const transcript = turns?.map((turn) => ({
     ...(contract ? { speaker: turn.speaker, timestamp: seen.isoTime(turn.at), text: turn.text } : {}),
-    ...(extended ? innerTurn(turn, answeredAt, channel) : {}),
+    ...(further ? innerTurn(turn, answeredAt, channel) : {}),
   }));
   const withheld = seen.shown.withholdsResults(seen.talk);
   const results = seen.showsAnalysis && !withheld;
   return {
     conversation_id: call.conversationId,
-    ...(extended ? describeInner(seen, turns ?? [], withheld) : {}),
+    ...(further ? describeInner(seen, turns ?? [], withheld) : {}),
     ...(transcript === undefined ? {} : { transcript }),
-    metadata: { ...(contract ? baseMetadata(seen) : {}), ...(extended ? innerMetadata(seen) : {}) },
+    metadata: { ...(contract ? baseMetadata(seen) : {}), ...(further ? innerMetadata(seen) : {}) },
     ...(contract
       ? {
           audio: seen.recorded && !withheld ? view.audioUrl(call.conversationId) : null,
-          evaluation_results: results ? describeEvaluation(seen.assessment, extended) : {},
-          collected_data: results ? describeCollected(seen.assessment, extended) : {},
+          evaluation_results: results ? describeEvaluation(seen.assessment, further) : {},
+          collected_data: results ? describeCollected(seen.assessment, further) : {},
         }
       : {}),
   };
@@ -49,15 +47,15 @@ export function describeConversation(call: Call, view: ConversationView): Record
 
 export function describeListEntry(call: Call, view: ConversationView, summarised = false): Record<string, unknown> {
   const seen = new SeenConversation(call, view);
-  if (view.dialect === 'spec') return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
+  if (!view.facts.further) return { conversation_id: call.conversationId, metadata: { start_time: seen.isoTime(seen.startedAt) } };
   return {
     conversation_id: call.conversationId,
-    ...(view.dialect === 'published' ? {} : { metadata: baseMetadata(seen) }),
+    ...(view.facts.contract ? { metadata: baseMetadata(seen) } : {}),
     agent_id: call.agentId,
     agent_name: call.agent?.name ?? null,
     start_time_unix_secs: seen.unixSeconds(seen.startedAt),
     call_duration_secs: seen.durationSeconds,
-    message_count: seen.isUnderWay || seen.shown.withholds(seen.talk) ? 0 : seen.turns.length,
+    message_count: seen.isHidden || seen.shown.withholds(seen.talk) ? 0 : seen.turns.length,
     status: wireStatus(seen.state),
     call_successful: callSuccess(seen),
     ...(seen.shown.shows('direction') ? { direction: call.direction } : {}),
@@ -101,20 +99,20 @@ export function sentAlong(call: Call): Record<string, unknown> {
 
 type Verdict = 'success' | 'failure' | 'unknown';
 
-export function describeEvaluation({ evaluation }: Assessment, extended: boolean): Record<string, unknown> {
+export function describeEvaluation({ evaluation }: Assessment, further: boolean): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(evaluation).map(([id, { result, rationale, score }]) => {
       const scored = score === undefined ? { success: 1, failure: 0, unknown: null }[result] : score;
-      return [id, { result, score: scored, feedback: rationale, ...(extended ? { criteria_id: id, rationale } : {}) }];
+      return [id, { result, score: scored, feedback: rationale, ...(further ? { criteria_id: id, rationale } : {}) }];
     }),
   );
 }
 
-export function describeCollected({ collected }: Assessment, extended: boolean): Record<string, unknown> {
+export function describeCollected({ collected }: Assessment, further: boolean): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(collected).map(([id, { value, rationale }]) => [
       id,
-      { value, ...(extended ? { data_collection_id: id, rationale } : {}) },
+      { value, ...(further ? { data_collection_id: id, rationale } : {}) },
     ]),
   );
 }

@@ -1,6 +1,6 @@
 import { isRecorded, stateOf, type Call, type CallCourse, type CallState } from '../../core/state/call.ts';
 import type { Talk, Turn, Assessment } from '../../core/state/talk.ts';
-import type { Dialect } from '../../schemas/building-blocks.ts';
+import type { DialectFacts } from '../../core/dialects.ts';
 import type { RecordHabits } from '../../core/world/record-habits.ts';
 import { isoTime, unixSeconds } from '../../core/times.ts';
 import { assess, followScript } from '../../core/conversation/assess.ts';
@@ -9,7 +9,7 @@ import { Random } from '../../core/random.ts';
 
 export interface ConversationView {
   seed: string;
-  dialect: Dialect;
+  facts: DialectFacts;
   now: number;
   habits: RecordHabits;
   shownTime: (at: number) => number;
@@ -21,7 +21,7 @@ export class SeenConversation {
   readonly course: CallCourse;
   readonly state: CallState;
   readonly startedAt: number;
-  /** 0 in the published dialect until the talk is over. */
+  /** 0 while the talk is under way and not shown. */
   readonly durationSeconds: number;
   readonly ended: boolean;
   readonly analysed: boolean;
@@ -44,7 +44,7 @@ export class SeenConversation {
     this.state = stateOf(call, now);
     this.startedAt = call.recordedAt ?? course.endedAt;
     this.ended = now >= course.endedAt;
-    this.durationSeconds = this.isUnderWay ? 0 : Math.round(talkMs / 1000);
+    this.durationSeconds = this.isHidden ? 0 : Math.round(talkMs / 1000);
     this.analysed = now >= course.analysedAt;
   }
 
@@ -64,13 +64,13 @@ export class SeenConversation {
     return unixSeconds(this.#view.shownTime(at));
   }
 
-  /** Only in the published dialect, whose records show nothing of a talk until it is over. */
-  get isUnderWay(): boolean {
-    return this.#view.dialect === 'published' && !this.ended;
+  /** The talk is under way, and its record shows nothing of it. */
+  get isHidden(): boolean {
+    return !this.facts.showsUnfinished && !this.ended;
   }
 
-  get isPublished(): boolean {
-    return this.#view.dialect === 'published';
+  get facts(): DialectFacts {
+    return this.#view.facts;
   }
 
   get recorded(): boolean {
@@ -84,7 +84,7 @@ export class SeenConversation {
 
   /** Whether its analysis is shown: once it is complete, or as a draft before, where its status says so. */
   get showsAnalysis(): boolean {
-    return this.analysed || (this.ended && this.#view.dialect !== 'spec' && this.shown.drafts);
+    return this.analysed || (this.ended && this.facts.further && this.shown.drafts);
   }
 
   /** The carrier tells its result when it knows it; a conversation that broke down was no matter of the carrier. */

@@ -1,24 +1,41 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { FaultHit } from '../../faults/book.ts';
 import { deriveId } from '../../core/random.ts';
 import type { BatchInput, CallTarget } from '../../schemas/request-schemas.ts';
-import { refuseField, validate } from '../../schemas/validate.ts';
+import { refuseField } from '../../schemas/validate.ts';
 import { notFound } from '../../core/service-error.ts';
+import { findAgent, findNumber } from '../../core/service/found.ts';
 import type { Service } from '../../core/service/service.ts';
 import { newCall, type Call } from '../../core/state/call.ts';
 import { isRefusedNumber } from '../../core/telephony/callee.ts';
-import { serveOperation } from '../../http/serve-operation.ts';
+import type { Asked, Handlers } from '../../http/serve-routes.ts';
 
-export function serveBatchCalls(app: FastifyInstance, service: Service): void {
-  serveOperation(app, 'batch_calls', async (request) => {
-    const input = validate(service.schemas.batch, 'body', request.body);
-    refuseBadTargets(input);
-    if (!service.state.agents.has(input.agent_id)) throw notFound('agent', input.agent_id, 'agent_id');
-    const { batchId, calls } = acceptBatch(service, input, request);
-    await announceAccepted(request, service, { batchId, calls });
-    return { batch_id: batchId, calls_initiated: calls.length };
-  });
+export function callRoutes(service: Service): Handlers<'batch_calls' | 'outbound_call'> {
+  return {
+    batch_calls: async ({ request, body }) => {
+      const input = body();
+      refuseBadTargets(input);
+      if (!service.state.agents.has(input.agent_id)) throw notFound('agent', input.agent_id, 'agent_id');
+      const { batchId, calls } = acceptBatch(service, input, request);
+      await announceAccepted(request, service, { batchId, calls });
+      return { batch_id: batchId, calls_initiated: calls.length };
+    },
+    outbound_call: (asked) => callOne(service, asked),
+  };
+}
+
+/** One call at once, outside any batch. A repeated request makes a second call. */
+function callOne(service: Service, { request, body }: Asked<'outbound_call'>): unknown {
+  const input = body();
+  const target = { to_phone_number: input.to_number, ...readClientData(input.conversation_initiation_client_data) };
+  const order: BatchInput = { agent_id: input.agent_id, from_phone_number_id: input.agent_phone_number_id, calls: [target] };
+  refuseBadTargets(order, () => ['to_number']);
+  findAgent(service, input.agent_id, 'agent_id');
+  findNumber(service, input.agent_phone_number_id);
+  const [call] = queueCalls(service, order, request, { batchId: null, ringLimitMs: ringLimit(input.telephony_call_config) });
+  const conversationId = call === undefined || call.recordedAt === null ? null : call.conversationId;
+  return { success: true, message: 'The call was placed.', conversation_id: conversationId, callSid: call?.callId ?? null };
 }
 
 export async function announceAccepted(
@@ -65,12 +82,22 @@ export function ringLimit(config: Readonly<Record<string, unknown>> | null | und
   return typeof seconds === 'number' ? seconds * 1000 : undefined;
 }
 
+interface Queueing {
+  /** Null for a call outside any batch. */
+  batchId: string | null;
+  /** They are dialled from then on. */
+  dialAt?: number;
+  /** So many at once, or as many as batches share. */
+  lines?: number | 'share';
+  ringLimitMs?: number | undefined;
+}
+
 /** Queues the calls of a batch, of a new one when `batchId` is left out. */
 export function acceptBatch(
   service: Service,
   input: BatchInput,
   request: FastifyRequest,
-  more: Omit<Queueing, 'batchId'> & { batchId?: string } = {},
+  more: Partial<Queueing> & { batchId?: string } = {},
 ): { batchId: string; calls: Call[] } {
   const { state, settings, conduct } = service;
   const batchId = more.batchId ?? deriveId('batch', settings.seed, state.count('batches'));
@@ -78,34 +105,39 @@ export function acceptBatch(
   return { batchId, calls: queueCalls(service, input, request, { ...more, batchId }) };
 }
 
-interface Queueing {
-  batchId: string | null;
-  /** They are dialled from then on. */
-  dialAt?: number;
-  /** So many at once, or as many as batches share. */
-  lines?: number | 'share' | null;
-  ringLimitMs?: number | undefined;
-}
-
 export function queueCalls(service: Service, input: BatchInput, request: FastifyRequest, more: Queueing): Call[] {
   const { state, clock, settings, conduct, network, people } = service;
   const { hits, requestId } = request.exchange;
-  const { batchId } = more;
+  const { batchId, lines, ringLimitMs } = more;
   const now = clock.now();
-  const targets = input.calls.slice(0, mostAccepted(hits));
   if (state.wasNumberDeleted(input.from_phone_number_id)) conduct.noteDeletedUse('phone number', input.from_phone_number_id);
-  const calls = targets.map((target) => {
-    const facts = {
-      input,
-      target,
+  const calls = input.calls.slice(0, mostAccepted(hits)).map((target) => {
+    const to = target.to_phone_number;
+    const nth = state.count(`dials of ${to}`);
+    const conversationId = deriveId('conv', settings.seed, to, nth);
+    const call = newCall({
+      callId: deriveId('call', settings.seed, to, nth),
+      conversationId,
       batchId,
+      recipientId: target.recipient_id,
+      campaign: target.campaign,
+      byShare: lines === 'share' ? true : undefined,
+      batchLines: lines === 'share' ? undefined : lines,
+      ringLimitMs,
       requestId,
-      now,
-      hiddenForMs: hiddenFor(hits),
-      lines: more.lines ?? null,
-      ringLimitMs: more.ringLimitMs,
-    };
-    const call = createCall(service, facts);
+      agentId: input.agent_id,
+      phoneNumberId: input.from_phone_number_id,
+      to,
+      nth,
+      variables: { ...target.variables, ...target.dynamic_variables },
+      override: target.conversation_config_override,
+      userId: target.user_id,
+      modelExtraBody: target.custom_llm_extra_body,
+      clientData: target.client_data,
+      acceptedAt: now,
+      realAcceptedAt: clock.realNow(),
+      hiddenForMs: Math.max(hiddenFor(hits), people.listDelayMs(settings.seed, conversationId)),
+    });
     state.calls.push(call);
     conduct.noteCall(call);
     return call;
@@ -117,47 +149,6 @@ export function queueCalls(service: Service, input: BatchInput, request: Fastify
   else network.queueLater(prompt, dialAt);
   for (const [call, delayMs] of delays) if (delayMs > 0) network.queueLater([call], dialAt + delayMs);
   return calls;
-}
-
-function createCall(
-  { state, clock, settings, people }: Service,
-  facts: {
-    input: BatchInput;
-    target: CallTarget;
-    batchId: string | null;
-    requestId: string | null;
-    now: number;
-    hiddenForMs: number;
-    lines: number | 'share' | null;
-    ringLimitMs: number | undefined;
-  },
-): Call {
-  const { input, target, batchId, requestId, now, hiddenForMs, lines, ringLimitMs } = facts;
-  const to = target.to_phone_number;
-  const nth = state.count(`dials of ${to}`);
-  const conversationId = deriveId('conv', settings.seed, to, nth);
-  return newCall({
-    callId: deriveId('call', settings.seed, to, nth),
-    conversationId,
-    batchId,
-    ...(target.recipient_id === undefined ? {} : { recipientId: target.recipient_id }),
-    ...(target.campaign === undefined ? {} : { campaign: target.campaign }),
-    ...(lines === 'share' ? { byShare: true } : lines === null ? {} : { batchLines: lines }),
-    ...(ringLimitMs === undefined ? {} : { ringLimitMs }),
-    requestId,
-    agentId: input.agent_id,
-    phoneNumberId: input.from_phone_number_id,
-    to,
-    nth,
-    variables: { ...target.variables, ...target.dynamic_variables },
-    override: target.conversation_config_override,
-    ...(target.user_id === undefined ? {} : { userId: target.user_id }),
-    ...(target.custom_llm_extra_body === undefined ? {} : { modelExtraBody: target.custom_llm_extra_body }),
-    ...(target.client_data === undefined ? {} : { clientData: target.client_data }),
-    acceptedAt: now,
-    realAcceptedAt: clock.realNow(),
-    hiddenForMs: Math.max(hiddenForMs, people.listDelayMs(settings.seed, conversationId)),
-  });
 }
 
 function mostAccepted(hits: FaultHit[]): number {

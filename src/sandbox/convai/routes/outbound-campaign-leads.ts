@@ -1,11 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { furtherRoutes } from '../../core/operations.ts';
-import type { Service } from '../../core/service/service.ts';
 import { existing } from '../../core/service-error.ts';
+import type { Service } from '../../core/service/service.ts';
 import type { Campaign, CampaignLead } from '../../core/state/campaign.ts';
 import { failedCourse } from '../../core/telephony/callee.ts';
-import { listedPage } from '../../http/cursor.ts';
-import { pathParameter, readQuery, serveKeyed } from '../../http/serve-operation.ts';
+import { pageOf } from '../../http/cursor.ts';
+import type { Asked, Handlers } from '../../http/serve-routes.ts';
 import { cancelledReason } from '../records/batch-record.ts';
 import {
   callStatus,
@@ -16,88 +14,87 @@ import {
   isInFlight,
   resultOf,
 } from '../records/campaign-record.ts';
+import { wantedCampaign } from './outbound-campaigns.ts';
+
+interface Seen {
+  campaign: Campaign;
+  at: number;
+  leads: readonly CampaignLead[];
+}
 
 /** What a campaign tells of its leads and their calls, and the removal of one. */
-export function serveLeads(app: FastifyInstance, service: Service): void {
-  const { schemas, clock, settings } = service;
+export function leadRoutes(
+  service: Service,
+): Handlers<'get_campaign_progress' | 'list_campaign_calls' | 'list_leads' | 'get_lead' | 'remove_lead'> {
+  const { clock, settings } = service;
   /** What is shown of a campaign lags: the instant as of which it is, and the leads that were there then. */
-  const seen = (campaign: Campaign): { at: number; leads: readonly CampaignLead[] } => {
+  const seen = (id: (parameter: string) => string): Seen => {
+    const campaign = wantedCampaign(service, id);
     const at = clock.now() - settings.campaigns.reportLagMs;
-    return { at, leads: campaign.createdAt <= at ? campaign.leads : [] };
+    return { campaign, at, leads: campaign.createdAt <= at ? campaign.leads : [] };
   };
+  const wanted = (leads: readonly CampaignLead[], id: (parameter: string) => string): CampaignLead => {
+    const leadId = id('lead_id');
+    const lead = leads.find((each) => each.leadId === leadId);
+    return existing(lead, 'lead', leadId);
+  };
+  const page = (
+    of: 'calls' | 'leads',
+    { campaign, leads, at }: Seen,
+    { page_size: size, cursor: from, ...filter }: Asked<'list_campaign_calls' | 'list_leads'>['query'],
+    parts: {
+      isWanted: (lead: CampaignLead) => boolean;
+      describe: (campaign: Campaign, lead: CampaignLead, at: number) => Record<string, unknown>;
+    },
+  ): unknown => {
+    const list = { list: `${of} of ${campaign.campaignId} ${JSON.stringify(filter)}`, generation: service.generation };
+    const { items, cursor } = pageOf(leads, { list, cursor: from, size, isWanted: parts.isWanted });
+    return { [of]: items.map((lead) => parts.describe(campaign, lead, at)), next_cursor: cursor, has_more: cursor !== null };
+  };
+  return {
+    get_campaign_progress: ({ id }) => {
+      const { campaign, leads, at } = seen(id);
+      return describeProgress(campaign, leads, at);
+    },
 
-  serveKeyed(app, furtherRoutes.get_campaign_progress, (request) => {
-    readQuery(request, schemas.noQuery);
-    const campaign = wantedCampaign(service, request);
-    const { at, leads } = seen(campaign);
-    return describeProgress(campaign, leads, at);
-  });
+    list_campaign_calls: ({ id, query }) => {
+      const shown = seen(id);
+      const isWanted = ({ leadId, call }: CampaignLead): boolean =>
+        (query.lead_id === undefined || leadId === query.lead_id) &&
+        (query.status === undefined || callStatus(call, shown.at) === query.status) &&
+        (query.call_result?.some((result) => result === resultOf(call, shown.at)) ?? true);
+      return page('calls', shown, query, { isWanted, describe: describeIntent });
+    },
 
-  serveKeyed(app, furtherRoutes.list_campaign_calls, (request) => {
-    const { page_size: size, cursor, ...filter } = readQuery(request, schemas.campaignCallPage);
-    const campaign = wantedCampaign(service, request);
-    const { at, leads } = seen(campaign);
-    const isWanted = ({ leadId, call }: CampaignLead): boolean => {
-      if (filter.lead_id !== undefined && leadId !== filter.lead_id) return false;
-      if (filter.status !== undefined && callStatus(call, at) !== filter.status) return false;
-      return filter.call_result === undefined || filter.call_result.some((result) => result === resultOf(call, at));
-    };
-    const list = listOf('calls', campaign, filter);
-    const { items, ...page } = listedPage(leads, { list, cursor, size, isWanted });
-    return { calls: items.map((lead) => describeIntent(campaign, lead, at)), ...page };
-  });
+    list_leads: ({ id, query }) => {
+      const shown = seen(id);
+      const isWanted = (lead: CampaignLead): boolean => {
+        const { leadId, call } = lead;
+        const disposition = dispositionOf(shown.campaign, lead, shown.at);
+        return (
+          [leadId, call.userId ?? '', call.to].some((text) => text.includes(query.search ?? '')) &&
+          (query.status === undefined || (query.status === 'finished') === (disposition !== null)) &&
+          (query.disposition?.some((each) => each === disposition) ?? true)
+        );
+      };
+      return page('leads', shown, query, { isWanted, describe: describeLead });
+    },
 
-  serveKeyed(app, furtherRoutes.list_leads, (request) => {
-    const { page_size: size, cursor, ...filter } = readQuery(request, schemas.leadPage);
-    const campaign = wantedCampaign(service, request);
-    const { at, leads } = seen(campaign);
-    const isWanted = (lead: CampaignLead): boolean => {
-      const { leadId, call } = lead;
-      const disposition = dispositionOf(campaign, lead, at);
-      if (![leadId, call.userId ?? '', call.to].some((text) => text.includes(filter.search ?? ''))) return false;
-      if (filter.status !== undefined && (filter.status === 'finished') !== (disposition !== null)) return false;
-      return filter.disposition === undefined || filter.disposition.some((wanted) => wanted === disposition);
-    };
-    const list = listOf('leads', campaign, filter);
-    const { items, ...page } = listedPage(leads, { list, cursor, size, isWanted });
-    return { leads: items.map((lead) => describeLead(campaign, lead, at)), ...page };
-  });
+    get_lead: ({ id }) => {
+      const { campaign, leads, at } = seen(id);
+      return describeLead(campaign, wanted(leads, id), at);
+    },
 
-  serveKeyed(app, furtherRoutes.get_lead, (request) => {
-    readQuery(request, schemas.noQuery);
-    const campaign = wantedCampaign(service, request);
-    const { at, leads } = seen(campaign);
-    return describeLead(campaign, wantedLead(leads, request), at);
-  });
-
-  serveKeyed(app, furtherRoutes.remove_lead, (request, reply) => {
-    readQuery(request, schemas.noQuery);
-    const campaign = wantedCampaign(service, request);
-    const lead = wantedLead(campaign.leads, request);
-    const now = clock.now();
-    if (lead.call.course === null) service.network.redirect(lead.call, failedCourse(now, cancelledReason), now);
-    lead.removed = true;
-    campaign.updatedAt = now;
-    const inFlight = isInFlight(lead.call, now);
-    if (inFlight) reply.code(202);
-    return { campaign_id: campaign.campaignId, lead_id: lead.leadId, has_calls_in_flight: inFlight };
-  });
-
-  function listOf(of: string, { campaignId }: Campaign, filter: object): { list: string; generation: number } {
-    return { list: `${of} of ${campaignId} ${JSON.stringify(filter)}`, generation: service.generation };
-  }
-}
-
-export function wantedCampaign({ state }: Service, request: FastifyRequest): Campaign {
-  const id = pathParameter(request, 'campaign_id');
-  return existing(state.campaigns.get(id), 'campaign', id);
-}
-
-function wantedLead(leads: readonly CampaignLead[], request: FastifyRequest): CampaignLead {
-  const id = pathParameter(request, 'lead_id');
-  return existing(
-    leads.find(({ leadId }) => leadId === id),
-    'lead',
-    id,
-  );
+    remove_lead: ({ id, reply }) => {
+      const campaign = wantedCampaign(service, id);
+      const lead = wanted(campaign.leads, id);
+      const now = clock.now();
+      if (lead.call.course === null) service.network.redirect(lead.call, failedCourse(now, cancelledReason), now);
+      lead.removed = true;
+      campaign.updatedAt = now;
+      const inFlight = isInFlight(lead.call, now);
+      if (inFlight) reply.code(202);
+      return { campaign_id: campaign.campaignId, lead_id: lead.leadId, has_calls_in_flight: inFlight };
+    },
+  };
 }

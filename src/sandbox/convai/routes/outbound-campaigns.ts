@@ -1,103 +1,112 @@
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { furtherRoutes } from '../../core/operations.ts';
+import type { FastifyRequest } from 'fastify';
 import { deriveId } from '../../core/random.ts';
 import { findAgent } from '../../core/service/found.ts';
 import type { Service } from '../../core/service/service.ts';
-import { conflict } from '../../core/service-error.ts';
+import { conflict, existing } from '../../core/service-error.ts';
 import type { Campaign } from '../../core/state/campaign.ts';
 import { failedCourse } from '../../core/telephony/callee.ts';
-import { listedPage } from '../../http/cursor.ts';
-import { readQuery, serveKeyed } from '../../http/serve-operation.ts';
+import { pageOf } from '../../http/cursor.ts';
+import type { Handlers } from '../../http/serve-routes.ts';
 import type { BatchInput, CallTarget, RequestSchemas } from '../../schemas/request-schemas.ts';
-import { refuseField, validate } from '../../schemas/validate.ts';
+import { refuseField } from '../../schemas/validate.ts';
 import { cancelledReason } from '../records/batch-record.ts';
 import { campaignStatus, describeCampaign } from '../records/campaign-record.ts';
 import { acceptBatch, announceAccepted, readClientData, refuseBadTargets, ringLimit } from './batch-calls.ts';
 import { youngestListed } from './conversations.ts';
-import { serveLeads, wantedCampaign } from './outbound-campaign-leads.ts';
 
-/** Outbound campaigns, as published for Python, in their simple variant: one call for each recipient. Extended dialect only. */
-export function serveOutboundCampaigns(app: FastifyInstance, service: Service): void {
-  const { schemas, clock, settings } = service;
+/** Outbound campaigns, as published for Python, in their simple variant: one call for each recipient. */
+export function campaignRoutes(
+  service: Service,
+): Handlers<
+  | 'submit_campaign'
+  | 'list_campaigns'
+  | 'get_campaign'
+  | 'pause_campaign'
+  | 'resume_campaign'
+  | 'stop_campaign'
+  | 'pause_campaigns'
+  | 'stop_campaigns'
+> {
+  const { clock, settings } = service;
   const describe = (campaign: Campaign): Record<string, unknown> => describeCampaign(campaign, service.state, clock.now());
-  const named = (request: FastifyRequest): Campaign => {
-    readQuery(request, schemas.noQuery);
-    return wantedCampaign(service, request);
+  return {
+    submit_campaign: async ({ request, reply, body }) => {
+      const input = body();
+      refuseWhatIsNotServed(input);
+      const known = findRepeated(service, input);
+      if (known === undefined) reply.code(201);
+      const campaign = known ?? (await createCampaign(service, input, request));
+      return {
+        campaign: describe(campaign),
+        created: known === undefined,
+        within_calling_window: (campaign.scheduledAt ?? 0) <= clock.now(),
+      };
+    },
+
+    list_campaigns: ({ request, query: { page_size: size, cursor: from, status, agent_id: agentId, channel, mode, search } }) => {
+      const now = clock.now();
+      const shownUntil = Math.min(now - settings.campaigns.listLagMs, youngestListed(request, now));
+      const { items, cursor } = pageOf(service.state.campaigns.values(), {
+        list: { list: `campaigns ${JSON.stringify([status, agentId, channel, mode, search])}`, generation: service.generation },
+        cursor: from,
+        size,
+        isWanted: (campaign) =>
+          campaign.createdAt <= shownUntil &&
+          (status?.includes(campaignStatus(campaign, now)) ?? true) &&
+          (agentId === undefined || campaign.agentId === agentId) &&
+          channel !== 'whatsapp' &&
+          mode !== 'message' &&
+          campaign.name.toLowerCase().includes((search ?? '').toLowerCase()),
+      });
+      return { campaigns: items.map(describe), next_cursor: cursor, has_more: cursor !== null };
+    },
+
+    get_campaign: ({ id }) => describe(wantedCampaign(service, id)),
+
+    pause_campaign: ({ id }) => {
+      const campaign = wantedCampaign(service, id);
+      refuseWhenOver(campaign, service);
+      setStanding(campaign, 'paused', service);
+      return describe(campaign);
+    },
+
+    resume_campaign: ({ id }) => {
+      const campaign = wantedCampaign(service, id);
+      refuseWhenOver(campaign, service);
+      setStanding(campaign, 'running', service);
+      // Lines may be free for what was held back.
+      service.network.queue([], clock.now());
+      return describe(campaign);
+    },
+
+    stop_campaign: ({ id, reply }) => {
+      const campaign = wantedCampaign(service, id);
+      if (stop(campaign, service) === 'stopping') reply.code(202);
+      return describe(campaign);
+    },
+
+    pause_campaigns: () => {
+      const running = inStatus(service, ['active']);
+      for (const campaign of running) setStanding(campaign, 'paused', service);
+      return { paused_campaign_ids: running.map(({ campaignId }) => campaignId) };
+    },
+
+    stop_campaigns: ({ reply }) => {
+      const open = inStatus(service, ['active', 'paused']).map((campaign) => ({
+        id: campaign.campaignId,
+        status: stop(campaign, service),
+      }));
+      const idsIn = (wanted: string): string[] => open.filter(({ status }) => status === wanted).map(({ id }) => id);
+      if (idsIn('stopping').length > 0) reply.code(202);
+      return { stopped_campaign_ids: idsIn('stopped'), stopping_campaign_ids: idsIn('stopping') };
+    },
   };
+}
 
-  const submit = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const input = validate(schemas.submitCampaign, 'body', request.body);
-    refuseWhatIsNotServed(input);
-    const known = findRepeated(service, input);
-    if (known === undefined) reply.code(201);
-    const campaign = known ?? (await createCampaign(service, input, request));
-    return {
-      campaign: describe(campaign),
-      created: known === undefined,
-      within_calling_window: (campaign.scheduledAt ?? 0) <= clock.now(),
-    };
-  };
-  const { method, path: url } = furtherRoutes.submit_campaign;
-  const first = (request: FastifyRequest) => validate(schemas.submitCampaign, 'body', request.body);
-  app.route({ method, url, config: { operation: 'batch_calls', first }, handler: async (request, reply) => submit(request, reply) });
-
-  serveKeyed(app, furtherRoutes.list_campaigns, (request) => {
-    const { page_size: size, cursor, status, agent_id: agentId, channel, mode, search } = readQuery(request, schemas.campaignPage);
-    const now = clock.now();
-    const shownUntil = Math.min(now - settings.campaigns.listLagMs, youngestListed(request, now));
-    const isWanted = (campaign: Campaign): boolean =>
-      campaign.createdAt <= shownUntil &&
-      (status?.includes(campaignStatus(campaign, now)) ?? true) &&
-      (agentId === undefined || campaign.agentId === agentId) &&
-      channel !== 'whatsapp' &&
-      mode !== 'message' &&
-      campaign.name.toLowerCase().includes((search ?? '').toLowerCase());
-    const list = { list: `campaigns ${JSON.stringify([status, agentId, channel, mode, search])}`, generation: service.generation };
-    const { items, ...page } = listedPage([...service.state.campaigns.values()], { list, cursor, size, isWanted });
-    return { campaigns: items.map(describe), ...page };
-  });
-
-  serveKeyed(app, furtherRoutes.get_campaign, (request) => describe(named(request)));
-
-  serveKeyed(app, furtherRoutes.pause_campaign, (request) => {
-    const campaign = named(request);
-    refuseWhenOver(campaign, service);
-    setStanding(campaign, 'paused', service);
-    return describe(campaign);
-  });
-
-  serveKeyed(app, furtherRoutes.resume_campaign, (request) => {
-    const campaign = named(request);
-    refuseWhenOver(campaign, service);
-    setStanding(campaign, 'running', service);
-    // Lines may be free for what was held back.
-    service.network.queue([], clock.now());
-    return describe(campaign);
-  });
-
-  serveKeyed(app, furtherRoutes.stop_campaign, (request, reply) => {
-    const campaign = named(request);
-    if (stop(campaign, service) === 'stopping') reply.code(202);
-    return describe(campaign);
-  });
-
-  serveKeyed(app, furtherRoutes.pause_campaigns, (request) => {
-    readQuery(request, schemas.noQuery);
-    const running = inStatus(service, ['active']);
-    for (const campaign of running) setStanding(campaign, 'paused', service);
-    return { paused_campaign_ids: running.map(({ campaignId }) => campaignId) };
-  });
-
-  serveKeyed(app, furtherRoutes.stop_campaigns, (request, reply) => {
-    readQuery(request, schemas.noQuery);
-    const open = inStatus(service, ['active', 'paused']).map((campaign) => ({ id: campaign.campaignId, status: stop(campaign, service) }));
-    const idsIn = (wanted: string): string[] => open.filter(({ status }) => status === wanted).map(({ id }) => id);
-    if (idsIn('stopping').length > 0) reply.code(202);
-    return { stopped_campaign_ids: idsIn('stopped'), stopping_campaign_ids: idsIn('stopping') };
-  });
-
-  serveLeads(app, service);
+export function wantedCampaign({ state }: Service, id: (parameter: string) => string): Campaign {
+  const campaignId = id('campaign_id');
+  return existing(state.campaigns.get(campaignId), 'campaign', campaignId);
 }
 
 type CampaignInput = ReturnType<RequestSchemas['submitCampaign']['parse']>;

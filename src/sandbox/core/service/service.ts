@@ -71,7 +71,7 @@ export class Service {
     this.scheduler = new Scheduler(clock);
     this.clockMover = new ClockMover(this);
     followCalls(this);
-    this.schemas = createRequestSchemas({ dialect: settings.dialect, loose: settings.loose }, settings.maxCallsPerBatch);
+    this.schemas = createRequestSchemas(settings);
     this.faults = new FaultBook(settings.seed, () => clock.now());
     this.gates = new Gates(settings.hooks);
     this.conduct = new ConductJudge(clock, settings.conduct, (number) => this.people.zoneOf(number));

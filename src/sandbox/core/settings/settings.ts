@@ -7,7 +7,7 @@ import { checkFixture, type FixtureRules, type Fixture, type FixtureInput } from
 import type { BatchHooks } from '../gates.ts';
 import { type RetryAfterStyle, defaultPlan, isPlanName, planNames, plans, type PlanName, retryAfterStyles } from '../plans.ts';
 import { defaultSocketSettings, type LiveKitSettings, type SocketSettings } from './connection-settings.ts';
-import type { Dialect } from '../../schemas/building-blocks.ts';
+import { type Dialect, dialectFacts } from '../dialects.ts';
 import { checkWorld } from '../world/read-world.ts';
 import { type WorldInput, isTimeOfDay } from '../world/schema.ts';
 import { refuseAddress, webhookInput, type WebhookFacts, type WebhookInput } from '../../schemas/webhook.ts';
@@ -112,7 +112,7 @@ export function resolveSettings(options: SandboxOptions) {
     unansweredCreateRecord: options.unansweredCreateRecord ?? true,
     meanTalkSeconds: options.meanTalkSeconds ?? 60,
     outcomeMix: options.outcomeMix ?? { answered: 62, no_answer: 18, voicemail: 10, busy: 8, failed: 2 },
-    strictStart: options.strictStart ?? dialect === 'published',
+    strictStart: options.strictStart ?? dialectFacts[dialect].strictStart,
     batchCalling: readOpen('batchCalling', batchSettings, options.batchCalling),
     listOrder: options.listOrder ?? 'newest_first',
     faults: [...(options.faults ?? []), ...fixture.faults],
@@ -147,8 +147,8 @@ function readPlan(name: string = defaultPlan): PlanName {
 }
 
 /** Values are not told: one of them is a secret. */
-function readWebhooks({ webhooks = [], dialect }: SandboxOptions, outbound: Outbound): WebhookFacts[] {
-  if (webhooks.length > 0 && dialect === 'spec')
+function readWebhooks({ webhooks = [], dialect = 'extended' }: SandboxOptions, outbound: Outbound): WebhookFacts[] {
+  if (webhooks.length > 0 && !dialectFacts[dialect].further)
     throw new SandboxStartError('The sandbox setting webhooks needs the extended dialect; the contract has no webhooks.');
   return webhooks.map((webhook, index) => {
     const parsed = webhookInput.safeParse(webhook);

@@ -1,0 +1,247 @@
+import type { RequestSchemas } from '../schemas/request-schemas.ts';
+
+/** One route of the service. From this table follow serving, OpenAPI, names in faults, and refusals of paths and methods. */
+export interface RouteFacts {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  /** Number of the operation in the contract; others are served beyond it (gaps A). */
+  number?: number;
+  /** Served where the dialect has this part; everywhere when left out. */
+  part?: 'contract' | 'further';
+  says: string;
+  more?: string;
+  /** Names of the schemas of its query, if it takes one, and of its body. */
+  query?: Exclude<keyof RequestSchemas, 'updateAgent'>;
+  body?: keyof RequestSchemas;
+  /** The schema of its answer; a confirmation when left out. */
+  answer?: string;
+  /** What it may answer instead of 200. */
+  also?: 201 | 202;
+  /** Refusals of its own, besides those that every route, or every one with a body, has. */
+  refuses?: readonly (404 | 409)[];
+  /** The same at another path, in dialects with further routes. */
+  alias?: string;
+  /** The operation that it is to the journal, to faults and to the judge of conduct. */
+  as?: 'batch_calls';
+  /** The published API checks the request before the key. */
+  early?: true;
+  /** The field of the answer that holds a list, for faults; `[]`: the answer is one. */
+  list?: string;
+  /** No fault meets it. */
+  unfaulted?: true;
+  /** It admits callers by itself: a signature may stand for the key. */
+  admits?: true;
+}
+
+const agents = '/v1/convai/agents';
+const conversations = '/v1/convai/conversations';
+const credentials = '/v1/convai/conversation';
+const numbers = '/v1/convai/phone-numbers';
+const batches = '/v1/convai/batch-calling';
+const campaigns = '/v1/convai/outbound-campaigns/campaigns';
+const campaign = `${campaigns}/:campaign_id` as const;
+const further = { part: 'further', refuses: [404] } as const;
+const page = 'Newest first. Ask for the next page with `cursor`, from `next_cursor`, until `has_more` is false.';
+
+/** Every route of the service, the operations of the contract first. */
+export const routes = {
+  create_agent: {
+    method: 'POST',
+    path: agents,
+    number: 1,
+    says: 'Create an agent',
+    more: '`conversation_config.tts` needs `voice_id`; its `model_id` defaults to `svc_flash_v2`. `model_id` `custom` of the language model needs `custom_llm`.',
+    body: 'createAgent',
+    answer: 'AgentCreated',
+    alias: `${agents}/create`,
+  },
+  list_agents: {
+    method: 'GET',
+    path: agents,
+    number: 2,
+    says: 'List agents',
+    more: page,
+    query: 'agentPage',
+    answer: 'AgentList',
+    list: 'agents',
+  },
+  get_agent: { method: 'GET', path: `${agents}/:agent_id`, number: 3, says: 'Read an agent', answer: 'Agent', refuses: [404] },
+  update_agent: {
+    method: 'PATCH',
+    path: `${agents}/:agent_id`,
+    number: 4,
+    says: 'Change an agent',
+    more: 'Only what is sent changes, at any depth. Null clears a field; a list replaces the list.',
+    body: 'updateAgent',
+    answer: 'Agent',
+    refuses: [404],
+  },
+  delete_agent: {
+    method: 'DELETE',
+    path: `${agents}/:agent_id`,
+    number: 5,
+    says: 'Delete an agent',
+    more: 'For good. Numbers lose it, and calls to them are not answered until another agent is assigned.',
+    refuses: [404],
+  },
+  get_conversation: {
+    method: 'GET',
+    path: `${conversations}/:conversation_id`,
+    number: 6,
+    says: 'Read a conversation',
+    answer: 'ConversationRecord',
+    refuses: [404],
+  },
+  list_conversations: {
+    method: 'GET',
+    path: conversations,
+    number: 7,
+    says: 'List conversations',
+    more: page,
+    query: 'conversationPage',
+    answer: 'ConversationList',
+    early: true,
+    list: 'conversations',
+  },
+  delete_conversation: {
+    method: 'DELETE',
+    path: `${conversations}/:conversation_id`,
+    number: 8,
+    says: 'Delete a conversation',
+    more: 'For good, with its recording, its transcript and all its data.',
+    refuses: [404],
+  },
+  get_signed_url: {
+    method: 'GET',
+    path: `${credentials}/get-signed-url`,
+    number: 9,
+    says: 'Get a signed WebSocket address',
+    more: 'One for each conversation: it works once, for a short time, and needs no key.',
+    query: 'credentialQuery',
+    answer: 'SignedUrl',
+    refuses: [404],
+    alias: `${credentials}/get_signed_url`,
+  },
+  get_token: {
+    method: 'GET',
+    path: `${credentials}/token`,
+    number: 10,
+    says: 'Get a token for WebRTC',
+    more: 'Short-lived; the client passes it when it connects.',
+    query: 'credentialQuery',
+    answer: 'ConversationToken',
+    refuses: [404],
+  },
+  list_phone_numbers: { method: 'GET', path: numbers, number: 11, says: 'List imported numbers', answer: 'PhoneNumberList', list: '[]' },
+  import_phone_number: {
+    method: 'POST',
+    path: numbers,
+    number: 12,
+    says: 'Import a number',
+    more: "The provider's webhook is configured by this. The auth token is stored encrypted and can never be read.",
+    body: 'importPhoneNumber',
+    answer: 'PhoneNumberImported',
+    refuses: [409],
+  },
+  assign_phone_number: {
+    method: 'PATCH',
+    path: `${numbers}/:phone_number_id`,
+    number: 13,
+    says: 'Assign an agent to a number',
+    more: 'Applies to new calls at once.',
+    body: 'assignPhoneNumber',
+    answer: 'PhoneNumber',
+    refuses: [404],
+  },
+  batch_calls: {
+    method: 'POST',
+    path: `${numbers}/batch-calls`,
+    number: 14,
+    part: 'contract',
+    says: 'Place a batch of calls',
+    more: 'Dials people, and is not idempotent: after an answer that was lost, the calls may have been placed. Each call makes a conversation of its own. From a number that is not imported and verified the batch is accepted and its calls fail.',
+    body: 'batchCalls',
+    answer: 'BatchPlaced',
+    refuses: [404],
+  },
+
+  // A recording is behind the address that the contract has in records.
+  recording: {
+    method: 'GET',
+    path: `${conversations}/:conversation_id/audio`,
+    says: 'A recording',
+    query: 'recording',
+    refuses: [404],
+    unfaulted: true,
+    admits: true,
+  },
+  delete_number: { ...further, method: 'DELETE', path: `${numbers}/:phone_number_id`, says: 'Delete a number', unfaulted: true },
+  list_numbers: {
+    ...further,
+    method: 'GET',
+    path: '/v1/convai/v2/phone-numbers',
+    says: 'List numbers by pages',
+    query: 'numberPage',
+    unfaulted: true,
+  },
+  get_number: { ...further, method: 'GET', path: `${numbers}/:phone_number_id`, says: 'Read a number', unfaulted: true },
+  submit_batch: {
+    ...further,
+    method: 'POST',
+    path: `${batches}/submit`,
+    says: 'As operation 14',
+    body: 'submitBatch',
+    as: 'batch_calls',
+    early: true,
+  },
+  list_batches: {
+    ...further,
+    method: 'GET',
+    path: `${batches}/workspace`,
+    says: 'List batches',
+    query: 'batchPage',
+    early: true,
+    list: 'batch_calls',
+  },
+  get_batch: { ...further, method: 'GET', path: `${batches}/:batch_id`, says: 'Read a batch', list: 'recipients' },
+  delete_batch: { ...further, method: 'DELETE', path: `${batches}/:batch_id`, says: 'Cancel and delete a batch' },
+  cancel_batch: { ...further, method: 'POST', path: `${batches}/:batch_id/cancel`, says: 'Withdraw calls that wait' },
+  retry_batch: { ...further, method: 'POST', path: `${batches}/:batch_id/retry`, says: 'Redial who was not reached' },
+  outbound_call: {
+    ...further,
+    method: 'POST',
+    path: '/v1/convai/twilio/outbound-call',
+    says: 'Call one person',
+    body: 'outboundCall',
+    early: true,
+  },
+  submit_campaign: {
+    ...further,
+    method: 'POST',
+    path: `${campaigns}/submit`,
+    says: 'Call each recipient once',
+    body: 'submitCampaign',
+    also: 201,
+    as: 'batch_calls',
+    early: true,
+  },
+  list_campaigns: { ...further, method: 'GET', path: campaigns, says: 'List campaigns', query: 'campaignPage', list: 'campaigns' },
+  get_campaign: { ...further, method: 'GET', path: campaign, says: 'Read a campaign' },
+  get_campaign_progress: { ...further, method: 'GET', path: `${campaign}/progress`, says: 'Count its leads and calls' },
+  list_campaign_calls: {
+    ...further,
+    method: 'GET',
+    path: `${campaign}/calls`,
+    says: 'List its calls',
+    query: 'campaignCallPage',
+    list: 'calls',
+  },
+  list_leads: { ...further, method: 'GET', path: `${campaign}/leads`, says: 'List its leads', query: 'leadPage', list: 'leads' },
+  get_lead: { ...further, method: 'GET', path: `${campaign}/leads/:lead_id`, says: 'Read a lead' },
+  remove_lead: { ...further, method: 'DELETE', path: `${campaign}/leads/:lead_id`, says: 'Do not call a lead', also: 202 },
+  pause_campaign: { ...further, method: 'POST', path: `${campaign}/pause`, says: 'Hold back its calls' },
+  resume_campaign: { ...further, method: 'POST', path: `${campaign}/resume`, says: 'Go on with its calls' },
+  stop_campaign: { ...further, method: 'POST', path: `${campaign}/stop`, says: 'Withdraw its calls for good', also: 202 },
+  pause_campaigns: { ...further, method: 'POST', path: `${campaigns}/pause-all`, says: 'Pause all campaigns' },
+  stop_campaigns: { ...further, method: 'POST', path: `${campaigns}/stop-all`, says: 'Stop all campaigns', also: 202 },
+} as const satisfies Record<string, RouteFacts>;
