@@ -149,7 +149,8 @@ function clearable(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodObject) {
     const shape = Object.entries<z.ZodType>(schema.shape);
     const cleared = shape.map(([name, field]) => [name, z.nullish(clearable(field)).meta({ ...field.meta() })]);
-    return schema.extend(Object.fromEntries(cleared));
+    // Rules of the whole hold for what comes of the change.
+    return new z.ZodObject({ ...schema.def, shape: Object.fromEntries(cleared), checks: [] });
   }
   if (schema instanceof z.ZodRecord) return z.record(schema.keyType as z.ZodString, clearable(schema.valueType as z.ZodType).nullable());
   return schema;

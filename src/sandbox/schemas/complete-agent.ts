@@ -1,4 +1,4 @@
-import { plainBackup, type BackupChoice } from '../models/llm-labels.ts';
+import { plainBackup } from '../models/llm-labels.ts';
 import { customModelId } from '../models/catalogue.ts';
 import { InvalidRequest, type FieldError } from '../core/service-error.ts';
 import type { AgentInput, ConversationConfig } from './agent-schemas.ts';
@@ -27,24 +27,8 @@ function* brokenConfigRules({ tts, agent }: ConversationConfig): Generator<Field
   const place = ['body', 'conversation_config'];
   if (tts !== undefined && tts.voice_id === undefined)
     yield { loc: [...place, 'tts', 'voice_id'], msg: 'Required when tts is given.', type: 'missing' };
-  const llm = agent?.llm;
-  if (llm === undefined) return;
-  const llmPlace = [...place, 'agent', 'llm'];
-  if (llm.model_id === customModelId && llm.custom_llm?.url === undefined) {
-    const msg = 'Required, with its url, when model_id is "custom".';
-    yield { loc: [...llmPlace, 'custom_llm'], msg, type: 'missing' };
-  }
-  if (llm.backup_llm_config !== undefined) yield* brokenBackupRules(llm.backup_llm_config, [...llmPlace, 'backup_llm_config']);
-}
-
-function* brokenBackupRules({ preference, order, model_id: modelId }: BackupChoice, place: string[]): Generator<FieldError> {
-  if (order !== undefined || modelId !== undefined) return;
-  const missing: { field: string; msg: string } | undefined = {
-    none: { field: 'preference', msg: 'Required: default, disabled, override or custom.' },
-    override: { field: 'order', msg: 'Required when preference is override: which models, in which order.' },
-    custom: { field: 'model_id', msg: 'Required when preference is custom: which model.' },
-  }[preference?.toLowerCase() ?? 'none'];
-  if (missing !== undefined) yield { loc: [...place, missing.field], msg: missing.msg, type: 'missing' };
+  if (agent?.llm?.model_id === customModelId && agent.llm.custom_llm?.url === undefined)
+    yield { loc: [...place, 'agent', 'llm', 'custom_llm'], msg: 'Required, with its url, when model_id is "custom".', type: 'missing' };
 }
 
 /** Reasoning holds up a reply, so steps that talk must do without (contract, language model rules). */

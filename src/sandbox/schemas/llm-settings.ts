@@ -31,10 +31,23 @@ function backupConfig(mode: SchemaMode) {
     preference: z.string().regex(anyCase('default|disabled|override|custom'), fix).optional(),
     order: z.array(hosted).min(1, 'Must name at least one model.').max(10).optional(),
     ...sourced('GUESS', { model_id: hosted.optional() }),
-  }).meta({ anyOf: completeBackups });
+  })
+    .superRefine(({ preference = 'none', order, model_id: modelId }, { addIssue }) => {
+      const [field, message] = missingOfBackup[preference.toLowerCase()] ?? [];
+      if (field !== undefined && order === undefined && modelId === undefined)
+        addIssue({ code: 'custom', path: [field], message, input: undefined });
+    })
+    .meta({ anyOf: completeBackups });
 }
 
-/** What `completeAgent` wants of the whole, for documents: a model is named, or the choice is one that needs none. */
+/** What a choice of a backup needs where no model is named. */
+const missingOfBackup: Readonly<Record<string, [field: string, message: string]>> = {
+  none: ['preference', 'Required: default, disabled, override or custom.'],
+  override: ['order', 'Required when preference is override: which models, in which order.'],
+  custom: ['model_id', 'Required when preference is custom: which model.'],
+};
+
+/** The same for documents: a model is named, or the choice is one that needs none. */
 const completeBackups = [
   { required: ['order'] },
   { required: ['model_id'] },

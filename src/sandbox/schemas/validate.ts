@@ -33,7 +33,7 @@ function fieldErrors(place: Place, issue: z.core.$ZodIssue): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ loc: [...loc, key], msg: 'This field is not known here; leave it out.', type: 'extra_forbidden' }));
   }
-  if (issue.input === undefined) return [{ loc, msg: 'Field required', type: 'missing' }];
+  if (issue.input === undefined) return [{ loc, msg: issue.code === 'custom' ? issue.message : 'Field required', type: 'missing' }];
   return [{ loc, msg: issue.message, type: issue.code, ...receivedValue(loc, issue.input) }];
 }
 
