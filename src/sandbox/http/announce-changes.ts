@@ -1,71 +1,64 @@
 import type { FastifyInstance } from 'fastify';
 import type { JournalEntry } from '../judge/journal.ts';
 import type { Service } from '../core/service/service.ts';
-import type { PhoneNumber } from '../core/state/agent.ts';
+import type { Agent, PhoneNumber } from '../core/state/agent.ts';
 import type { ServiceState } from '../core/state/service-state.ts';
 
-/** Before an answer goes out: tells what the request has changed, and sees to it that a write that is answered is kept. */
+/** Things whose changes are announced, and what is told of one; null once it is deleted. There are few of them. */
+const watched = {
+  agent: {
+    in: ({ agents }: ServiceState): ReadonlyMap<string, Agent> => agents,
+    describe: (id: string, agent: Agent | null) => ({ agent_id: id, name: agent?.name ?? null }),
+  },
+  number: {
+    in: ({ numbers }: ServiceState): ReadonlyMap<string, PhoneNumber> => numbers,
+    describe: (id: string, number: PhoneNumber | null) => ({
+      phone_number_id: id,
+      phone_number: number?.phoneNumber ?? null,
+      agent_id: number?.agentId ?? null,
+      verified: number?.verified ?? null,
+    }),
+  },
+};
+
+/** Before an answer goes out: tells what the request has changed, whoever changed it, and sees to it that a write that is answered is kept. */
 export function announceChanges(app: FastifyInstance, service: Service): void {
-  const watches = [
-    watch(
-      'agent',
-      ({ agents }) => agents,
-      (id, agent) => ({ agent_id: id, name: agent?.name ?? null }),
-    ),
-    watch('number', ({ numbers }) => numbers, describeNumber),
-  ];
-  let watched: ServiceState | null = null;
-  const look = (): void => {
-    watched = service.state;
-    for (const each of watches) each.look(watched);
+  let state: ServiceState | null = null;
+  const kinds = [watch(service, 'agent', watched.agent), watch(service, 'number', watched.number)];
+  const look = (announces: boolean): void => {
+    for (const each of kinds) each(announces && state === service.state);
+    ({ state } = service);
   };
   // What is restored before the first request is no change, and a state that was replaced has none.
-  app.addHook('onReady', async () => look());
+  app.addHook('onReady', async () => look(false));
   app.addHook('onSend', async (request) => {
     const faulted = (request.exchange.entry?.faults.length ?? 0) > 0;
     if (request.method === 'GET' && !faulted) return;
-    if (watched === service.state)
-      for (const each of watches) for (const change of each.changes(watched)) service.events.emit(each.kind, service.clock.now(), change);
-    look();
+    look(true);
     await service.storage?.flush();
   });
 }
 
-/** Finds what has changed among things of one kind since it last looked, whoever changed it. There are few of them. */
-function watch<Thing extends object>(
-  kind: 'agent' | 'number',
-  thingsOf: (state: ServiceState) => ReadonlyMap<string, Thing>,
-  describe: (id: string, thing: Thing | null) => Record<string, unknown>,
+/** Compares things with what they were when it last looked; as text, for a number is changed in place. */
+function watch<Thing>(
+  service: Service,
+  kind: keyof typeof watched,
+  {
+    in: thingsIn,
+    describe,
+  }: { in: (state: ServiceState) => ReadonlyMap<string, Thing>; describe: (id: string, thing: Thing | null) => object },
 ) {
-  let seen = new Map<string, Thing>();
-  const isSame = (a: Thing, b: Thing): boolean => {
-    const keys = Object.keys(b) as (keyof Thing)[];
-    return keys.length === Object.keys(a).length && keys.every((key) => a[key] === b[key]);
-  };
-  return {
-    kind,
-    /** Copies them: a number is changed in place. */
-    look: (state: ServiceState): void => {
-      seen = new Map([...thingsOf(state)].map(([id, thing]) => [id, { ...thing }]));
-    },
-    *changes(state: ServiceState) {
-      const things = thingsOf(state);
-      for (const [id, thing] of things) {
-        const known = seen.get(id);
-        if (known === undefined) yield { change: 'created', ...describe(id, thing) };
-        else if (!isSame(known, thing)) yield { change: 'changed', ...describe(id, thing) };
-      }
-      for (const id of seen.keys()) if (!things.has(id)) yield { change: 'deleted', ...describe(id, null) };
-    },
-  };
-}
-
-function describeNumber(id: string, number: PhoneNumber | null): Record<string, unknown> {
-  return {
-    phone_number_id: id,
-    phone_number: number?.phoneNumber ?? null,
-    agent_id: number?.agentId ?? null,
-    verified: number?.verified ?? null,
+  let known = new Map<string, string>();
+  return (announces: boolean): void => {
+    const things = thingsIn(service.state);
+    const seen = new Map([...things].map(([id, thing]) => [id, JSON.stringify(thing)]));
+    const tell = (change: string, id: string): void =>
+      service.events.emit(kind, service.clock.now(), { change, ...describe(id, things.get(id) ?? null) });
+    if (announces) {
+      for (const [id, text] of seen) if (known.get(id) !== text) tell(known.has(id) ? 'changed' : 'created', id);
+      for (const id of known.keys()) if (!seen.has(id)) tell('deleted', id);
+    }
+    known = seen;
   };
 }
 

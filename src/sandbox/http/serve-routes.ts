@@ -23,12 +23,12 @@ export interface Asked<Name extends RouteName> {
   id: (parameter: string) => string;
 }
 
-export type Handlers<Names extends RouteName> = { [Name in Names]: (asked: Asked<Name>) => unknown };
+export type Handlers = { [Name in RouteName]: (asked: Asked<Name>) => unknown };
 
 /** Serves routes as the dialect has them, each under its name and wherever else the table says. */
-export function serveRoutes<Names extends RouteName>(app: FastifyInstance, service: Service, handlers: Handlers<Names>): void {
+export function serveRoutes(app: FastifyInstance, service: Service, handlers: Partial<Handlers>): void {
   for (const served of routesOf(service.settings.dialect)) {
-    const handler = (handlers as Partial<Record<RouteName, (asked: Asked<never>) => unknown>>)[served.name];
+    const handler = handlers[served.name] as ((asked: Asked<never>) => unknown) | undefined;
     if (handler === undefined) continue;
     app.route({
       method: served.method,

@@ -2,7 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'vitest';
 import type { FaultRuleInput } from '../../../src/sandbox/faults/rule.ts';
-import { drawLatency, type Latency } from '../../../src/sandbox/faults/effect.ts';
+import { drawLatency, faultEffect, type Latency } from '../../../src/sandbox/faults/effect.ts';
 import { changeReply } from '../../../src/sandbox/faults/reply-changes.ts';
 import { faultPresets } from '../../../src/sandbox/faults/presets.ts';
 import { Random } from '../../../src/sandbox/core/random.ts';
@@ -20,10 +20,6 @@ async function withConversations(count: number, rules: FaultRuleInput[]): Promis
   sandbox.clock.advance(3_600_000);
   sandbox.addFaults(rules);
   return sandbox;
-}
-
-function idsOf(answer: { body: Json }): string[] {
-  return answer.body.conversations.map((entry: { conversation_id: string }) => entry.conversation_id);
 }
 
 /** Sends one request by hand, so that what HTTP clients hide can be seen. */
@@ -103,21 +99,63 @@ test('a drawn latency is waited for', async () => {
   await expect.poll(() => sandbox.journal()[0]?.durationMs ?? 0).toBeGreaterThanOrEqual(45);
 });
 
-test('an entry of a list can stand in it twice, and the next page still follows', async () => {
-  const sandbox = await withConversations(6, [{ operation: 7, effect: { type: 'duplicate' } }]);
-  const first = await sandbox.get(`${list}?page_size=4`);
-  expect([idsOf(first).length, new Set(idsOf(first)).size]).toEqual([5, 4]);
-  const second = await sandbox.get(`${list}?page_size=4&cursor=${first.body.next_cursor}`);
-  expect(new Set([...idsOf(first), ...idsOf(second)]).size).toBe(6);
+const entries = [1, 2, 3].map((nth) => ({ conversation_id: `c${nth}`, at: { start: nth, end: nth }, status: 'done' }));
+const pageOf = (conversations: Json[]) => ({ conversations, next_cursor: 'next', has_more: true });
+const page = pageOf(entries);
+const [one] = entries;
+const shuffles = ['132', '213', '231', '312', '321'].map((order) => [...order].map((nth) => entries[Number(nth) - 1]));
+const needed = { conversation_id: 'c1', agent_id: 'a', calls_initiated: 1 };
+
+/** Each with all that it may make of a body. */
+type Change = [
+  effect: FaultRuleInput['effect'],
+  of: 'get_conversation' | 'list_conversations' | 'batch_calls',
+  body: Json,
+  changed: Json[],
+];
+test.each<Change>([
+  [{ type: 'duplicate' }, 'list_conversations', page, entries.map((each, nth) => pageOf(entries.toSpliced(nth, 0, each)))],
+  [{ type: 'leave_out' }, 'list_conversations', page, entries.map((_, nth) => pageOf(entries.toSpliced(nth, 1)))],
+  [{ type: 'reorder' }, 'list_conversations', page, shuffles.map(pageOf)],
+  [{ type: 'missing_field', field: 'at.start' }, 'get_conversation', one, [{ ...one, at: { end: 1 } }]],
+  // Drawn, it is a field that a caller can do without.
+  [
+    { type: 'missing_field' },
+    'get_conversation',
+    { ...needed, first: 1, second: 2 },
+    [
+      { ...needed, first: 1 },
+      { ...needed, second: 2 },
+    ],
+  ],
+  [{ type: 'missing_field', field: 'status' }, 'list_conversations', page, [pageOf(entries.map(({ status: _, ...each }) => each))]],
+  [{ type: 'unknown_field', field: 'mood', value: { score: 3 } }, 'get_conversation', one, [{ ...one, mood: { score: 3 } }]],
+  [
+    { type: 'unknown_field', field: 'mood' },
+    'list_conversations',
+    page,
+    [pageOf(entries.map((each) => ({ ...each, mood: 'unheard of' })))],
+  ],
+  [{ type: 'unknown_value' }, 'get_conversation', one, [{ ...one, status: 'introduced_later' }]],
+  [{ type: 'wrong_count', by: -2 }, 'batch_calls', { calls_initiated: 3 }, [{ calls_initiated: 1 }]],
+  [{ type: 'wrong_count' }, 'batch_calls', { calls_initiated: 0 }, [{ calls_initiated: 0 }]],
+])('the effect %j changes what %s answers, the same way by the same draw', (input, operation, body, changed) => {
+  const effect = faultEffect.parse(input);
+  const draws = Array.from({ length: 120 }, (_, index) =>
+    changeReply(JSON.stringify(body), [{ ruleId: 'r', effect, draw: () => new Random('s', index % 60) }], operation),
+  );
+  expect(new Set(draws)).toEqual(new Set(changed.map((each) => JSON.stringify(each))));
+  expect(draws.slice(60)).toEqual(draws.slice(0, 60));
 });
 
-test('a list can be shuffled, the same way by the same seed', async () => {
-  const rules: FaultRuleInput[] = [{ id: 's', operation: 7, nth: 1, effect: { type: 'reorder' } }];
-  const [one, other] = [await withConversations(5, rules), await withConversations(5, rules)];
-  const [shuffled, again, plain] = [await one.get(list), await other.get(list), await one.get(list)];
-  expect(idsOf(shuffled)).not.toEqual(idsOf(plain));
-  expect(idsOf(shuffled).toSorted()).toEqual(idsOf(plain).toSorted());
-  expect(idsOf(again)).toEqual(idsOf(shuffled));
+test('replies are changed on their way, while the work is done as ever', async () => {
+  const sandbox = await withConversations(1, [
+    { operation: 6, effect: { type: 'unknown_value' } },
+    { operation: 14, effect: { type: 'wrong_count', by: -2 } },
+  ]);
+  expect(await sandbox.record(0)).toMatchObject({ status: 'introduced_later' });
+  expect((await sandbox.batch(plainNumbers(3))).body.calls_initiated).toBe(1);
+  expect(sandbox.calls()).toHaveLength(4);
 });
 
 test('a cursor can expire; a first page is not concerned', async () => {
@@ -126,58 +164,6 @@ test('a cursor can expire; a first page is not concerned', async () => {
   expect(first.status).toBe(200);
   const second = await sandbox.get(`${list}?page_size=2&cursor=${first.body.next_cursor}`);
   expect([second.status, second.body.detail[0].loc]).toEqual([422, ['query', 'cursor']]);
-});
-
-test('a record can lack a field, by name or drawn by the seed, but never its id', async () => {
-  const sandbox = await withConversations(1, [
-    { operation: 6, nth: 1, effect: { type: 'missing_field', field: 'metadata.start_time' } },
-    { operation: 7, nth: 1, effect: { type: 'missing_field' } },
-  ]);
-  const path = `${list}/${sandbox.calls()[0]?.conversationId}`;
-  const [lacking, whole] = [await sandbox.get(path), await sandbox.get(path)];
-  const { start_time: _, ...metadata } = whole.body.metadata;
-  expect(lacking.body).toEqual({ ...whole.body, metadata });
-  const [entry] = (await sandbox.read(list)).conversations;
-  const [wholeEntry] = (await sandbox.read(list)).conversations;
-  expect(Object.keys(entry)).toHaveLength(Object.keys(wholeEntry).length - 1);
-  expect(entry.conversation_id).toBe(wholeEntry.conversation_id);
-});
-
-test('whatever field the seed draws, it is one that a caller can do without', () => {
-  const record = { agent_id: 'a', conversation_id: 'c', calls_initiated: 1, first: 1, second: 2 };
-  const left = Array.from({ length: 50 }, (_, index) => {
-    const hit = { ruleId: 'm', effect: { type: 'missing_field' } as const, draw: () => new Random('s', index) };
-    return changeReply(JSON.stringify(record), [hit], 'get_conversation');
-  });
-  const { first, second, ...needed } = record;
-  expect(new Set(left)).toEqual(
-    new Set(
-      [
-        { ...needed, first },
-        { ...needed, second },
-      ].map((each) => JSON.stringify(each)),
-    ),
-  );
-});
-
-test('a record can have a field and a value that nobody knows', async () => {
-  const sandbox = await withConversations(1, [
-    { operation: 6, effect: { type: 'unknown_field', field: 'mood', value: { score: 3 } } },
-    { operation: 6, effect: { type: 'unknown_value' } },
-    { operation: 7, effect: { type: 'unknown_field' } },
-  ]);
-  const body = await sandbox.record(0);
-  expect(body).toMatchObject({ mood: { score: 3 }, status: 'introduced_later' });
-  const page = await sandbox.read(list);
-  expect(page.conversations[0].introduced_later).toBe('unheard of');
-  expect(page).not.toHaveProperty('introduced_later');
-});
-
-test('calls_initiated can be wrong while all calls are queued', async () => {
-  const sandbox = await startTestSandbox({ faults: [{ operation: 14, effect: { type: 'wrong_count', by: -2 } }] });
-  expect((await sandbox.batch(plainNumbers(3))).body.calls_initiated).toBe(1);
-  expect(sandbox.calls()).toHaveLength(3);
-  expect((await sandbox.batch(['+12125550151'])).body.calls_initiated).toBe(0);
 });
 
 test('times in a reply, and its Date header, can be off', async () => {

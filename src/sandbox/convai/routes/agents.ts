@@ -11,7 +11,7 @@ import { validate } from '../../schemas/validate.ts';
 import { describeAgent, describeAgentSummary } from '../records/agent-record.ts';
 import { confirm } from './conversations.ts';
 
-export function agentRoutes(service: Service): Handlers<'create_agent' | 'list_agents' | 'get_agent' | 'update_agent' | 'delete_agent'> {
+export function agentRoutes(service: Service): Partial<Handlers> {
   const { schemas, clock, settings } = service;
   const facts = factsOf(settings);
   const describe = (agent: Agent): Record<string, unknown> => describeAgent(agent, service.state.numbers.values(), facts);

@@ -17,9 +17,7 @@ import { acceptBatch, announceAccepted, readClientData, refuseBadTargets, ringLi
 import { youngestListed } from './conversations.ts';
 
 /** Batches under upstream's paths and names (gaps A.1, A.5). A repeated request makes a second batch: nothing in it is a key. */
-export function batchRoutes(
-  service: Service,
-): Handlers<'submit_batch' | 'list_batches' | 'get_batch' | 'cancel_batch' | 'retry_batch' | 'delete_batch'> {
+export function batchRoutes(service: Service): Partial<Handlers> {
   const { clock, settings } = service;
   const { batchCalling } = settings;
   const view = (batch: Batch): BatchView => {

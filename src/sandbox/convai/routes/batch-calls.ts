@@ -11,7 +11,7 @@ import { newCall, type Call } from '../../core/state/call.ts';
 import { isRefusedNumber } from '../../core/telephony/callee.ts';
 import type { Asked, Handlers } from '../../http/serve-routes.ts';
 
-export function callRoutes(service: Service): Handlers<'batch_calls' | 'outbound_call'> {
+export function callRoutes(service: Service): Partial<Handlers> {
   return {
     batch_calls: async ({ request, body }) => {
       const input = body();

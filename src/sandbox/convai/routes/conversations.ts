@@ -8,7 +8,7 @@ import { conversationFilter } from '../records/conversation-filter.ts';
 import { describeConversation, describeListEntry } from '../records/conversation-record.ts';
 import type { ConversationView } from '../records/seen-conversation.ts';
 
-export function conversationRoutes(service: Service): Handlers<'get_conversation' | 'list_conversations' | 'delete_conversation'> {
+export function conversationRoutes(service: Service): Partial<Handlers> {
   const view = ({ protocol, host }: FastifyRequest): ConversationView => viewConversations(service, `${protocol}://${host}`);
   return {
     get_conversation: ({ request, id }) => {

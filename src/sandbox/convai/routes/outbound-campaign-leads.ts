@@ -23,9 +23,7 @@ interface Seen {
 }
 
 /** What a campaign tells of its leads and their calls, and the removal of one. */
-export function leadRoutes(
-  service: Service,
-): Handlers<'get_campaign_progress' | 'list_campaign_calls' | 'list_leads' | 'get_lead' | 'remove_lead'> {
+export function leadRoutes(service: Service): Partial<Handlers> {
   const { clock, settings } = service;
   /** What is shown of a campaign lags: the instant as of which it is, and the leads that were there then. */
   const seen = (id: (parameter: string) => string): Seen => {

@@ -9,9 +9,7 @@ import { validate } from '../../schemas/validate.ts';
 import { describeNumber } from '../records/agent-record.ts';
 
 /** The operations of the contract; and deletion, one number and a list by pages, as comparable services have them (gaps A.2). */
-export function numberRoutes(
-  service: Service,
-): Handlers<'list_phone_numbers' | 'import_phone_number' | 'assign_phone_number' | 'delete_number' | 'get_number' | 'list_numbers'> {
+export function numberRoutes(service: Service): Partial<Handlers> {
   const facts = factsOf(service.settings);
   const describe = (number: PhoneNumber): Record<string, unknown> =>
     describeNumber(number, service.state.agents.get(number.agentId ?? '') ?? null, facts);
