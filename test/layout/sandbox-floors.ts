@@ -23,7 +23,7 @@ const rooms: Readonly<Record<string, string>> = {
   'convai/records': 'core core/conversation core/state core/world models schemas',
   'convai/routes': 'convai/records core core/service core/state core/telephony faults http schemas',
   'convai/openapi': 'core core/settings openapi schemas',
-  convai: 'convai/openapi convai/routes core/service openapi',
+  convai: 'convai/openapi convai/routes core/service http openapi',
 
   // Features: nothing above may import one of them.
   llm: 'core core/clock core/conversation core/service core/settings core/state http models schemas',

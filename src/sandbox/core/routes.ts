@@ -1,5 +1,3 @@
-import type { RequestSchemas } from '../schemas/request-schemas.ts';
-
 /** One route of the service. From this table follow serving, OpenAPI, names in faults, and refusals of paths and methods. */
 export interface RouteFacts {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -11,8 +9,8 @@ export interface RouteFacts {
   says: string;
   more?: string;
   /** Names of the schemas of its query, if it takes one, and of its body. */
-  query?: Exclude<keyof RequestSchemas, 'updateAgent'>;
-  body?: keyof RequestSchemas;
+  query?: string;
+  body?: string;
   /** The schema of its answer; a confirmation when left out. */
   answer?: string;
   /** What it may answer instead of 200. */
@@ -40,7 +38,9 @@ const numbers = '/v1/convai/phone-numbers';
 const batches = '/v1/convai/batch-calling';
 const campaigns = '/v1/convai/outbound-campaigns/campaigns';
 const campaign = `${campaigns}/:campaign_id` as const;
-const further = { part: 'further', refuses: [404] } as const;
+const reads = { method: 'GET', part: 'further', refuses: [404] } as const;
+const acts = { ...reads, method: 'POST' } as const;
+const removes = { ...reads, method: 'DELETE' } as const;
 const page = 'Newest first. Ask for the next page with `cursor`, from `next_cursor`, until `has_more` is false.';
 
 /** Every route of the service, the operations of the contract first. */
@@ -175,49 +175,18 @@ export const routes = {
     unfaulted: true,
     admits: true,
   },
-  delete_number: { ...further, method: 'DELETE', path: `${numbers}/:phone_number_id`, says: 'Delete a number', unfaulted: true },
-  list_numbers: {
-    ...further,
-    method: 'GET',
-    path: '/v1/convai/v2/phone-numbers',
-    says: 'List numbers by pages',
-    query: 'numberPage',
-    unfaulted: true,
-  },
-  get_number: { ...further, method: 'GET', path: `${numbers}/:phone_number_id`, says: 'Read a number', unfaulted: true },
-  submit_batch: {
-    ...further,
-    method: 'POST',
-    path: `${batches}/submit`,
-    says: 'As operation 14',
-    body: 'submitBatch',
-    as: 'batch_calls',
-    early: true,
-  },
-  list_batches: {
-    ...further,
-    method: 'GET',
-    path: `${batches}/workspace`,
-    says: 'List batches',
-    query: 'batchPage',
-    early: true,
-    list: 'batch_calls',
-  },
-  get_batch: { ...further, method: 'GET', path: `${batches}/:batch_id`, says: 'Read a batch', list: 'recipients' },
-  delete_batch: { ...further, method: 'DELETE', path: `${batches}/:batch_id`, says: 'Cancel and delete a batch' },
-  cancel_batch: { ...further, method: 'POST', path: `${batches}/:batch_id/cancel`, says: 'Withdraw calls that wait' },
-  retry_batch: { ...further, method: 'POST', path: `${batches}/:batch_id/retry`, says: 'Redial who was not reached' },
-  outbound_call: {
-    ...further,
-    method: 'POST',
-    path: '/v1/convai/twilio/outbound-call',
-    says: 'Call one person',
-    body: 'outboundCall',
-    early: true,
-  },
+  delete_number: { ...removes, path: `${numbers}/:phone_number_id`, says: 'Delete a number', unfaulted: true },
+  list_numbers: { ...reads, path: '/v1/convai/v2/phone-numbers', says: 'List numbers by pages', query: 'numberPage', unfaulted: true },
+  get_number: { ...reads, path: `${numbers}/:phone_number_id`, says: 'Read a number', unfaulted: true },
+  submit_batch: { ...acts, path: `${batches}/submit`, says: 'As operation 14', body: 'submitBatch', as: 'batch_calls', early: true },
+  list_batches: { ...reads, path: `${batches}/workspace`, says: 'List batches', query: 'batchPage', early: true, list: 'batch_calls' },
+  get_batch: { ...reads, path: `${batches}/:batch_id`, says: 'Read a batch', list: 'recipients' },
+  delete_batch: { ...removes, path: `${batches}/:batch_id`, says: 'Cancel and delete a batch' },
+  cancel_batch: { ...acts, path: `${batches}/:batch_id/cancel`, says: 'Withdraw calls that wait' },
+  retry_batch: { ...acts, path: `${batches}/:batch_id/retry`, says: 'Redial who was not reached' },
+  outbound_call: { ...acts, path: '/v1/convai/twilio/outbound-call', says: 'Call one person', body: 'outboundCall', early: true },
   submit_campaign: {
-    ...further,
-    method: 'POST',
+    ...acts,
     path: `${campaigns}/submit`,
     says: 'Call each recipient once',
     body: 'submitCampaign',
@@ -225,23 +194,16 @@ export const routes = {
     as: 'batch_calls',
     early: true,
   },
-  list_campaigns: { ...further, method: 'GET', path: campaigns, says: 'List campaigns', query: 'campaignPage', list: 'campaigns' },
-  get_campaign: { ...further, method: 'GET', path: campaign, says: 'Read a campaign' },
-  get_campaign_progress: { ...further, method: 'GET', path: `${campaign}/progress`, says: 'Count its leads and calls' },
-  list_campaign_calls: {
-    ...further,
-    method: 'GET',
-    path: `${campaign}/calls`,
-    says: 'List its calls',
-    query: 'campaignCallPage',
-    list: 'calls',
-  },
-  list_leads: { ...further, method: 'GET', path: `${campaign}/leads`, says: 'List its leads', query: 'leadPage', list: 'leads' },
-  get_lead: { ...further, method: 'GET', path: `${campaign}/leads/:lead_id`, says: 'Read a lead' },
-  remove_lead: { ...further, method: 'DELETE', path: `${campaign}/leads/:lead_id`, says: 'Do not call a lead', also: 202 },
-  pause_campaign: { ...further, method: 'POST', path: `${campaign}/pause`, says: 'Hold back its calls' },
-  resume_campaign: { ...further, method: 'POST', path: `${campaign}/resume`, says: 'Go on with its calls' },
-  stop_campaign: { ...further, method: 'POST', path: `${campaign}/stop`, says: 'Withdraw its calls for good', also: 202 },
-  pause_campaigns: { ...further, method: 'POST', path: `${campaigns}/pause-all`, says: 'Pause all campaigns' },
-  stop_campaigns: { ...further, method: 'POST', path: `${campaigns}/stop-all`, says: 'Stop all campaigns', also: 202 },
+  list_campaigns: { ...reads, path: campaigns, says: 'List campaigns', query: 'campaignPage', list: 'campaigns' },
+  get_campaign: { ...reads, path: campaign, says: 'Read a campaign' },
+  get_campaign_progress: { ...reads, path: `${campaign}/progress`, says: 'Count its leads and calls' },
+  list_campaign_calls: { ...reads, path: `${campaign}/calls`, says: 'List its calls', query: 'campaignCallPage', list: 'calls' },
+  list_leads: { ...reads, path: `${campaign}/leads`, says: 'List its leads', query: 'leadPage', list: 'leads' },
+  get_lead: { ...reads, path: `${campaign}/leads/:lead_id`, says: 'Read a lead' },
+  remove_lead: { ...removes, path: `${campaign}/leads/:lead_id`, says: 'Do not call a lead', also: 202 },
+  pause_campaign: { ...acts, path: `${campaign}/pause`, says: 'Hold back its calls' },
+  resume_campaign: { ...acts, path: `${campaign}/resume`, says: 'Go on with its calls' },
+  stop_campaign: { ...acts, path: `${campaign}/stop`, says: 'Withdraw its calls for good', also: 202 },
+  pause_campaigns: { ...acts, path: `${campaigns}/pause-all`, says: 'Pause all campaigns' },
+  stop_campaigns: { ...acts, path: `${campaigns}/stop-all`, says: 'Stop all campaigns', also: 202 },
 } as const satisfies Record<string, RouteFacts>;

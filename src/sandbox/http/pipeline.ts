@@ -9,6 +9,7 @@ import { methodRefused } from './error-replies.ts';
 import { createUrlCensor, openExchange } from './open-exchange.ts';
 import { pause, keyRevoked, sufferAfter, sufferBefore, faultedRequest } from './fault-effects.ts';
 import { readBody, readQuery } from './serve-routes.ts';
+import { schemaOf } from '../schemas/request-schemas.ts';
 import { retryAfterHeader } from '../core/plans.ts';
 import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
@@ -33,7 +34,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     if (served === undefined) return undefined;
     const { schemas } = service;
     if (checksFirst(served)) {
-      if (served.query !== undefined) readQuery(request, schemas[served.query]);
+      if (served.query !== undefined) readQuery(request, schemaOf(schemas, served.query));
       if (served.body !== undefined) readBody(request, served, schemas);
       await admit(request, served, service, limiter, closing);
     }
@@ -45,7 +46,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
       request.exchange.hits = [];
       return reply;
     }
-    request.exchange.query = readQuery(request, schemas[served.query ?? 'noQuery']);
+    request.exchange.query = readQuery(request, schemaOf(schemas, served.query));
     service.scheduler.runDue();
     return undefined;
   });

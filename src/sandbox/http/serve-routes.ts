@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { routesOf, type RouteName, type routes, type ServedRoute } from '../core/operations.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { Service } from '../core/service/service.ts';
-import type { RequestSchemas } from '../schemas/request-schemas.ts';
+import { schemaOf, type RequestSchemas } from '../schemas/request-schemas.ts';
 import { validate } from '../schemas/validate.ts';
 
 type SchemaOf<Name extends RouteName, Part extends 'query' | 'body'> = (typeof routes)[Name] extends {
@@ -46,8 +46,8 @@ export function serveRoutes(app: FastifyInstance, service: Service, handlers: Pa
   }
 }
 
-export function readBody(request: FastifyRequest, { body = 'noQuery' }: ServedRoute, schemas: RequestSchemas): unknown {
-  return validate<unknown>(schemas[body], 'body', request.body);
+export function readBody(request: FastifyRequest, { body }: ServedRoute, schemas: RequestSchemas): unknown {
+  return validate(schemaOf(schemas, body), 'body', request.body);
 }
 
 /** The query. Throws `InvalidRequest`. A loose sandbox leaves unknown parameters out, and names them, for they filter nothing. */

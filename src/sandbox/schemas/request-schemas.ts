@@ -128,6 +128,11 @@ const conversationFilters = {
 
 export type RequestSchemas = ReturnType<typeof createRequestSchemas>;
 
+/** The schema of a name in the table of routes. */
+export function schemaOf(schemas: RequestSchemas, name = 'noQuery'): z.ZodObject {
+  return schemas[name as keyof RequestSchemas] as z.ZodObject;
+}
+
 const freeForm = z.record(z.string(), z.unknown());
 const unixTime = z.number().int().min(0, 'Must be a time in whole seconds since 1970.');
 

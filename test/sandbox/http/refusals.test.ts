@@ -130,12 +130,10 @@ test.for<['spec' | 'extended', [method: string, path: string, allowed: string][]
   [
     'spec',
     [
-      ['PUT', `${agents}/agent_survey`, 'GET, PATCH, DELETE'],
       ['POST', `${agents}/agent_survey`, 'GET, PATCH, DELETE'],
       ['DELETE', agents, 'POST, GET'],
       ['GET', batches, 'POST'],
       ['DELETE', `${numbers}/pn_main`, 'PATCH'],
-      ['PUT', `${numbers}/pn_main`, 'PATCH'],
       ['POST', `${agents}/create`, 'GET, PATCH, DELETE'],
     ],
   ],
@@ -144,14 +142,10 @@ test.for<['spec' | 'extended', [method: string, path: string, allowed: string][]
     [
       ['HEAD', agents, 'POST, GET'],
       ['OPTIONS', agents, 'POST, GET'],
-      ['HEAD', `${conversations}/nothing`, 'GET, DELETE'],
-      ['OPTIONS', batches, 'POST'],
       ['DELETE', batches, 'POST'],
-      ['PATCH', batches, 'POST'],
       ['PUT', `${numbers}/pn_main`, 'PATCH, DELETE, GET'],
       ['DELETE', `${agents}/create`, 'POST'],
       ['GET', `${submitted}/submit`, 'POST'],
-      ['DELETE', `${submitted}/workspace`, 'GET'],
     ],
   ],
 ])('a method that a path does not have is answered with those it has in the %s dialect, key or not', async ([dialect, rows]) => {

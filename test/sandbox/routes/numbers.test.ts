@@ -168,6 +168,8 @@ test('a deleted number is in no list and has no calls; whoever asks for it is to
   expect((await sandbox.delete(`${numbers}/pn_none`)).status).toBe(404);
   expect(await resultOf(sandbox, 'pn_main')).toBe('failed');
   expect(sandbox.violations('deleted_use')).toMatchObject([{}, {}, { id: 'pn_main' }]);
+  expect((await callIn(sandbox, 'pn_main')).status).toBe(404);
+  expect(await importOne(sandbox, '+12125550199')).toMatch(/^pn_(?!main)/);
 });
 
 test('of a batch from a number that is deleted, the call on the line goes on and those that wait fail', async () => {
@@ -181,15 +183,6 @@ test('of a batch from a number that is deleted, the call on the line goes on and
   const waiting = ['failed', 'The caller number is not imported.'];
   const reasons = conversations.map((entry: Json) => [entry.status, entry.termination_reason]);
   expect(reasons.toReversed()).toEqual([['done', 'Maximum duration reached.'], waiting, waiting]);
-});
-
-test('nobody reaches a deleted number, and imported again it has another id', async ({ sandbox }) => {
-  const first = await importOne(sandbox);
-  await remove(sandbox, first);
-  expect((await callIn(sandbox, first)).status).toBe(404);
-  const second = await importOne(sandbox);
-  expect(second).toMatch(/^pn_/);
-  expect(second).not.toBe(first);
 });
 
 test('what was deleted stays deleted in a state that is exported and put back', async ({ sandbox }) => {

@@ -3,7 +3,7 @@ import { factsOf, type DialectFacts } from '../../core/dialects.ts';
 import { routesOf, type ServedRoute } from '../../core/operations.ts';
 import { createDocument, jsonContent, parametersOf, refTo, type OpenApiDocument } from '../../openapi/document.ts';
 import { describeSchema, type JsonSchema } from '../../openapi/json-schema.ts';
-import { createRequestSchemas, type RequestSchemas, type RequestSettings } from '../../schemas/request-schemas.ts';
+import { createRequestSchemas, schemaOf, type RequestSchemas, type RequestSettings } from '../../schemas/request-schemas.ts';
 import { createResponseSchemas } from './response-schemas.ts';
 
 const tags = [
@@ -60,7 +60,11 @@ function describeRoute(route: ServedRoute, schemas: RequestSchemas, facts: Diale
     ...(isOperation
       ? { tags: [tags.find(({ last }) => number <= last)?.name], summary: says, description: more, 'x-operation-number': number }
       : { summary: isAlias ? `As operation ${number}` : says, 'x-source': 'assumption' }),
-    parameters: parametersOf(path, query && describeSchema(schemas[query], operationId), isOperation ? { 'x-source': 'contract' } : {}),
+    parameters: parametersOf(
+      path,
+      query === undefined ? undefined : describeSchema(schemaOf(schemas, query), operationId),
+      isOperation ? { 'x-source': 'contract' } : {},
+    ),
     requestBody: body && { required: true, content: describeBody(body, schemas, operationId) },
     security: admits && [{ apiKey: [] }, {}],
     responses: {
@@ -75,8 +79,8 @@ function describeRoute(route: ServedRoute, schemas: RequestSchemas, facts: Diale
   };
 }
 
-function describeBody(body: keyof RequestSchemas, schemas: RequestSchemas, operationId: string): JsonSchema {
-  if (!Object.hasOwn(examples, body)) return jsonContent(describeSchema(schemas[body], operationId));
+function describeBody(body: string, schemas: RequestSchemas, operationId: string): JsonSchema {
+  if (!Object.hasOwn(examples, body)) return jsonContent(describeSchema(schemaOf(schemas, body), operationId));
   return jsonContent(refTo('schemas', requestName(body)), { example: examples[body as keyof typeof examples] });
 }
 
