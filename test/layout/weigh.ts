@@ -9,7 +9,7 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_346,
+  'production lines': 96_345,
   'production files': 825,
   'test lines': 77_402,
   'test files': 535,
@@ -19,7 +19,7 @@ export const mostOf = {
   'bytes of workflows': 28_638,
   'bytes of test': 3_945_010,
   'bytes of src/campaign': 175_419,
-  'bytes of src/interfaces': 1_091_191,
+  'bytes of src/interfaces': 1_091_163,
   'bytes of src/ledger': 807_096,
   'bytes of src/list': 137_567,
   'bytes of src/operations': 349_691,

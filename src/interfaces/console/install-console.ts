@@ -27,7 +27,6 @@ import { files, searches, views } from './views/all.ts';
 
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
 
-/** Every path that nothing else answers. */
 const anyPath = '/*';
 
 /** Sent by the script, which wants what changes and not the document around it. */
@@ -135,7 +134,8 @@ export function installConsole(app: Api, context: ApiContext): void {
           // Whoever downloads from a page opens the file in a spreadsheet, unless they say that they want the cells as they are.
           const preValidation = async (request: FastifyRequest) => {
             const { format } = request.params as { format?: string };
-            if (format === 'csv') request.query = { safe_cells: 'true', bom: 'true', ...(request.query as object) };
+            const query = request.query as object;
+            if (format === 'csv' && !('safe_cells' in query)) request.query = { ...query, safe_cells: 'true', bom: 'true' };
           };
           inside.get(
             route.replace('GET /api/v1', ''),

@@ -85,7 +85,6 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   };
 }
 
-/** A draft is one of all, and active. */
 function withDrafts(page: Page, drafts: number): Page {
   const { all, going } = page.counts;
   return { ...page, counts: { ...page.counts, all: all + drafts, going: going + drafts } };
