@@ -17,7 +17,7 @@ export const mostOf = {
   'files outside src/service/convai that import it': 2,
   'bytes of activities': 112_194,
   'bytes of workflows': 28_638,
-  'bytes of test': 3_945_010,
+  'bytes of test': 3_945_009,
   'bytes of src/campaign': 175_419,
   'bytes of src/interfaces': 1_091_163,
   'bytes of src/ledger': 807_096,
