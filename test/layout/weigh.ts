@@ -9,17 +9,17 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 96_345,
+  'production lines': 96_342,
   'production files': 825,
-  'test lines': 77_402,
+  'test lines': 77_401,
   'test files': 535,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 2,
   'bytes of activities': 112_194,
   'bytes of workflows': 28_638,
-  'bytes of test': 3_945_009,
+  'bytes of test': 3_944_994,
   'bytes of src/campaign': 175_419,
-  'bytes of src/interfaces': 1_091_163,
+  'bytes of src/interfaces': 1_091_058,
   'bytes of src/ledger': 807_096,
   'bytes of src/list': 137_567,
   'bytes of src/operations': 349_691,

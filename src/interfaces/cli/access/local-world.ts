@@ -69,7 +69,7 @@ export function calledOff(io: Io, before: string): void {
   io.exitCode = 1;
 }
 
-/** A worker whose Temporal has died may never finish what it had begun. */
+/** What works with a Temporal that has died may never finish what it had begun. */
 const stopLimitMs = 20_000;
 
 /**
@@ -81,7 +81,8 @@ export async function inLocalWorld(
   input: LocalWorldInput,
   work: (world: LocalWorld, leave: AbortSignal) => Promise<void>,
 ): Promise<boolean> {
-  const held = async ({ signal: leave }: AbortController): Promise<boolean> => {
+  const held = async (leaving: AbortController): Promise<boolean> => {
+    const { signal: leave } = leaving;
     const closers: (() => Promise<void>)[] = [];
     let reportBroken: (reason: string) => void = () => {};
     const broken = new Promise<string>((resolve) => {
@@ -89,12 +90,15 @@ export async function inLocalWorld(
     });
     try {
       const world = await startWorld(io, input, { closers, reportBroken, leave });
-      const reason = await Promise.race([broken, work(world, leave).then(() => null)]);
-      if (reason !== null) throw new LocalWorldError(`${reason}${input.advice ?? ''}`, 1);
-      return true;
+      const working = work(world, leave);
+      const reason = await Promise.race([broken, working.then(() => null)]);
+      if (reason === null) return true;
+      leaving.abort();
+      await within(stopLimitMs, working);
+      throw new LocalWorldError(`${reason}${input.advice ?? ''}`, 1);
     } catch (error) {
       // Whatever failed because it was called off is no failure.
-      if (!leave.aborted) throw error;
+      if (!leave.aborted || error instanceof LocalWorldError) throw error;
       return false;
     } finally {
       for (const close of closers.toReversed()) await close();

@@ -1,4 +1,3 @@
-import { Command } from 'commander';
 import { formatConduct } from '../../../sandbox/judge/conduct-report.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { createControl } from '../../../operations/control/control.ts';
@@ -7,7 +6,7 @@ import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readCampaign } from '../../../campaign/preflight/import-list.ts';
 import { pauseLines, renderOutcomes } from '../../../presentation/words/campaign.ts';
 import { createCampaignView, watchCampaign, type Snapshot } from '../access/watch-campaign.ts';
-import { readFactor } from '../terminal/command.ts';
+import { commandOf, readFactor } from '../terminal/command.ts';
 import { untilAborted } from '../terminal/interrupt.ts';
 import type { Io } from '../terminal/io.ts';
 import { calledOff, inLocalWorld, privateSettings, type LocalWorld, type LocalWorldInput } from '../access/local-world.ts';
@@ -48,18 +47,21 @@ interface DemoFlags {
   speed?: number;
 }
 
-export function demoCommand(io: Io): Command {
-  return new Command('demo')
-    .option('--keep', 'keep everything running afterwards, until Ctrl-C', false)
-    .option('--no-open', noOpenSays)
-    .option('--story', 'play one real campaign from its pilot to its goal', false)
-    .option('--speed <factor>', `service seconds per real second (default: ${defaultSpeed}, and ${storySpeed} with --story)`, readFactor)
-    .addHelpText('after', examples)
-    .action((flags: DemoFlags) => runDemo(io, flags));
-}
+export const demoCommand = commandOf<DemoFlags>({
+  name: 'demo',
+  flags: [
+    ['--keep', 'keep everything running afterwards, until Ctrl-C', false],
+    ['--no-open', noOpenSays],
+    ['--story', 'play one real campaign from its pilot to its goal', false],
+    ['--speed <factor>', `service seconds per real second (default: ${defaultSpeed}, and ${storySpeed} with --story)`, readFactor],
+  ],
+  json: null,
+  help: examples,
+  run: runDemo,
+});
 
 /** The exit code says whether all went as it should. */
-async function runDemo(io: Io, { keep, open, story, speed = story ? storySpeed : defaultSpeed }: DemoFlags): Promise<void> {
+async function runDemo(io: Io, { keep, open, story, speed = story ? storySpeed : defaultSpeed }: DemoFlags): Promise<null> {
   const startedAt = performance.now();
   const folder = await createDemoFolder(io.now(), story);
   io.stdout.write(`A rehearsal in ${folder.folder}. Nothing real is called.\n`);
@@ -78,6 +80,7 @@ async function runDemo(io: Io, { keep, open, story, speed = story ? storySpeed :
     }),
   );
   if (!wasUp) calledOff(io, 'everything was up');
+  return null;
 }
 
 interface Demo {

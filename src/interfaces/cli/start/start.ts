@@ -141,32 +141,23 @@ function startingCommand({ work, ...text }: StartingCommand): (io: Io) => Comman
       ['--no-check', 'do not ask the service for agent and caller number first'],
       ['--allow-partial', 'start even if there is not enough time to call everyone before the end', false],
     ],
-    run: async (io, flags, path) => {
+    run: async (io, { check, allowPartial, json }, path) => {
       const file = await readCampaignFile(path);
       const first = await readCampaign(file, io.now()).catch((error: unknown) => {
         // The database knows whether the campaign began before encodings were named.
         if (!(error instanceof ListEncodingError)) throw error;
       });
-      const begin = async (control: Control) => {
+      const begin = async (control: Control): Promise<void> => {
+        const { config, store } = control;
         const read = first ?? (await readToStart(control, file, io.now()));
-        await start(io, { control, path, read, flags }, work);
+        const result = await startAloud(io, control, read, { check, allowPartial });
+        const session = result.kind === 'ended' ? null : await connected(control);
+        await work(io, { config, store, path, json, result, session });
       };
       await withControl(io, begin, openLedger);
       return null;
     },
   });
-}
-
-async function start(
-  io: Io,
-  { control, path, read, flags }: { control: Control; path: string; read: ReadCampaign; flags: StartFlags & { json: boolean } },
-  work: StartingCommand['work'],
-): Promise<void> {
-  const { config, store } = control;
-  const { check, allowPartial, json } = flags;
-  const result = await startAloud(io, control, read, { check, allowPartial });
-  const session = result.kind === 'ended' ? null : await connected(control);
-  await work(io, { config, store, path, json, result, session });
 }
 
 /** Starts the campaign of a file and tells on standard error what there is to tell. Throws as `startFromFile`. */

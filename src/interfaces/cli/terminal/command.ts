@@ -29,7 +29,8 @@ export interface CommandText<Flags, Argument> {
   flags?: readonly FlagText[];
   /** It asks before it begins: adds `--yes`. */
   asks?: true | string;
-  json?: string;
+  /** What `--json` prints; null for a command without it. */
+  json?: string | null;
   /** Text below the flags. */
   help?: string;
   examples?: readonly string[];
@@ -50,17 +51,15 @@ export function commandOf<Flags extends object = object, Argument = string>(text
     }
     if (asks !== undefined) command.option('-y, --yes', asks === true ? 'do not ask for confirmation' : asks, false);
     const lines = [...(help === undefined ? [] : [help]), ...(examples.length === 0 ? [] : [examplesText(examples)])];
-    return command
-      .option('--json', json, false)
-      .addHelpText('after', lines.join('\n'))
-      .action(async (...given: unknown[]) => {
-        const argumentGiven = (argument === undefined ? undefined : given[0]) as Argument;
-        const chosen = { yes: false, ...command.opts<Flags & { json: boolean }>() };
-        const said = await run(io, chosen, argumentGiven);
-        if (said === null) return;
-        writeAnswer(io, chosen.json, said);
-        if (!chosen.json && said.aside !== undefined) io.stderr.write(said.aside);
-      });
+    if (json !== null) command.option('--json', json, false);
+    return command.addHelpText('after', lines.join('\n')).action(async (...given: unknown[]) => {
+      const argumentGiven = (argument === undefined ? undefined : given[0]) as Argument;
+      const chosen = { yes: false, json: false, ...command.opts<Flags>() };
+      const said = await run(io, chosen, argumentGiven);
+      if (said === null) return;
+      writeAnswer(io, chosen.json, said);
+      if (!chosen.json && said.aside !== undefined) io.stderr.write(said.aside);
+    });
   };
 }
 

@@ -31,36 +31,6 @@ function isListening(address: string): Promise<boolean> {
   });
 }
 
-test('dev brings everything up, says how to use it, and Ctrl-C takes everything down', async () => {
-  const world = await createDevWorld();
-  const dev = world.begin('dev', ...anyPorts, '--speed', '600', '--json');
-  await until(() => dev.io.written().stdout.includes('\n'));
-  const ready = JSON.parse(dev.io.written().stdout) as Record<string, unknown>;
-  const settings = ready['settings'] as Record<string, string>;
-  expect(settings).toEqual({
-    TEMPORAL_ADDRESS: ready['temporal'],
-    SVC_BASE_URL: ready['sandbox'],
-    SVC_API_KEY: 'sk_sandbox_ok',
-    CARILLON_DB: world.path('carillon.db'),
-  });
-  for (const [name, value] of Object.entries(settings)) expect(dev.io.written().stderr).toContain(`  export ${name}=${value}\n`);
-  expect(existsSync(world.path('state/carillon/temporal.db'))).toBe(true);
-  const page = new URL(String(ready['page']));
-  const token = page.hash.replace('#token=', '');
-  const api = (path: string) => fetch(`${page.origin}${path}`, { headers: { authorization: `Bearer ${token}` } });
-  expect(await (await api('/api/v1/campaigns')).json()).toEqual({ campaigns: [] });
-  expect(dev.io.written().stderr).toContain(`  page       ${page.href}\n`);
-  const addresses = [settings['TEMPORAL_ADDRESS'] ?? '', settings['SVC_BASE_URL'] ?? '', page.origin];
-  expect(await Promise.all(addresses.map(isListening))).toEqual([true, true, true]);
-
-  dev.interrupt();
-  expect(await dev.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/Stopped\. Campaigns/) });
-  expect(await Promise.all(addresses.map(isListening))).toEqual([false, false, false]);
-  const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  expect((await listTokens(store)).map(({ revokedReal }) => revokedReal)).toEqual([expect.any(Number)]);
-  await store.close();
-});
-
 /** `carillon dev` before a person, on a desktop whose browser notes what it is opened with. */
 async function beginBeforePerson(...flags: string[]) {
   const world = await createDevWorld();
@@ -74,13 +44,49 @@ async function beginBeforePerson(...flags: string[]) {
     now: Date.now,
   });
   await until(() => io.written().stderr.includes('Ctrl-C stops'));
-  return { io, opened, ended, interrupt };
+  return { world, io, opened, ended, interrupt };
 }
 
+async function areRevoked(world: CampaignWorld): Promise<boolean[]> {
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const tokens = await listTokens(store);
+  await store.close();
+  return tokens.map(({ revokedReal }) => revokedReal !== null);
+}
+
+test('dev brings everything up, says how to use it, opens nothing with --no-open, and ends with the reason when Temporal dies', async () => {
+  const { world, io, opened, ended } = await beginBeforePerson('--no-open', '--speed', '600', '--json');
+  const ready = JSON.parse(io.written().stdout) as Record<string, unknown>;
+  const settings = ready['settings'] as Record<string, string>;
+  expect(settings).toEqual({
+    TEMPORAL_ADDRESS: ready['temporal'],
+    SVC_BASE_URL: ready['sandbox'],
+    SVC_API_KEY: 'sk_sandbox_ok',
+    CARILLON_DB: world.path('carillon.db'),
+  });
+  for (const [name, value] of Object.entries(settings)) expect(io.written().stderr).toContain(`  export ${name}=${value}\n`);
+  expect(existsSync(world.path('state/carillon/temporal.db'))).toBe(true);
+  const page = new URL(String(ready['page']));
+  const token = page.hash.replace('#token=', '');
+  const api = (path: string) => fetch(`${page.origin}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  expect(await (await api('/api/v1/campaigns')).json()).toEqual({ campaigns: [] });
+  expect(io.written().stderr).toContain(`  page       ${page.href}\n`);
+  const addresses = [settings['TEMPORAL_ADDRESS'] ?? '', settings['SVC_BASE_URL'] ?? '', page.origin];
+  expect(await Promise.all(addresses.map(isListening))).toEqual([true, true, true]);
+
+  kill(Number(ready['temporalPid']), 'SIGKILL');
+  expect(await ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/The Temporal dev server ended \(signal SIGKILL\).*Everything else is stopped/s),
+  });
+  expect(await Promise.all(addresses.map(isListening))).toEqual([false, false, false]);
+  expect([existsSync(opened), ...(await areRevoked(world))]).toEqual([false, true]);
+});
+
 test.runIf(process.platform === 'linux')(
-  'dev opens its page signed in by a word that holds once; one click there runs the example',
+  'dev opens its page signed in by a word that holds once; one click there runs the example, and Ctrl-C takes everything down',
   async () => {
-    const { io, opened, ended, interrupt } = await beginBeforePerson();
+    const { world, io, opened, ended, interrupt } = await beginBeforePerson();
     await until(() => existsSync(opened));
     const { origin, hash } = new URL(readFileSync(opened, 'utf8'));
     // Not the token itself, which the terminal alone shows.
@@ -105,20 +111,13 @@ test.runIf(process.platform === 'linux')(
     expect((await send('/example', { key: 'one click' }, { cookie })).headers.get('location')).toBe('/campaigns/example');
     await expect.poll(() => look('/'), { interval: 500 }).toContain('60 × real time');
     await expect.poll(() => look('/'), { interval: 500 }).toMatch(/<b>[1-9]\d* of \d+<\/b>/);
+    const addresses = [...new Set(io.written().stderr.match(/127\.0\.0\.1:\d+/g))];
     interrupt();
-    expect((await ended).code).toBe(0);
+    expect(await ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/Stopped\. Campaigns/) });
+    expect(await Promise.all(addresses.slice(0, 3).map(isListening))).toEqual([false, false, false]);
+    expect(await areRevoked(world)).toEqual([true]);
   },
 );
-
-test('dev with --no-open prints the link alone, and ends with the reason when Temporal dies', async () => {
-  const { io, opened, ended } = await beginBeforePerson('--no-open', '--json');
-  expect(io.written().stderr).toContain('/sign-in#token=carillon_');
-  const { temporalPid } = JSON.parse(io.written().stdout) as { temporalPid: number };
-  kill(temporalPid, 'SIGKILL');
-  expect((await ended).code).toBe(1);
-  expect(io.written().stderr).toMatch(/The Temporal dev server ended \(signal SIGKILL\).*Everything else is stopped/s);
-  expect(existsSync(opened)).toBe(false);
-});
 
 test('dev leaves alone a database whose campaigns or schedules belong to another service', async () => {
   const world = await createDevWorld();
