@@ -26,9 +26,9 @@ export interface Traces {
 const mostEventsOfSpan = 100_000;
 
 /**
- * Sends spans of workflows and activities to where `OTEL_EXPORTER_OTLP_ENDPOINT` says, by OTLP over HTTP: Temporal's interceptors make them,
- * and each round of a campaign is one trace. What became of batches and calls is an event of the span in which it was committed. No span
- * holds a name, a number or a cell of a list. If the collector does not answer, spans are lost, never calls.
+ * Sends spans of workflows and activities to where `OTEL_EXPORTER_OTLP_ENDPOINT` says, by OTLP over HTTP: Temporal's interceptors make
+ * them, and each round of a campaign is one trace. What became of batches and calls is an event of the span in which it was committed. No
+ * span holds a name, a number or a cell of a list. If the collector does not answer, spans are lost, never calls.
  */
 export function traceCampaigns(logger: Logger): Traces {
   const resource = defaultResource()

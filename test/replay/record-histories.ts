@@ -1,6 +1,6 @@
 /**
- * Records the histories that replay.test.ts replays: `npx tsx test/replay/record-histories.ts drained`, say; without a name, all. Run it
- * after a deliberate change of the workflow. With `--traced` campaigns make spans, and their histories get names of their own. Campaigns on a sandbox take the usual way; branches.ts leads through the others.
+ * Records the histories that replay.test.ts replays, after a deliberate change of the workflow: `npx tsx test/replay/record-histories.ts
+ * drained`; all without a name; with `--traced` those of campaigns with spans. Branches.ts leads through what a sandbox does not do.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';

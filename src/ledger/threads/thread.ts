@@ -26,7 +26,7 @@ function startThread(program: URL, workerData: unknown): Worker {
 type Answer = { value: unknown } | { error: CarriedError } | { piece: unknown };
 
 /** In the thread: answers its owner's questions, one at a time, with a value or piece by piece, until it is closed. */
-export function answerOwner<Question extends object>(answer: (question: Question) => unknown, close: () => unknown): void {
+export function answerOwner(answer: (question: never) => unknown, close: () => unknown): void {
   const post = (said: Answer) => parentPort?.postMessage(said, []);
   const fail = (error: unknown) => post({ error: carryError(error) });
   const handOut = async (pieces: AsyncIterable<unknown>) => {
@@ -37,11 +37,11 @@ export function answerOwner<Question extends object>(answer: (question: Question
     }
     post({ value: undefined });
   };
-  parentPort?.on('message', (said: Question | 'more' | 'enough' | 'close') => {
+  parentPort?.on('message', (said: object | 'more' | 'enough' | 'close') => {
     if (said === 'close') return void Promise.resolve(close()).then(() => parentPort?.close());
     if (typeof said === 'string') return;
     try {
-      const given = answer(said);
+      const given = answer(said as never);
       if (given instanceof Promise) given.then((value: unknown) => post({ value })).catch(fail);
       else if (isPieces(given)) handOut(given).catch(fail);
       else post({ value: given });
@@ -85,7 +85,7 @@ export class Threads<Question extends object> {
   }
 
   /** Goes on as far as the pieces are taken. */
-  async *pieces(question: Question): AsyncGenerator<unknown> {
+  async *pieces(question: Question): AsyncGenerator {
     const thread = await this.#take();
     try {
       let given = await thread.tell(question);

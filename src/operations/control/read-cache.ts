@@ -142,10 +142,10 @@ export async function readPart<Name extends Part>(
     status,
   }: { campaign: Campaign; now: number } & (Name extends 'forecast' ? { status: CampaignStatus } : { status?: never }),
 ): Promise<Found<Name> | undefined> {
-  const read = aside.read as (name: Part, ...told: unknown[]) => Promise<Found<Name>>;
+  const reader = aside as { read: (name: Part, ...told: unknown[]) => Promise<unknown> };
   const key = `${name} ${campaign.campaignId}`;
   const kept = await cache.readWithin(waitFor(campaign.rowsTotal, withinMs[name]), key, async () => ({
-    found: await read(name, campaign, now, status),
+    found: (await reader.read(name, campaign, now, status)) as Found<Name>,
   }));
   return kept?.found;
 }

@@ -21,7 +21,7 @@ const watched = {
   },
 };
 
-/** Before an answer goes out: tells what the request has changed, whoever changed it, and sees to it that a write that is answered is kept. */
+/** Before an answer goes out: reports what the request has changed, and sees to it that a write that is answered is kept. */
 export function announceChanges(app: FastifyInstance, service: Service): void {
   let state: ServiceState | null = null;
   const kinds = [watch(service, 'agent', watched.agent), watch(service, 'number', watched.number)];

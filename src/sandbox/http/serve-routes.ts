@@ -28,7 +28,7 @@ export type Handlers = { [Name in RouteName]: (asked: Asked<Name>) => unknown };
 /** Serves routes as the dialect has them, each under its name and wherever else the table says. */
 export function serveRoutes(app: FastifyInstance, service: Service, handlers: Partial<Handlers>): void {
   for (const served of routesOf(service.settings.dialect)) {
-    const handler = handlers[served.name] as ((asked: Asked<never>) => unknown) | undefined;
+    const handler = handlers[served.name];
     if (handler === undefined) continue;
     app.route({
       method: served.method,

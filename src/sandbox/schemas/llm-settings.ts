@@ -32,10 +32,10 @@ function backupConfig(mode: SchemaMode) {
     order: z.array(hosted).min(1, 'Must name at least one model.').max(10).optional(),
     ...sourced('GUESS', { model_id: hosted.optional() }),
   })
-    .superRefine(({ preference = 'none', order, model_id: modelId }, { addIssue }) => {
+    .superRefine(({ preference = 'none', order, model_id: modelId }, context) => {
       const [field, message] = missingOfBackup[preference.toLowerCase()] ?? [];
       if (field !== undefined && order === undefined && modelId === undefined)
-        addIssue({ code: 'custom', path: [field], message, input: undefined });
+        context.addIssue({ code: 'custom', path: [field], message, input: undefined });
     })
     .meta({ anyOf: completeBackups });
 }

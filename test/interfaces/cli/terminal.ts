@@ -46,7 +46,7 @@ export interface RunningCommand {
   io: FakeTerminal;
   ended: Promise<CommandEnd>;
   /** Ctrl-C. */
-  interrupt(): void;
+  interrupt: () => void;
 }
 
 /** Begins one command line, in a terminal with these settings. */

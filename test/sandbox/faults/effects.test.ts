@@ -103,7 +103,7 @@ const entries = [1, 2, 3].map((nth) => ({ conversation_id: `c${nth}`, at: { star
 const pageOf = (conversations: Json[]) => ({ conversations, next_cursor: 'next', has_more: true });
 const page = pageOf(entries);
 const [one] = entries;
-const shuffles = ['132', '213', '231', '312', '321'].map((order) => [...order].map((nth) => entries[Number(nth) - 1]));
+const shuffles = ['132', '213', '231', '312', '321'].map((order) => order.split('').map((nth) => entries[Number(nth) - 1]));
 const needed = { conversation_id: 'c1', agent_id: 'a', calls_initiated: 1 };
 
 /** Each with all that it may make of a body. */

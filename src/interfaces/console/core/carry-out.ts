@@ -13,7 +13,7 @@ type Carried = { refused: null; answer: Answer; replayed: boolean } | { refused:
 export async function carryOut(context: ApiContext, request: FastifyRequest, op: RunId, sent: Sent): Promise<Carried> {
   try {
     const { answer, replayed } = await perform(context, op, sent, holderOf(request));
-    return { refused: null, answer: answer as Answer, replayed };
+    return { refused: null, answer, replayed };
   } catch (error) {
     const refusal = problemOf(error);
     if (refusal.status === 500) throw error;

@@ -17,8 +17,8 @@ let store: Store | null = null;
 
 if (platform === 'linux') setPriority(niceness);
 
-answerOwner<AsideQuestion>(
-  ({ name, told }) => (name in works ? work(name, told) : pieces(name, told)),
+answerOwner(
+  ({ name, told }: AsideQuestion) => (name in works ? work(name, told) : pieces(name, told)),
   () => store?.close(),
 );
 
@@ -26,7 +26,7 @@ async function work(name: string, told: unknown[]): Promise<unknown> {
   return (works as Named)[name]?.(await open(), ...told);
 }
 
-async function* pieces(name: string, told: unknown[]): AsyncGenerator<unknown> {
+async function* pieces(name: string, told: unknown[]): AsyncGenerator {
   yield* (streams as Named)[name]?.(await open(), ...told) as AsyncIterable<unknown>;
 }
 
