@@ -19,7 +19,7 @@ export const mostOf = {
   'bytes of workflows': 28_638,
   'bytes of test': 3_944_927,
   'bytes of src/campaign': 175_419,
-  'bytes of src/interfaces': 1_091_040,
+  'bytes of src/interfaces': 1_091_039,
   'bytes of src/ledger': 807_066,
   'bytes of src/list': 137_567,
   'bytes of src/operations': 349_726,

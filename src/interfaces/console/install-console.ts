@@ -130,8 +130,8 @@ export function installConsole(app: Api, context: ApiContext): void {
         for (const id of files) {
           const { route, role } = operations[id];
           const { params, query }: Shape = shapes[id];
-          const schema = { hide: true, params, querystring: query };
-          // Whoever downloads from a page opens the file in a spreadsheet, unless they say that they want the cells as they are.
+          const schema = { hide: true, params, ...(query && { querystring: query }) };
+          // A file from a page is opened in a spreadsheet, unless its address asks for the cells as they are.
           const preValidation = async (request: FastifyRequest) => {
             const { format } = request.params as { format?: string };
             const query = request.query as object;
