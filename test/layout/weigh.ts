@@ -22,7 +22,7 @@ export const mostOf = {
   'bytes of src/interfaces': 1_091_039,
   'bytes of src/ledger': 807_066,
   'bytes of src/list': 137_567,
-  'bytes of src/operations': 349_726,
+  'bytes of src/operations': 349_722,
   'bytes of src/presentation': 267_465,
   'bytes of src/rules': 260_282,
   'bytes of src/sandbox': 715_135,

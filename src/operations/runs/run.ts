@@ -77,7 +77,7 @@ export interface PlainRun extends Done<'pauseCampaign'> {
 }
 
 /** Some operations, each with the types of its own schemas. */
-export const runsOf = <All extends { readonly [Id in keyof All & OperationId]: Run<Id> }>(runs: All): All => runs;
+export const runsOf = <Ids extends OperationId>(runs: { readonly [Id in Ids]: Run<Id> }): { readonly [Id in Ids]: Run<Id> } => runs;
 
 /** Why the workflow of a campaign does not know yet of a change that holds; null: it knows. */
 export function noticeText(notice: Notice): string | null {
