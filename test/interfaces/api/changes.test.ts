@@ -1,15 +1,26 @@
+import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { importCampaign } from '../../../src/ledger/campaign/import-campaign.ts';
 import { openRound } from '../../../src/ledger/campaign/rounds.ts';
-import { readMarks } from '../../../src/ledger/events.ts';
+import { appendEvents, readMarks } from '../../../src/ledger/events.ts';
 import { findEntries } from '../../../src/ledger/rows/suppressions.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
-import { beginProven, noon, numbers, type ScenarioOptions } from '../../ledger/scenario.ts';
-import { buildRows, buildRules } from '../../support/campaign-rules.ts';
+import { answered, beginProven, noon, numbers, type ScenarioOptions } from '../../ledger/scenario.ts';
+import { buildRows, buildRules, dayMs, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { bothDialects, dialects, emptyDatabase, openAt } from '../../ledger/test-stores.ts';
 import { actsIn, ApiWorld } from './api-world.ts';
+import { createWorld } from '../cli/campaign-world.ts';
+import { readConfig } from '../../../src/shared/config.ts';
+import { openStore } from '../../../src/ledger/open-ledger.ts';
+import { openTemporal } from '../../../src/operations/control/control.ts';
+import { listTokens } from '../../../src/ledger/console/tokens.ts';
+import { listWebhooks } from '../../../src/ledger/webhooks/registry.ts';
+import { operations, type OperationId } from '../../../src/operations/list.ts';
+import { filledPath } from '../../../src/operations/operation.ts';
+import { until } from '../../support/until.ts';
+import { hasEnded } from '../../../src/rules/lifecycle.ts';
 import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { problem } from '../../support/answers.ts';
 
@@ -79,17 +90,160 @@ test('a conflict is not kept: once its reason has passed, the same key does it',
   expect(paused.headers['idempotent-replayed']).toBeUndefined();
 });
 
-test('the answer is kept together with its line in the log, or neither', async () => {
-  const world = await ApiWorld.empty();
-  const { store } = world;
-  await sql`create trigger refuse before update on answers begin select raise(abort, 'the disk is full'); end`.execute(store.db);
-  expect((await world.ask(add, { key: 'k1', body: { numbers: [number] } })).status).toBe(503);
-  const acted = store.db.selectFrom('events').selectAll().where('type', '=', 'operator.acted');
-  expect(await acted.execute()).toEqual([]);
-  await sql`drop trigger refuse`.execute(store.db);
-  expect(await world.ask(add, { key: 'k1', body: { numbers: [number] } })).toMatchObject({ status: 200 });
-  expect(await acted.execute()).toHaveLength(1);
+test('a change whose process died before its answer was kept is not made twice, and its line in the log comes with the answer', async () => {
+  const world = await createWorld(
+    { speed: 1 },
+    { CARILLON_HOOK_SECRET: 'sixteen-letters-or-more', CARILLON_URL_CRM: 'https://crm.example' },
+  );
+  const { env, id } = world;
+  const store = await openStore({ sqlitePath: world.path('carillon.db') });
+  const settings = { settings: env, connect: (limitMs?: number) => openTemporal(env, readConfig(env), limitMs) };
+  const api = await ApiWorld.over(store, settings);
+  api.at = Date.now();
+  const plain = { firstMessage: 'Hello.', variables: { ...buildRules().variables, values: {} } };
+  const list = { ...buildRules().list, columns: ['id', 'phone'], phoneColumn: 'phone', idColumn: 'id' };
+  const startsAt = api.at + 30 * dayMs;
+  const begin = (name: string, rules: object, rows: ScenarioOptions['rows'] = 3) =>
+    beginProven(store, {
+      campaignId: `${id}-${name}`,
+      rules: { startsAt, ...rules },
+      rows,
+      accountId: env['SVC_BASE_URL'] ?? '',
+      now: api.at - hourMs,
+    });
+  await begin('open', { ...plain, list, startsAt: null, staysOpen: { expiresAfterMs: 2 * dayMs, newestFirst: false } }, []);
+  await begin(
+    'listed',
+    { ...plain, list },
+    buildRows(numbers(1), () => 'Guest').map((each) => ({ ...each, externalId: 'lead-1' })),
+  );
+  await begin('lost', {});
+  await begin('yearly-2026', {});
+  const doubtful = await begin(
+    'doubt',
+    { startsAt: null, sharedWords: 'unresolved' },
+    buildRows(numbers(3), () => 'Guest'),
+  );
+  const dialled = api.at - hourMs;
+  await doubtful.dial(1, dialled);
+  const talk = { ...answered('conv_a', '', dialled + 5_000), calleeNumber: null, callResult: null, openingLine: 'Hello Guest' };
+  await doubtful.sweep(dialled + minuteMs, [talk, { ...talk, conversationId: 'conv_b' }]);
+  for (let minutes = 2; minutes <= 30; minutes += 2) await doubtful.sweep(dialled + minutes * minuteMs);
+  await store.db.updateTable('campaigns').set({ state: 'completed' }).where('campaign_id', '=', doubtful.campaignId).execute();
+  const formOf = (files: Record<string, string>) => {
+    const form = new FormData();
+    for (const [name, text] of Object.entries(files)) form.append(name, new Blob([text]), 'file.csv');
+    return form;
+  };
+  const yaml = [`starts_at: '${new Date(startsAt).toISOString()}'`];
+  const campaign = readFileSync(world.writeCampaign({ lines: [`${numbers(9)[7]},Ann`, '12,Ben'], yaml }), 'utf8');
+  const times = { cron: '0 9 1 1 *', timezone: 'UTC' };
+  const scheduled = `${id}-yearly`;
+  const yearly = { campaign: campaign.replace(/^id: .*$/m, `id: ${scheduled}`), list: 'https://lists.example/a.csv', ...times };
+  const webhook = async () => ({ webhook: (await listWebhooks(store.db))[0]?.webhookId });
+  const of = (name: string, more = {}) => ({ campaign: `${id}-${name}`, ...more });
+  const row = of('open', { row: 1 });
+  const recurring = { campaign: scheduled };
+  let worker: Awaited<ReturnType<typeof world.work>> | undefined;
+  type Named = Record<string, unknown>;
+  /** Each in the state that the ones before it leave. */
+  const made: readonly [OperationId, (object | undefined)?, (Named | (() => Promise<Named>))?, number?][] = [
+    ['createCampaign', formOf({ campaign, list: world.read('list.csv') }), {}, 201],
+    ['fixRows', { rows: [{ row: 2, cells: { phone: numbers(9)[6] } }] }],
+    ['recoverCampaign', undefined, of('lost'), 409],
+    ['pauseCampaign'],
+    ['resumeCampaign', undefined, async () => ((worker = await world.work()), {})],
+    ['drainCampaign', undefined, {}, 409],
+    ['cancelCampaign', undefined, of('lost'), 409],
+    [
+      'addRows',
+      { rows: [1, 2].map((at) => ({ cells: { id: `lead-${at}`, phone: numbers(9)[at] } })) },
+      async () => (worker?.signal('SIGKILL'), of('open')),
+    ],
+    ['updateList', formOf({ list: `id,phone\nlead-1,${numbers(9)[4]}\nlead-3,${numbers(9)[3]}\n` }), of('listed')],
+    ['setCallback', { at: new Date(api.at + hourMs).toISOString() }, row],
+    ['cancelCallback', undefined, row, 422],
+    ['withdrawRows', { ids: ['lead-1'] }, of('open')],
+    ['resolveRow', { decision: 'give_up' }, of('doubt', { row: 1 }), 409],
+    ['resolveAll', { decision: 'give_up' }, of('doubt')],
+    ['adjustCampaign', { maxConcurrentCalls: 7 }, of('open')],
+    ['adjustAccountLimits', { maxConcurrentCalls: 5 }],
+    ['setHouseRules', { rules: 'caps: [{ calls: 3, within: 7d }]' }],
+    ['addSuppressions', { numbers: [number] }],
+    ['importSuppressions', formOf({ numbers: `phone\n${numbers(9)[8]}\n` })],
+    ['removeSuppressions', { numbers: [number] }],
+    ['addWebhook', { url: 'env://CARILLON_URL_CRM' }, {}, 201],
+    ['pauseWebhook', undefined, webhook],
+    ['resumeWebhook', undefined, webhook],
+    ['removeWebhook', undefined, webhook, 404],
+    ['createToken', { name: 'crm', role: 'read' }, {}, 201],
+    ['revokeToken', undefined, async () => ({ token: (await listTokens(store)).find(({ name }) => name === 'crm')?.tokenId })],
+    ['createSchedule', yearly, {}, 409],
+    ['editSchedule', { ...times, cron: '0 7 1 1 *' }, recurring],
+    ['pauseSchedule', { note: 'no list' }, recurring],
+    ['resumeSchedule', undefined, recurring],
+    ['triggerSchedule', undefined, recurring, 409],
+    [
+      'continueSchedule',
+      undefined,
+      async () => {
+        const { schedule_id: scheduleId } = await store.db.selectFrom('schedules').selectAll().executeTakeFirstOrThrow();
+        await store.transaction((tx) =>
+          appendEvents(tx, [
+            { at: api.at, campaignId: scheduled, type: 'schedule.fired', data: { scheduleId, campaignId: `${scheduled}-2026` } },
+          ] as never),
+        );
+        return recurring;
+      },
+    ],
+    ['deleteSchedule', undefined, recurring, 404],
+    ['retryRows', { outcomes: ['cancelled'] }, of('lost'), 409],
+  ];
+  // Of the example each request makes another one.
+  const changes = Object.entries(operations).flatMap(([name, { kind }]) => (kind === 'change' && name !== 'startExample' ? [name] : []));
+  expect(made.map(([name]) => name).toSorted()).toEqual(changes.toSorted());
+  const acted = async () => (await store.db.selectFrom('events').selectAll().where('type', '=', 'operator.acted').execute()).length;
+  for (const [name, body, named = {}, status = 200] of made) {
+    const params = { campaign: id, ...(typeof named === 'function' ? await named() : named) };
+    const { route } = operations[name];
+    const asked = `${route.split(' ')[0] as 'POST'} ${filledPath(route, params)}` as const;
+    const request = { key: name, ...(body === undefined ? {} : { body }) };
+    const [before, lines] = [await stateOf(api), await acted()];
+    await sql`create trigger refuse before update on answers begin select raise(abort, 'the disk is full'); end`.execute(store.db);
+    expect([name, (await api.ask(asked, request)).status, await acted()]).toEqual([name, 503, lines]);
+    await sql`drop trigger refuse`.execute(store.db);
+    // The worker ends these by itself.
+    if (['drainCampaign', 'cancelCampaign'].includes(name))
+      await until('it has ended', async () => hasEnded((await findCampaign(store.db, params.campaign)) ?? { state: 'draft' }));
+    const once = await stateOf(api);
+    // Temporal alone knows of these.
+    if (!['recoverCampaign', 'continueSchedule'].includes(name)) expect([name, once]).not.toEqual([name, before]);
+    expect([name, (await api.ask(asked, request)).status]).toEqual([name, status]);
+    expect([name, await stateOf(api)]).toEqual([name, once]);
+  }
 });
+
+/** The database and the schedules of Temporal, without answers, who did what, and what tells only of another look. */
+async function stateOf(api: ApiWorld): Promise<object> {
+  const { db } = api.store;
+  const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
+  const tables = rows.filter(({ name }) => !/^(answers|callers|wishes|events|event_.*|sqlite_.*)$/.test(name));
+  const read = async ({ name }: { name: string }) => [
+    name,
+    (await sql<object>`select * from ${sql.table(name)}`.execute(db)).rows.map((each) => ({
+      ...each,
+      hash: null,
+      caller_proven: null,
+      changed_at: null,
+    })),
+  ];
+  const events = await db
+    .selectFrom('events')
+    .select(['type', 'data'])
+    .where('type', 'not in', ['operator.acted', 'callback.moved'])
+    .execute();
+  return { ...Object.fromEntries(await Promise.all(tables.map(read))), events, ...(await api.body('GET /schedules')) } as object;
+}
 
 test('whoever is known by an id of ours is put on the list with every number that any list has of them', async () => {
   const store = await openCleanStore('sqlite');
