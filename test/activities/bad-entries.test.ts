@@ -6,7 +6,7 @@ import { dialects } from '../ledger/test-stores.ts';
 import { minuteMs } from '../support/campaign-rules.ts';
 import { startWorld, type ClockWorld } from './clock-world.ts';
 
-/** JSON that is nested deeper than a stack is high. */
+/** Nested deeper than a stack is high. */
 const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
 const badEntries: [string, string][] = [
@@ -22,7 +22,6 @@ const badEntries: [string, string][] = [
   ['that is null', 'null'],
 ]; // prettier-ignore
 
-/** The service, whose list has further entries at its end. */
 async function startBehindProxy(world: ClockWorld, entries: readonly string[]): Promise<string> {
   const began = new Date(world.serviceNow()).toISOString();
   const proxy = await startHttpService((response, { method, url, headers, body }) => {
@@ -58,7 +57,7 @@ test.for(dialects.flatMap((dialect) => badEntries.map(([name, entry]) => ({ dial
     const attempts = await store.db.selectFrom('attempts').select(['state', 'disposition']).execute();
     expect(attempts).toEqual(Array.from({ length: 4 }, () => ({ state: 'settled', disposition: 'answered' })));
     const stored = await store.db.selectFrom('conversations').select('conversation_id').execute();
-    // What it is of is not known, so it is kept: it may be of any call.
+    // Nobody knows whose it is, so it is kept.
     expect(stored).toHaveLength(5);
     for (const { conversation_id: id } of stored) expect(id).toMatch(/^(unreadable:[0-9a-f]{64}|conv_\w+)$/);
   },

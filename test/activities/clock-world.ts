@@ -14,9 +14,8 @@ import type { Store } from '../../src/ledger/tx.ts';
 
 /** A process with a wall clock of its own, and one that never jumps. */
 export type ClockWorker = Steps & {
-  /** What its wall clock shows beyond real time. */
   aheadMs: number;
-  /** What happens between a dial transaction and its request: before the body is built, and once it is. */
+  /** Between a dial transaction and its request: before the body is built, and once it is. */
   beforePost: () => void;
   bodyBuilt: () => void;
 };
@@ -45,7 +44,7 @@ export class ClockWorld {
     return this.#sandbox;
   }
 
-  /** Starts the service, at its old address when it had one. */
+  /** At its old address when it had one. */
   async start(options: SandboxOptions = {}): Promise<void> {
     const clock: Clock = {
       speed: this.speed,

@@ -20,7 +20,7 @@ async function accountOf(store: Store) {
   return store.db.selectFrom('accounts').selectAll().executeTakeFirstOrThrow();
 }
 
-/** Each POST of the ledger, and whether the service's own instants of the calls lie between its bounds, to the second of a Date. */
+/** Each POST, and whether the service's own instants of its calls lie within its bounds, to the second of a Date. */
 async function boundsOf(store: Store, world: ClockWorld) {
   const posts = await store.db.selectFrom('posts').selectAll().orderBy('batch_id').orderBy('k').execute();
   const calls = world.sandbox.calls();
@@ -97,7 +97,7 @@ test('a service that was restarted with its clock 28 minutes back: its time is r
   world.real += 83_000;
   // By its clock a quarter of an hour has gone by.
   expect(await worker.dial(2)).toBe('released');
-  // Its time stood still while it was down; the worker goes on by the clock it knew.
+  // Its time stood still while it was down; the worker keeps the clock it knew.
   world.serviceOffMs = -83_000 * speed;
   await world.start();
   world.real += 7_000;
@@ -199,7 +199,7 @@ test.for([6 * minuteMs, -6 * minuteMs])('clocks that are too far apart dial nobo
 test.for([4 * minuteMs, -4 * minuteMs])('hours that are open by one clock alone are closed: %i ms', async (aheadMs) => {
   const store = await openCleanStore('sqlite');
   const world = await startWorld();
-  // The window opens, or closes, two minutes from noon on: each time one of the clocks is on the wrong side.
+  // The window opens, or closes, two minutes from noon: each time one clock is on the wrong side.
   const at = 7 * 60 + (aheadMs > 0 ? 2 : -2);
   const hours = aheadMs > 0 ? [{ from: at, to: 20 * 60 }] : [{ from: 60, to: at + 10 }];
   const week = Object.fromEntries(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((day) => [day, hours]));
@@ -235,7 +235,7 @@ test.for(dialects)('a clock that was set back unseen before a POST: its bounds h
   expect(await stepsOf(store)).toMatchObject([{ clock: 'service' }]);
 });
 
-/** Something before the service that passes everything on but the time: no Date, or one with the Age of a cache. */
+/** Passes on all but the time: no Date, or one with the Age of a cache. */
 async function hideTheTime(world: ClockWorld, age: string | null): Promise<string> {
   const { baseUrl } = await startHttpService((response, { method, url, headers, body }) => {
     response.sendDate = false;

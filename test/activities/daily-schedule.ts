@@ -20,14 +20,12 @@ interface Daily {
   accountId?: string;
   list?: string | Uint8Array;
   unnamedEncoding?: 'western';
-  /** What stands in `list` besides. */
   columns?: string;
-  /** Hours and law of the campaign file, and what follows. */
   yaml?: readonly string[];
   onLog?: (line: string) => void;
 }
 
-/** A schedule with a list of two rows, and what fires it on the nth day. */
+/** Answers what fires it on the nth day. */
 export async function daily(store: Store, setting: Daily = {}) {
   const { accountId = service, list = 'phone\n+12125550142\n+12125550143\n', yaml = ['hours: any', 'law: off'], columns = '' } = setting;
   const folder = mkdtempSync(join(tmpdir(), 'carillon-fire-'));
@@ -59,7 +57,7 @@ export async function daily(store: Store, setting: Daily = {}) {
       logger: pino({ level: 'warn' }, { write: (line) => setting.onLog?.(line) }),
     }),
   );
-  /** As its workflow does: the reason of a firing that came to nothing is noted. */
+  /** As its workflow does: notes why a firing came to nothing. */
   return async (day: number): Promise<string> => {
     now = noon + day * dayMs;
     const firing = { scheduleId: schedule.scheduleId, scheduledAt: now, timeZone: 'UTC', catchUpMs: 600_000 };

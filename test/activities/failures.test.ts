@@ -22,7 +22,7 @@ const gone = async (): Promise<never> => {
   throw Object.assign(new Error('no row for +12125550100'), { code: 'SQLITE_IOERR' });
 };
 
-/** Whatever an activity asks for is not there, and says so with a number in its words. */
+/** Fails with a number in its words, whatever an activity asks for. */
 const nothing = new Proxy({ serviceClock: gone } as unknown as ActivityDependencies, {
   get: (target, name) => {
     if (name === 'serviceClock') return target.serviceClock;
@@ -69,7 +69,7 @@ test('an activity that is cancelled says so to Temporal', async () => {
   expect(await toFailure(new StandbyError(), { serviceClock: gone }, null)).toMatchObject({ nextRetryDelay: undefined });
 });
 
-/** A collect of a campaign with calls open, in a world whose timers run when the test says so. */
+/** Timers run when the test says so. */
 async function startCollect(listConversationsPage: () => Promise<never>) {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -91,7 +91,6 @@ async function startCollect(listConversationsPage: () => Promise<never>) {
   return {
     store: timed,
     work,
-    /** Heartbeats while so much real time passes. */
     beatsIn: async (ms: number) => {
       const before = beats;
       for (let passed = 0; passed < ms; passed += 1_000) {

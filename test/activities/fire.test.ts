@@ -22,7 +22,7 @@ test.for(dialects)(
     await store.transaction((tx) =>
       changeCampaignState(tx, { campaignId: first, now: noon }, { to: 'paused', reason: 'paused by a person' }),
     );
-    // The last firing that the log tells of has no campaign by now.
+    // The last firing in the log has no campaign by now.
     expect(await lastFiring(store.db, 'daily', schedule.scheduleId)).toMatchObject({
       campaignId: 'daily-2030-01-16t1200',
       failure: skipped('running').replace('for good: ', ''),
@@ -130,7 +130,7 @@ test.for(dialects)(
 
     expect(await (await daily(store, { list, unnamedEncoding: 'western' }))(1)).toBe('daily-2030-01-16t1200');
     const [campaign] = await listCampaigns(store.db);
-    // Its later files are read as the first one was.
+    // Its later files are read like the first.
     expect(campaign?.rules.list.encoding).toBeUndefined();
     const { cells } = await store.db.selectFrom('recipients').select('cells').executeTakeFirstOrThrow();
     expect(JSON.parse(cells)).toEqual(['+12125550142', 'Renée']);

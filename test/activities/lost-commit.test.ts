@@ -9,7 +9,7 @@ import type { Store } from '../../src/ledger/tx.ts';
 
 const broken = () => Object.assign(new Error('the connection to the database broke'), { code: 'ECONNRESET' });
 
-/** A store whose nth transactions, from 1, go as given; the others as ever. */
+/** Its nth transactions, from 1, go as given. */
 function disturbed(store: Store, ways: Record<number, Store['transaction']>): Store {
   let nth = 0;
   return {

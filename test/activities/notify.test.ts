@@ -17,7 +17,7 @@ import { minuteMs } from '../support/campaign-rules.ts';
 
 const heard: HookAnswer = (response) => sendJson(response, {});
 
-/** A campaign that was cancelled before it called anybody; `account` has closed its round. */
+/** Cancelled before it called anybody; `account` has closed its round. */
 async function endedCampaign(dialect: TestDialect = 'sqlite', hookSecret: string | null = 'a-secret-for-tests-only') {
   const hook = await startHookServer(heard);
   const store = await openTestStore(dialect);

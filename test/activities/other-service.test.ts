@@ -15,7 +15,7 @@ import type { Store } from '../../src/ledger/tx.ts';
 
 const request = { method: 'GET', path: '/v1/convai/agents', requestId: null } as const;
 
-/** A service whose clock is years ahead, as a sandbox's may be, and which was never asked for a call. */
+/** Its clock is years ahead, as a sandbox's may be; it was never asked for a call. */
 function workerOf(store: Store, accountId: string, api: ServiceApi = 'contract') {
   const asked: string[] = [];
   const client = new Proxy({} as ConvaiClient, {

@@ -32,7 +32,7 @@ test.each(everyCase)(
     await campaign.pause();
     await campaign.run(15 * minuteMs);
     const paused = campaign.rang();
-    // Who was on the line, or came to ring before the service heard of it.
+    // Who was on the line, or rang before the service heard of it.
     expect(timesOf(paused).filter((times) => times === 1).length).toBeLessThanOrEqual(2);
     const waiting = (await campaign.rows()).filter(({ state }) => state === 'waiting');
     expect(waiting).toEqual(

@@ -23,19 +23,16 @@ export interface ReportedWorld {
   sandbox?: SandboxOptions;
   rules?: RulesChanges;
   people?: number;
-  /** Whom the list has, where it matters. */
   numbers?: string[];
   /** What they are called, in turn. */
   names?: readonly string[];
-  /** How far the machine's clock is ahead. */
   skewMs?: () => number;
-  /** What stands between the program and the service. */
   between?: (service: CallService) => CallService;
 }
 
 export const tickMs = 10_000;
 
-/** A campaign over the real adapter and the real sandbox, on a clock that stands still between steps; all greet with the same words. */
+/** Over the real adapter and sandbox, on a clock that stands still between steps; all greet with the same words. */
 export async function beginReported({
   api,
   dialect = 'sqlite',
@@ -71,7 +68,6 @@ export async function beginReported({
   const dial = async (): Promise<void> => {
     const planned = await steps.plan(n + 1);
     if (planned.kind !== 'batch') return;
-    // What is blocked, or was not sent, is asked for again.
     if (typeof (await steps.submit(n + 1)) === 'string') n += 1;
   };
   const readRows = () => store.db.selectFrom('recipients').select(['state', 'outcome', 'counted']).orderBy('row_number').execute();
@@ -85,12 +81,11 @@ export async function beginReported({
     sweep: () => steps.sweep(),
     pause: (more: { letQueued?: true } = {}) => pauseCampaign(store, { campaignId, now: now() }, { reason: 'paused by a person', ...more }),
     resume: () => resumeCampaign(store, { campaignId, now: now() }),
-    /** A person takes these rows out. */
     async withdraw(...rows: number[]) {
       const options = { campaignId, note: null, dryRun: false, now: now() };
       return (await withdrawRecipients(store, options, { rows })).map(({ result }) => result);
     },
-    /** Lets time pass, and dials and collects meanwhile. */
+    /** Dials and collects meanwhile. */
     async run(ms: number, until: () => Promise<boolean> = async () => false): Promise<void> {
       for (const end = now() + ms; now() < end;) {
         await dial();
@@ -100,7 +95,7 @@ export async function beginReported({
         sandbox.clock.advance(isQuiet ? 6 * tickMs : tickMs);
       }
     },
-    /** Whom the service rang, by its own log: how often, and when last. */
+    /** By the service's own log: how often, and when last. */
     rang: () =>
       numbers.map((number) => {
         const calls = sandbox.calls().filter(({ to, dialedAt }) => to === number && dialedAt !== null && dialedAt <= now());
@@ -108,7 +103,7 @@ export async function beginReported({
       }),
     rows: readRows,
     isDone: async () => (await readRows()).every(({ state }) => state === 'done'),
-    /** The rules that the judge of the log names once a statement has changed it, which is taken back. */
+    /** The rules broken in the judge's eyes once a statement has changed the log; it is taken back. */
     async forged(statement: string): Promise<string[]> {
       const named: string[] = [];
       const taken = new Error('taken back');
@@ -131,7 +126,6 @@ export const everyCase = apis.flatMap((api) => dialects.map((dialect) => ({ api,
 export const once = (people: number) => Array.from({ length: people }, () => 1);
 export const timesOf = (rang: { times: number }[]) => rang.map(({ times }) => times);
 
-/** Changes every report on its way to the program. */
 export const reporting = (change: (reports: readonly CallReport[]) => CallReport[]) => (service: CallService) => ({
   ...service,
   report: async (id: string) => change((await service.report?.(id)) ?? []),

@@ -12,16 +12,16 @@ type Campaign = Awaited<ReturnType<typeof beginReported>>;
 const lost = { type: 'reset', when: 'before' } as const;
 const keyed = everyCase.filter(({ api }) => api === 'campaigns');
 
-/** Records that show numbers and nothing else of whose call it was. */
+/** Records show only numbers. */
 const numbersOnly = { world: { records: { number_shown: 1, batch_shown: 0, reference_shown: 0 } } } as const;
 
-/** Somebody else has the agent talk to one of the list. */
+/** The agent talks to one of the list for another. */
 async function callByAnother({ sandbox }: Campaign, to: string): Promise<void> {
   const { status } = await sandbox.request('POST', '/_sandbox/outbound', { phone_number_id: 'pn_main', to, result: 'answered' });
   expect(status).toBe(200);
 }
 
-/** How often each of the list was called by the campaign, by the service's own log. */
+/** By the service's own log. */
 function ownCalls({ sandbox, numbers }: Campaign): number[] {
   const calls = sandbox.calls().filter(({ batchId, dialedAt }) => batchId !== null && dialedAt !== null);
   return numbers.map((number) => calls.filter(({ to }) => to === number).length);
@@ -31,7 +31,6 @@ async function outcomesOf(campaign: Campaign): Promise<(string | null)[]> {
   return (await campaign.rows()).map(({ outcome }) => outcome);
 }
 
-/** A service that cannot look a request up for so long. */
 const unreadableFor = (ms: number, now: () => number) => (service: CallService) => ({
   ...service,
   find: async (post: Parameters<NonNullable<CallService['find']>>[0]) =>
@@ -101,7 +100,7 @@ test.each([
   await campaign.run(3 * hourMs, campaign.isDone);
   const outcomes = await outcomesOf(campaign);
   expect(outcomes.slice(0, 20)).toEqual(once(20).map(() => 'completed'));
-  // Whose number the record shows may have had this talk.
+  // Who has the record's number may have had this talk.
   expect(outcomes.slice(21)).toEqual(late.slice(1).map(() => expected));
   expect(ownCalls(campaign)).toEqual([...once(20), ...late.map(() => (expected === 'completed' ? 1 : 0))]);
   expect(await campaign.proof()).toEqual([]);

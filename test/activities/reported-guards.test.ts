@@ -28,7 +28,7 @@ async function batchId({ store }: Campaign): Promise<string> {
   return id ?? '';
 }
 
-/** Records that name nobody: whose they are, the report alone says. */
+/** Records name nobody: only the report says whose they are. */
 const bare = { world: { records: { number_shown: 0, batch_shown: 0, reference_shown: 0 } } } as const;
 
 test.each([
@@ -73,7 +73,7 @@ test('a batch that somebody else has the service call again pauses its campaign,
 test.each(everyCase)('what nobody here asked back, and the service says it took back, counts as a call: %o', async (world) => {
   const campaign = await beginReported({ ...world, sandbox: { concurrency: 1 } });
   await campaign.run(tickMs);
-  // Somebody does it in the service's dashboard.
+  // As by hand in the service's dashboard.
   await campaign.service.withdraw?.(await batchId(campaign), 'all');
   await campaign.run(5 * minuteMs);
   const attempts = await attemptsOf(campaign);

@@ -15,7 +15,7 @@ import { minuteMs } from '../support/campaign-rules.ts';
 import { beginReported, once, reporting, timesOf, type ReportedWorld } from './reported-campaign.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** A campaign, and what judge and recovery make of a database beside what its service shows. */
+/** Also what judge and recovery make of the database beside what the service shows. */
 async function begin(world: ReportedWorld) {
   const campaign = await beginReported(world);
   const { sandbox, service, store: own } = campaign;
@@ -42,7 +42,6 @@ async function begin(world: ReportedWorld) {
       const query = own.db.selectFrom('batches').select('service_batch_id').where('n', '=', n);
       return (await query.executeTakeFirstOrThrow()).service_batch_id ?? '';
     },
-    /** Somebody else has the service call whom the list has, too. */
     async submit(title: string, reference = 'theirs'): Promise<string> {
       const to = campaign.numbers[0] ?? '';
       const calls = [{ ref: reference, to, override: null, variables: null }];

@@ -9,7 +9,7 @@ import { submittingWorker } from '../support/submitting-worker.ts';
 
 type Options = NonNullable<Parameters<typeof asActivity>[1]>;
 
-/** A requestNotes whose server takes heartbeats when the test says so, and everything that was sent, in order. */
+/** The server takes heartbeats when the test says so; `sent`: all, in order. */
 function watched(heartbeatDetails?: unknown) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -36,7 +36,6 @@ function watched(heartbeatDetails?: unknown) {
 
 const post = (n: number) => ({ batchId: `spring/1/${n}`, k: 1 });
 
-/** The first POST is noted, and the server has taken that. */
 async function noteFirst() {
   const { sent, answers, open } = watched();
   const requestNotes = await open();
@@ -107,7 +106,7 @@ test('a heartbeat that may still arrive makes the note uncertain', async () => {
   expect(sent).toEqual([{ awaited: null }]);
 });
 
-/** A worker whose service takes every batch, and whose requestNotes is the test's. */
+/** The service takes every batch; the requestNotes is the test's. */
 async function begin(dialect: (typeof dialects)[number], requestNotes: () => Partial<RequestNotes>) {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);

@@ -10,7 +10,7 @@ import type { Store } from '../../src/ledger/tx.ts';
 const freshMs = 15 * minuteMs;
 const mostSteps = 250;
 
-/** What the hook said last of each number, and when it was asked; written down by the hook itself. */
+/** The hook's last word on each number, and when it was asked; written by the hook itself. */
 class Register {
   readonly #said = new Map<string, { askedAt: number; eligible: boolean }>();
 
@@ -18,7 +18,7 @@ class Register {
     this.#said.set(phone, { askedAt, eligible });
   }
 
-  /** Whoever of these may not be called at that instant. */
+  /** Who of these may not be called at that instant. */
   forbidden(numbers: readonly string[], at: number): string[] {
     return numbers.filter((number) => {
       const said = this.#said.get(number);
@@ -27,7 +27,7 @@ class Register {
   }
 }
 
-/** A hook that is right, wrong, late, broken or silent, as the seed has it. What it says, it writes down before it says it. */
+/** Right, wrong, late, broken or silent, by the seed. It writes down what it says before it says it. */
 function moody(run: ScreenRun, random: Random, register: Register): HookAnswer {
   return (response, { body }) => {
     const askedAt = run.clock.now();
@@ -45,14 +45,14 @@ function moody(run: ScreenRun, random: Random, register: Register): HookAnswer {
       return random.chance(0.5) ? { ref, eligible, reason: 'no_consent' } : { ref, eligible, retry_after: '20m' };
     });
     if (random.chance(0.2)) run.clock.advance(random.between(1_000, 25 * minuteMs));
-    // With one of them missing it is no answer, whatever it says of the others.
+    // With one missing it is no answer, whatever it says of the others.
     if (random.chance(0.1)) recipients.pop();
     else for (const [phone, eligible] of said) register.note(phone, askedAt, eligible);
     sendJson(response, { recipients });
   };
 }
 
-/** A process that stops between two steps: nothing of what it knows is left but the ledger. */
+/** The process stops between two steps: only the ledger is left. */
 async function stepOnce(run: ScreenRun, random: Random, n: number): Promise<number | 'done'> {
   const planned = await run.steps.plan(n);
   if (planned.kind === 'done') return 'done';

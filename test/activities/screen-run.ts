@@ -13,7 +13,7 @@ import { buildDependencies } from '../support/activity-dependencies.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { campaignId, connectClient, keepLog, Steps } from './steps.ts';
 
-/** What a submit came to: its verdict, or the type and the delay of the failure with which it waits. */
+/** The verdict, or type and delay of the failure with which it waits. */
 export type Submitted = { state: string } | { waits: string | null | undefined; inMs: unknown };
 
 export interface ScreenOptions {
@@ -25,13 +25,13 @@ export interface ScreenOptions {
   timeoutMs?: number;
 }
 
-/** A campaign with a pre-dial hook against the sandbox, with the clock of all of them in the test's hand. */
+/** With a pre-dial hook against the sandbox; the test moves all clocks. */
 export class ScreenRun {
   readonly sandbox: TestSandbox;
   readonly store: Store;
   readonly hook: HookServer;
   readonly steps: Steps;
-  /** Every request that dials: when it was sent, and whom it names. */
+  /** Requests that dial: when, and whom they name. */
   readonly posts: { at: number; numbers: string[] }[] = [];
   readonly #log = keepLog();
 
@@ -67,7 +67,7 @@ export class ScreenRun {
     return { waits: said.type, inMs: said.nextRetryDelay };
   }
 
-  /** State, reason and answer of each attempt, in the order of the list. */
+  /** In the order of the list. */
   async attempts() {
     const rows = await this.store.db
       .selectFrom('attempts')
@@ -96,7 +96,7 @@ export class ScreenRun {
   }
 }
 
-/** An imported campaign whose first round is open, and which may call all day. */
+/** Its first round is open, and it may call all day. */
 export async function beginScreened(options: ScreenOptions = {}): Promise<ScreenRun> {
   const { dialect = 'sqlite', rows = 3, timeoutMs = 20_000 } = options;
   const sandbox = await startTestSandbox({ seed: options.seed ?? 'screen' });

@@ -15,21 +15,20 @@ export const campaignId = 'spring';
 /** Whoever is called picks up. */
 export const everybody = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
 
-/** The client of a process, closed after the test. */
 export function connectClient(...to: Parameters<typeof connectionTo>): ConvaiClient {
   const client = createConvaiClient(connectionTo(...to));
   onTestFinished(() => client.close());
   return client;
 }
 
-/** What a process writes, without the time, whose digits could be those of a number. */
+/** Without the time, whose digits could be those of a number. */
 export function keepLog() {
   const lines: string[] = [];
   const logger = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) });
   return { logger, read: () => lines.join('') };
 }
 
-/** One process that drives the campaign, a step at a time, when the test says so. */
+/** A process drives the campaign, a step at a time. */
 export class Steps {
   readonly store: Store;
   readonly activities: Activities;
@@ -49,7 +48,7 @@ export class Steps {
     return this.activities.plan({ campaignId, round: 1, batchNumber: n });
   }
 
-  /** Submits batch n: its state, or the failure that says what is waited for, and for how long. */
+  /** Its state, or the failure that says what is awaited, and for how long. */
   async submit(n: number): Promise<string | ApplicationFailure> {
     try {
       const result = await this.activities.submit({ batchId: `${campaignId}/1/${n}` });
@@ -60,20 +59,18 @@ export class Steps {
     }
   }
 
-  /** Plans batch n where it is not planned yet, and submits it: its state, or what is waited for. */
+  /** Plans batch n if needed, and submits it: its state, or what is awaited. */
   async dial(n: number): Promise<string> {
     await this.plan(n);
     const said = await this.submit(n);
     return typeof said === 'string' ? said : `${said.type}: ${said.message}`;
   }
 
-  /** Reads the service's list once. */
   async sweep(): Promise<SweepResult> {
     const { timing, agentId } = (await this.campaign()).rules;
     return sweepAgent(this.#deps, await this.#deps.serviceClock(), { agentId, timing, onProgress: () => {} });
   }
 
-  /** What the log itself proves to be broken. */
   async violations() {
     return (await verifyLog(this.store.db, null)).rules.flatMap(({ violations }) => violations);
   }

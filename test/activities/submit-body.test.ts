@@ -18,7 +18,7 @@ import { dialects } from '../ledger/test-stores.ts';
 import { startWorld, type ClockWorker } from './clock-world.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** Submits the first batch of a campaign and answers the body of its request, and the opening lines that the ledger keeps. */
+/** Answers the body of the request, and the opening lines in the ledger. */
 async function submitFirst(yaml: string, list: string): Promise<{ body: unknown; openingLines: (string | null)[] }> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-submit-'));
   const sandbox = await startSandbox({});
@@ -87,7 +87,7 @@ test('settings of the conversation reach the request, filled in for each call', 
       { to_phone_number: '+12125550102', conversation_config_override: settings('Ben') },
     ],
   });
-  // What is spoken first tells the calls apart, wherever it was written.
+  // What is spoken first tells calls apart, wherever it was written.
   expect(openingLines).toEqual(['Hello Ana', 'Hello Ben']);
 });
 
@@ -115,7 +115,7 @@ const clocks = [
   { seen: 'by the wall clock alone', realMs: 0, setMs: tooLongMs },
 ];
 
-/** A store that answers late that a request may be made. */
+/** It answers late that a request may be made. */
 function answeringLate(store: Store, standStill: () => void): Store {
   return {
     ...store,

@@ -12,7 +12,7 @@ import type { Store } from '../../src/ledger/tx.ts';
 /** Six people in three batches. */
 const rules = { pacing: { batchSize: 2, refillThreshold: 1, maxConcurrentCalls: 6 } };
 
-/** A campaign whose first batch is planned, and what Temporal keeps of its submit from one try to the next. */
+/** The first batch is planned; also what Temporal keeps of its submit between tries. */
 async function begin(dialect: (typeof dialects)[number]) {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store, { rules });
@@ -28,7 +28,6 @@ async function begin(dialect: (typeof dialects)[number]) {
   return { store, scenario, worker, input: { batchId: scenario.batchId(1), thenPlan }, kept: () => kept };
 }
 
-/** Ids of the first request of each batch. */
 const firstOf = (...batches: number[]) => batches.map((n) => `spring/1/${n}/1`);
 
 test.for(dialects)('a submit goes on until the planner has nothing to send: %s', async (dialect) => {
@@ -109,7 +108,6 @@ test.for(dialects)('a ledger without the last request that was noted ends the ru
   expect(await scenario.campaign()).toMatchObject({ state: 'failed' });
 });
 
-/** A database that breaks once this holds. */
 function breakingWhen(store: Store, isTime: () => Promise<boolean>): Store {
   return {
     ...store,

@@ -48,7 +48,7 @@ test.each(
   expect(await campaign.proof()).toEqual([]);
 });
 
-/** What may come between the wish of a person and the end of the call that it is about: each happens once. */
+/** What may come between a person's wish and the end of its call: each happens once. */
 const mishaps = {
   'the report is not read': (service: CallService, strikes: () => boolean) => ({
     ...service,
@@ -157,7 +157,7 @@ test.each(apis)('of two pauses the later one decides what becomes of the queue: 
 test.each(everyCase)('who opts out in a call of their own is not called any more by a batch that waits: %o', async (world) => {
   const numbers = [...plainNumbers(5), '+12015550108'];
   const campaign = await beginReported({ ...world, numbers, sandbox: { concurrency: 1, meanTalkSeconds: 240 } });
-  // The person holds the only line while the batch is sent.
+  // The person holds the only line meanwhile.
   const called = { phone_number_id: 'pn_main', from: numbers[5] };
   expect((await campaign.sandbox.request('POST', '/_sandbox/inbound', called)).body).toMatchObject({ answered: true });
   await campaign.dial();

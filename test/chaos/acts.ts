@@ -19,20 +19,19 @@ import { addedTo, editOf, houseRules, purpose, rulesOf, type Scenario } from './
 import type { Sending } from './console/person.ts';
 import type { Strike } from '../world/faults.ts';
 
-/** What a worker or a person may do at any moment, beside what another one does. */
+/** What a worker or a person may do beside what another one does. */
 export const acts = ['plan', 'submit', 'sweep', 'close round', 'suppress', 'resolve', 'update', 'withdraw', 'pause'] as const;
 /** What ends a campaign for good. Seeds draw it; by design it would keep most of a campaign from being reached. */
 export const actsThatEnd = ['drain', 'cancel'] as const satisfies readonly ControlChange[];
 
-/** What somebody does beside only some campaigns (`Scenario.acts`): adds a row by request, takes back consent, sets house rules. */
+/** Done beside only some campaigns (`Scenario.acts`). */
 export const specialActs = ['add', 'revoke', 'set house rules'] as const;
 
-/** What a service that reports its calls does by itself: it comes in at the API alone. */
+/** What a service that reports its calls does, at the API alone. */
 export type ActOfService = 'webhook';
 
 export type Act = (typeof acts | typeof actsThatEnd | typeof specialActs)[number] | ActOfService;
 
-/** What may be done at any moment beside another process, by API. */
 export const actsOf = (api: ServiceApi): readonly [Act, ...Act[]] => (api === 'contract' ? acts : [...acts, 'webhook']);
 
 /** Long enough that the campaign would go on meanwhile. */
@@ -41,7 +40,7 @@ export const pauseMs = 3 * minuteMs;
 /** Those of persons. */
 export const actsOfPersons: readonly Act[] = ['suppress', 'resolve', 'update', 'withdraw', 'pause'];
 
-/** How far a campaign has come for those who drive it, and what persons have done. Indexes are of the effect log. */
+/** How far a campaign has come, and what persons have done. Indexes are of the effect log. */
 export interface Standing {
   campaignId: string;
   /** What is being submitted, and what was. */
@@ -50,30 +49,29 @@ export interface Standing {
   rows: UploadRow[];
   /** Numbers that nobody may dial from an effect on. */
   stopped: Map<string, number>;
-  /** Numbers of which the API said that their row was withdrawn. */
+  /** Numbers whose row the API said was withdrawn. */
   withdrawn: Set<string>;
-  /** When the answer to whoever added a row said that it is on the list, by its id. */
+  /** When the API said that an added row is on the list, by its id. */
   added: Map<string, number>;
   /** From when on the house rules hold; null: nobody has set any. */
   houseSince: number | null;
-  /** From when on others than the sample may be called; null: nobody has decided about the pilot. */
+  /** From when on others than the sample may be called; null: undecided. */
   pilotDecided: number | null;
-  /** Numbers that persons tried to stop by the program itself, whether they heard of it or not. */
+  /** Numbers that persons tried to stop by the program itself, heard of or not. */
   tried: Set<string>;
-  /** How often persons have wished for a pause or its end, as the workflow counts them. */
+  /** How often persons wished for a pause or its end, as the workflow counts. */
   wishes: number;
   /** The wish that is still to be granted; one that comes again is the same. */
   pausing: number | null;
   paused: { from: number; resumeAt: number } | null;
   pauses: { from: number; to: number }[];
-  /** When somebody last had it go on: what was done before, a pause or an end, is over. */
+  /** When it was last made to go on: earlier pauses and ends are over. */
   wentOnAt: number;
-  /** From when on nobody is dialled any more; null: nobody has ended it, or somebody has its rows dialled again. */
+  /** From when on nobody is dialled; null: nobody has ended it, or its rows are dialled again. */
   ended: number | null;
   redials: number;
   /** Why it had paused by itself, each time. */
   presses: string[];
-  /** Recipients that an operator has been asked about. */
   doubted: Set<string>;
 }
 
@@ -85,7 +83,6 @@ export interface ActContext {
   scenario: Scenario;
   /** Which process does it. */
   who: string;
-  /** How many effects there have been. */
   mark: () => number;
 }
 
@@ -93,7 +90,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
   plan: ({ activities, standing: { campaignId, loop } }) =>
     activities.plan({ campaignId, round: loop.round, batchNumber: loop.submitted + 1 }),
 
-  /** The batch that is being submitted, or the last one once more, as a worker does that was thought dead. */
+  /** The batch under way, or the last one again, as a worker does that was thought dead. */
   async submit({ activities, standing }) {
     const batchId = batchOf(standing);
     return batchId === null ? undefined : activities.submit({ batchId });
@@ -106,7 +103,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
 
   'close round': ({ activities, standing: { campaignId, loop } }) => activities.closeRound({ campaignId, round: loop.round }),
 
-  /** The second person, or the only one, is never to be called again. */
+  /** The second person, or the only one, is never called again. */
   async suppress({ deps, standing, mark }) {
     const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
     standing.tried.add(e164);
@@ -115,7 +112,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     if (!standing.stopped.has(e164)) standing.stopped.set(e164, mark());
   },
 
-  /** An operator who knows whom the service has called has nobody called again who was, unless the scenario has another word. */
+  /** An operator who knows whom the service called has nobody called twice, unless the scenario has another word. */
   async resolve(context) {
     const { deps, standing, mark } = context;
     const { campaignId } = standing;
@@ -157,7 +154,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     standing.tried.add(last.e164);
     const options = { campaignId, note: null, dryRun: false, now: deps.nowReal() };
     const results = await unlessEnded(() => withdrawRecipients(deps.store, options, { ids: [last.externalId] }));
-    // Where the service gives calls back, the wish stands behind a call that is open.
+    // Where the service gives calls back, the wish stands behind an open call.
     const [{ result } = { result: null }] = results ?? [];
     if (result === 'withdrawn' || result === 'withdrawing') standing.stopped.set(last.e164, mark());
   },
@@ -169,7 +166,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     if (changed) standing.paused ??= { from: mark(), resumeAt: deps.nowReal() + pauseMs };
   },
 
-  /** As a web form does, which sends the same person again when it is not answered. */
+  /** As a web form does, which is sent again until it is answered. */
   async add(context) {
     const { deps, scenario, standing, mark } = context;
     const row = addedTo(scenario);
@@ -186,7 +183,7 @@ const work: Readonly<Record<Exclude<Act, ActOfService>, (context: ActContext) =>
     if (taken.length > 0 && !standing.added.has(row.externalId)) standing.added.set(row.externalId, mark());
   },
 
-  /** The second person, or the only one, takes back the consent to calls for the campaign's purpose. */
+  /** The second person, or the only one. */
   async revoke({ deps, standing, mark }) {
     const e164 = (standing.rows[1] ?? standing.rows[0])?.e164 ?? '';
     standing.tried.add(e164);
@@ -209,7 +206,7 @@ async function end({ activities, standing, mark }: ActContext, change: (typeof a
   if (await wish(activities, standing, { change, number: standing.wishes })) standing.ended ??= mark();
 }
 
-/** What an operator says who knows whom the service has called; dialled again once at most. */
+/** The word of an operator who knows whom the service called; redialled once at most. */
 export async function resolveWord({ deps, sandbox, standing, scenario }: ActContext): Promise<'redial' | 'give_up'> {
   const unresolved = await deps.store.db
     .selectFrom('recipients')
@@ -223,7 +220,7 @@ export async function resolveWord({ deps, sandbox, standing, scenario }: ActCont
   return standing.redials === 0 ? word : 'give_up';
 }
 
-/** Rows of an upload that were taken are on the list. Whoever has it done again is told that nothing had to be changed. */
+/** Rows taken from an upload are on the list. A repeat is told that nothing had to be changed. */
 export function takeRows(
   taken: readonly { row: UploadRow; campaignRow: number | null }[],
   { standing: { rows, stopped }, mark }: ActContext,
@@ -236,12 +233,11 @@ export function takeRows(
   }
 }
 
-/** The batch that is being submitted, or else the one that was last. */
 export function batchOf({ campaignId, loop: { round, submitted, submitting } }: Standing): string | null {
   return submitting?.batchId ?? (submitted === 0 ? null : `${campaignId}/${round}/${submitted}`);
 }
 
-/** As the workflow passes on what it is told; answers whether it was granted. */
+/** Answers whether it was granted. */
 export async function wish(
   activities: Activities,
   { campaignId }: Standing,
@@ -252,7 +248,6 @@ export async function wish(
   return changed;
 }
 
-/** Runs one act from beginning to end. */
 export function actOf(act: Exclude<Act, ActOfService>, context: ActContext): Promise<unknown> {
   return work[act](context);
 }
@@ -266,7 +261,6 @@ async function unlessEnded<Result>(edit: () => Promise<Result>): Promise<Result 
   }
 }
 
-/** What is done to a campaign at one effect of one of its operations. */
 export interface Intervention {
   /** Which operation of the campaign, from 1. */
   step: number;
@@ -274,25 +268,24 @@ export interface Intervention {
   nth: number;
   /** What befalls the process. */
   strike?: Strike;
-  /** Of a refusal of the database: the statement that is refused. */
+  /** The statement that the database refuses. */
   statement?: number;
-  /** By how much the clock of its machine is set, for a quarter of an hour. */
+  /** The machine's clock is set by this for a quarter of an hour. */
   clockByMs?: number;
-  /** What a second process does first, from beginning to end. */
+  /** What a second process does, from beginning to end. */
   beside?: {
     act: Act;
-    /** A person's, through the API, and how their client sends it; left out: by the program itself. */
+    /** A person's, through the API; left out: by the program itself. */
     sending?: Sending;
-    /** For how long the first one has stood still by then. */
+    /** How long the first one has stood still. */
     lateMs?: number;
     /** It comes when the first one has all but committed, and holds its locks. */
     inside?: boolean;
-    /** It stands still at this effect of its own until the operation of the first one is over, and then goes on. */
+    /** It stands still at this effect until the first one's operation is over. */
     stallsAt?: number;
-    /** What befalls the second one, at which of its effects; somebody then begins again. */
+    /** What befalls the second one, at which effect; somebody then begins again. */
     struck?: { nth: number; strike: Strike };
   };
 }
 
-/** Says what happens at an effect. */
 export type Plan = (at: { step: number; operation: string; nth: number }) => Intervention | null;

@@ -32,24 +32,23 @@ interface CampaignAsDriven {
 
 /** Of whoever comes beside. */
 const mostTries = 3;
-/** A key is free again ten minutes after whoever used it died. */
+/** A key is free ten minutes after its user died. */
 const mostMinutes = 30;
 
-/** The processes of one campaign: one that drives it, and those that come beside it, as the plan says. */
+/** The processes of one campaign: one drives it, others come as the plan says. */
 export class Crew {
   readonly log: EffectLog;
   /** Whoever acts through the API. */
   readonly person: Person;
   /** What was done, in order. */
   readonly done: Intervention[] = [];
-  /** What none of them could cope with. */
   readonly faults: string[] = [];
   readonly #campaign: CampaignAsDriven;
   readonly #sandbox: RunningSandbox;
   readonly #clock: WaitableClock;
   readonly #closing: (() => Promise<void>)[] = [];
   readonly #noted = new Map<string, NotedPost>();
-  /** Each lets one that stands still go on, and waits for its end. */
+  /** Each lets a stalled one go on, and waits for its end. */
   readonly #stalled: (() => Promise<void>)[] = [];
   #processes = 0;
   #hasComeBeside = false;
@@ -62,7 +61,7 @@ export class Crew {
     this.person = new Person(() => campaign.place.console(clock.now()), sandbox.url);
   }
 
-  /** One that drives the campaign, and that the plan disturbs. */
+  /** Drives the campaign; the plan disturbs it. */
   startWorker(): Worker {
     const { place, plan } = this.#campaign;
     const beforeCommit: BeforeCommit = async (at) => {
@@ -90,19 +89,18 @@ export class Crew {
     return { deps, activities, sandbox: this.#sandbox, standing, scenario, who, mark: () => effects.length };
   }
 
-  /** What the log has before the campaign begins is nobody's effect. */
+  /** Earlier log entries are nobody's effect. */
   async beginLog(store: Store): Promise<void> {
     await store.transaction(async (tx) => (await this.log.look(tx)).keep());
   }
 
-  /** A person's client sends again what was not answered. */
   async sendAgain(step: number): Promise<void> {
     if (!this.person.waits) return;
     const worker = this.startUndisturbed();
     await worker.woven.run(step, 'sent again (beside)', () => this.person.sendAgain(this.#contextOf(worker)));
   }
 
-  /** Waits for the last answers, as clients do after the end of a campaign, and sends everything once more. */
+  /** Waits for the last answers, then sends everything once more. */
   async endRequests(step: number): Promise<void> {
     const { person } = this;
     if (person.asked.length === 0) return;
@@ -114,13 +112,13 @@ export class Crew {
     await worker.woven.run(step, 'repeated (beside)', () => person.repeatAnswered(this.#contextOf(worker)));
   }
 
-  /** By the API, with a look from before the pause at first. */
+  /** First by a look from before the pause. */
   async resumeByConsole(step: number): Promise<void> {
     const worker = this.startUndisturbed();
     await worker.woven.run(step, 'resume', () => this.person.resume(this.#contextOf(worker)));
   }
 
-  /** The operation of the first process is over: whoever stands still goes on. */
+  /** The first process is done: who stands still goes on. */
   async letGo(): Promise<void> {
     for (const goOn of this.#stalled.splice(0)) await goOn();
   }
@@ -144,7 +142,7 @@ export class Crew {
     const connection = openConnection({ keyHeader: keyHeaders[api], ...connectionTo(this.#sandbox.url, nowReal, monotonicMs) });
     this.#closing.push(() => connection.close());
     const deps = buildDependencies({
-      // The clock of SQLite is that of the process; PostgreSQL has one of its own.
+      // SQLite's clock is the process's; PostgreSQL has its own.
       store: woven.store({ ...store, now: async () => (store.dialect === 'sqlite' ? nowReal() : monotonicMs()) }),
       service: serviceOver(woven.transport(connection), api),
       api,
@@ -170,7 +168,6 @@ export class Crew {
     return strike === undefined ? null : { strike, ...(statement === undefined ? {} : { statement }) };
   }
 
-  /** What the clock of the machine that drives the campaign shows. */
   #wrongNow(): number {
     const now = this.#clock.now();
     return now < this.#wrong.until ? now + this.#wrong.byMs : now;
@@ -204,7 +201,7 @@ export class Crew {
     await Promise.race([stands, over]);
   }
 
-  /** A second process does its work from beginning to end; where it is struck, somebody does it again. */
+  /** Where the second process is struck, somebody does its work again. */
   async #actBeside({ step, beside }: Intervention, at?: (nth: number) => Promise<void>): Promise<void> {
     if (beside === undefined) return;
     const { act, sending, struck } = beside;
@@ -218,11 +215,10 @@ export class Crew {
         await worker.woven.run(step, `${act} (beside)`, () => this.act(worker, act, sending));
         return;
       } catch (error) {
-        // Their client sends it again, under its key.
         if (sending !== undefined && error instanceof ProcessDied && this.person.waits) return;
         const { forGood } = retryOf(error, 0);
         if (forGood !== null) this.faults.push(`${act} beside ${forGood}`);
-        // What cannot be done now waits: only what was struck is done again.
+        // What cannot be done now waits: only what was struck is repeated.
         const isStruck = tries === 1 && struck !== undefined;
         if (error instanceof ApplicationFailure && !isStruck) return;
         if (tries === mostTries) this.faults.push(`${act} beside: ${String(error)}`);
@@ -233,8 +229,8 @@ export class Crew {
 }
 
 /**
- * Begins `work` while another transaction of the database holds its locks, and answers when it waits for one of them, or is over; what is
- * answered waits for its end, once the other one has committed. PostgreSQL alone lets two transactions write at a time.
+ * Begins `work` while another transaction holds its locks; answers when it waits for one of them, or is over. What is answered waits for
+ * its end, once the other one has committed. PostgreSQL alone lets two transactions write at a time.
  */
 async function overtake({ db }: Store, work: () => Promise<void>): Promise<() => Promise<void>> {
   let over = false;

@@ -6,11 +6,10 @@ import type { Scenario } from './scenarios.ts';
 import { SmallCampaign } from './small-campaign.ts';
 import { nameStep, refusals, steps, type Strike, strikes } from '../world/faults.ts';
 
-/** One way to disturb one scenario: at one effect of one operation. */
 export interface Case {
   scenario: Scenario;
   kind: 'struck' | 'refused' | 'clock set' | 'beside' | 'stalled' | 'inside' | 'person struck';
-  /** The operation that it happens to, and what its effect is when nothing disturbs it. */
+  /** The disturbed operation, and its undisturbed effect. */
   operation: string;
   what: string;
   transitions: readonly Transition[];
@@ -27,16 +26,16 @@ const lateMs = 90_000;
 /** What a worker does beside another one that stands still for long. */
 const lateActs: readonly Act[] = ['plan', 'submit', 'sweep'];
 
-/** Of a transaction, which the database refuses: from 1, and its commit where there are fewer. */
+/** Refused statements of a transaction: from 1, and its commit where there are fewer. */
 const refusedStatements = [1, 2, 4, 8, 16, 1_000];
 
-/** How many effects what a person does has, or the service by itself; each of the others has one. */
+/** Effects of what a person or the service does; each of the others has one. */
 const effectsOfPersons: Readonly<Partial<Record<Act, number>>> = { update: 2, webhook: 2, add: 2, revoke: 1, 'set house rules': 2 };
 
-/** Of the API, beside those of the act: the key is taken, and the answer is kept. */
+/** Of the API: the key is taken, and the answer is kept. */
 const effectsOfKeys = 2;
 
-/** What a second process does, by itself and, where it is a person's, through the API: the client sends it in each way in turn. */
+/** By itself and, where it is a person's, through the API: the client sends it in each way in turn. */
 function waysOf(acts: readonly Act[], nth: number): Pick<NonNullable<Intervention['beside']>, 'act' | 'sending'>[] {
   return acts.flatMap((act, index) => {
     const sending = sendings[(nth + index) % sendings.length] ?? 'once';
@@ -44,13 +43,12 @@ function waysOf(acts: readonly Act[], nth: number): Pick<NonNullable<Interventio
   });
 }
 
-/** The operation of the campaign that does the same. */
 const operationOf: Readonly<Partial<Record<Act, string>>> = { sweep: 'collect' };
 
-/** Whether persons or the service ask for it, and no operation of the campaign does it too. */
+/** Whether persons or the service ask for it, and no operation does it too. */
 const isAskedFor = (act: Act): boolean => [...actsOfPersons, ...specialActs, 'webhook'].some((each) => each === act);
 
-/** At most so many effects the act has, as the undisturbed campaign shows. */
+/** The act's effects at most, as the undisturbed campaign shows. */
 function mostEffects({ act, sending }: ReturnType<typeof waysOf>[number], effects: readonly Effect[]): number {
   if (sending === 'read only') return 0;
   if (isAskedFor(act)) return (effectsOfPersons[act] ?? 1) + (sending === undefined ? 0 : effectsOfKeys);
@@ -59,16 +57,16 @@ function mostEffects({ act, sending }: ReturnType<typeof waysOf>[number], effect
 }
 
 /**
- * Every case of a scenario, in the order of its effects: each effect of each operation struck in each way; each act of a second process
- * at each effect, after which the first one goes on, or is gone; the same act that stands still at each of its own effects until the first
- * one's operation is over; on PostgreSQL also while the first one holds its locks; and each act of a person at each operation, struck at
- * each of its own effects. The operations are those of the campaign when nothing disturbs it.
+ * Every case of a scenario, in the order of its effects: each effect struck in each way; each act of a second process at each effect, after
+ * which the first one goes on, or is gone; the same act stalled at each of its own effects until the first one's operation is over; on
+ * PostgreSQL also while the first one holds its locks; and each act of a person at each operation, struck at each of its own effects.
+ * Operations are those of the undisturbed campaign.
  */
 export async function designOf(place: Place, scenario: Scenario): Promise<Case[]> {
   const { effects } = await new SmallCampaign(place, scenario).run();
   const cases: Case[] = [];
   for (const effect of effects) {
-    // Of what a second worker does in this scenario, nothing is disturbed.
+    // What a second worker does here is not disturbed.
     if (effect.operation.endsWith('(beside)')) continue;
     const { step, nth, operation, what, transitions } = effect;
     const add = (kind: Case['kind'], intervention: Intervention): void => {
@@ -98,14 +96,13 @@ export async function designOf(place: Place, scenario: Scenario): Promise<Case[]
   return cases;
 }
 
-/** Cases of the scenarios, in the order of the design. */
 export async function casesOf(place: Place, scenarios: readonly Scenario[]): Promise<Case[]> {
   const cases: Case[] = [];
   for (const scenario of scenarios) cases.push(...(await designOf(place, scenario)));
   return cases;
 }
 
-/** What a case is made to reach: each change of state that its effect makes, by what disturbs it. */
+/** Each change of state that a case's effect makes, by what disturbs it. */
 function cellsAimedAt({ intervention: { strike, clockByMs, beside }, transitions }: Case): string[] {
   const step = clockByMs === undefined ? undefined : nameStep(clockByMs);
   const act = beside === undefined ? undefined : `beside: ${beside.act}`;
@@ -114,7 +111,7 @@ function cellsAimedAt({ intervention: { strike, clockByMs, beside }, transitions
   return transitions.flatMap((transition) => kinds.map((kind) => `${transition} | ${kind}`));
 }
 
-/** One for each cell, from the middle of those that reach it. */
+/** One per cell, from the middle of those that reach it. */
 export function onePerCell(cases: readonly Case[]): Case[] {
   const byCell = new Map<string, Case[]>();
   for (const each of cases)
@@ -124,13 +121,13 @@ export function onePerCell(cases: readonly Case[]): Case[] {
       else known.push(each);
     }
   const picked = new Set<Case>();
-  // Those of which there are few come first: what reaches them often reaches others too.
+  // The rare ones first: what reaches them often reaches others.
   for (const reaching of [...byCell.values()].toSorted((a, b) => a.length - b.length))
     if (!reaching.some((each) => picked.has(each))) picked.add(reaching[Math.floor(reaching.length / 2)] as Case);
   return cases.filter((each) => picked.has(each));
 }
 
-/** A statement that commits by itself is struck once it stands: before it there is nothing but the end of the effect before it. */
+/** A statement that commits by itself is struck once it stands: before it is the end of the effect before. */
 function strikesOf(effect: Effect): readonly Strike[] {
   return isWrite(effect) ? ['dies after', 'unheard'] : strikes;
 }

@@ -54,7 +54,7 @@ function drawTrouble(random: Random, nth: number): FaultRuleInput {
   }
 }
 
-/** Up to four things that happen to it, wherever the number has them fall. */
+/** Up to four things that happen to it. */
 export function drawPlan(seed: number, api: ServiceApi, inside: boolean): Plan {
   const random = new Random('weave plan', seed);
   // Of its own, so that it changes nothing else of a seed.

@@ -3,24 +3,23 @@ import type { AttemptState, BatchState } from '../../src/rules/ledger.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 import type { Strike } from '../world/faults.ts';
 
-/** A change of state that an effect made, or was about to make: `batch intent → posting`; or a request, or that one is noted before it. */
+/** A change of state by an effect: `batch intent → posting`; or a request, or its note. */
 export type Transition = `${'batch' | 'attempt' | 'request' | 'promise' | 'pilot' | 'row' | 'consent' | 'house rules'} ${string}`;
 
-/** That calls are about to be taken back. */
 export const noteOfWithdrawal: Transition = 'request batch.withdrawing';
 
 /** One effect as it went. */
 export interface Effect {
   /** Which process. */
   who: string;
-  /** Which operation of the campaign, from 1, and its name. */
+  /** Operation of the campaign, from 1. */
   step: number;
   operation: string;
-  /** Which effect of the operation, from 0. */
+  /** Effect of the operation, from 0. */
   nth: number;
   what: string;
   transitions: readonly Transition[];
-  /** The request that a commit allowed, as it names itself to the service. */
+  /** The request that a commit allowed, by its name at the service. */
   posting: string | null;
   strike: Strike | null;
   at: number;
@@ -36,13 +35,12 @@ export interface Looked {
   what: string;
   transitions: Transition[];
   posting: string | null;
-  /** Makes it what later ones are compared with. */
   keep: () => void;
 }
 
 type LedgerStates = { batches: Map<string, BatchState>; attempts: Map<string, AttemptState> };
 
-/** Of all processes of one campaign, in the order in which they happened. */
+/** Of all processes of one campaign, in order. */
 export class EffectLog {
   readonly effects: Effect[] = [];
   readonly now: () => number;
@@ -53,7 +51,6 @@ export class EffectLog {
     this.now = now;
   }
 
-  /** What this transaction has changed so far. */
   async look(tx: Tx): Promise<Looked> {
     const events = await tx
       .selectFrom('events')
@@ -102,7 +99,6 @@ function promiseTold(type: string, data: string | null): Transition | null {
   return type === 'callback.ended' ? `promise open → ${(JSON.parse(data ?? '{}') as { state: string }).state}` : null;
 }
 
-/** What is told of who may be called, and when. */
 function limitTold(type: string, data: string | null): Transition | null {
   const told = JSON.parse(data ?? '{}') as { passed?: boolean; scope?: string };
   if (type === 'pilot.ended') return `pilot calling → ${told.passed === true ? 'passed' : 'asked'}`;

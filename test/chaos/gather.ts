@@ -12,22 +12,21 @@ import { askedBack, campaignId, editOf, expiresAfterMs, houseWithinMs, pilotRows
 import type { Ending } from './small-campaign.ts';
 import { wrongForMs } from '../world/faults.ts';
 
-/** From what the ledger allowed in time to its request. */
 const graceMs = 15_000;
 
-/** What the service knows of its calls and requests, and what persons had said by then; of the tables only the rows' outcomes. */
+/** What the service knows of its calls and requests, and what persons had said; of the tables only the rows' outcomes. */
 export function gatherEnding(ending: Ending): Evidence {
   const { api, scenario, sandbox, ledger, standing, faults, person, effects, done } = ending;
   const { presses, redials, doubted } = standing;
   const rows = rowsOf(ending);
-  // A fence of a process that died calls nobody for 30 days, and then the number that calls are made from.
+  // A dead process's fence calls nobody for 30 days, and then the caller number.
   const log = placedCalls(sandbox.calls()).filter(({ requestId, dialedAt }) => requestId !== null || dialedAt !== null);
   const allowed = new Map(effects.flatMap(({ posting }, index) => (posting === null ? [] : [[posting, index] as const])));
   const calls = log.map((call) => ({ ...call, allowed: allowed.get(call.requestId ?? '') ?? null }));
   const { retry } = rulesOf(scenario);
-  // After a call back that is not answered there are attempts as from the first.
+  // An unanswered call back begins the attempts anew.
   const more = (scenario.callsBack === true ? retry.maxAttempts : 0) + redials + deniedOf(ending);
-  // Whoever dials by a clock that is an hour wrong counts hours by it.
+  // Who dials by a clock an hour wrong counts hours by it.
   const isClockWrong = done.some(({ clockByMs }) => clockByMs !== undefined);
   const unseen = scenario.unproven === true || scenario.troubles.some(({ effect }) => effect.type === 'partial');
   return {
@@ -51,7 +50,6 @@ export function gatherEnding(ending: Ending): Evidence {
   };
 }
 
-/** A row whose number was corrected has two. */
 function rowsOf({ standing }: Ending): Row[] {
   const rows = new Map<string, Row>();
   for (const { externalId: id, e164, row } of standing.rows)
@@ -59,7 +57,7 @@ function rowsOf({ standing }: Ending): Row[] {
   return [...rows.values()];
 }
 
-/** Calls that the service said it would not make, and of which it may show no record: a stated remainder. */
+/** Calls that the service denied, and may show no record of: a stated remainder. */
 function deniedOf({ api, scenario }: Ending): number {
   // A look-up that was proven shows them.
   if (api !== 'contract' && scenario.unproven !== true) return 0;
@@ -71,7 +69,6 @@ function deniedOf({ api, scenario }: Ending): number {
 
 const ends = ['promise open → missed', 'promise open → cancelled', 'promise · → unclear'];
 
-/** Whoever asks to be called back is called back once. */
 function withPromises({ scenario, effects, standing }: Ending, calls: readonly (Call & CallTruth)[], rows: readonly Row[]): Call[] {
   const isTold = effects.some((effect) => stands(effect) && effect.transitions.some((each) => ends.includes(each)));
   const asking = callsByPerson({ calls, rows }).map((own) =>
@@ -80,13 +77,12 @@ function withPromises({ scenario, effects, standing }: Ending, calls: readonly (
   return calls.map((call) => {
     if (!asking.includes(call)) return call;
     const from = (call.endedAt ?? 0) + askedBack * minuteMs;
-    // An operator may have them called at any later time.
     const until = standing.redials > 0 ? Infinity : from + (rulesOf(scenario).callback?.lateMs ?? 0) + graceMs;
     return { ...call, again: { from, until, told: isTold } };
   });
 }
 
-/** What persons said before the transaction that let a call be made, and what may not ring any more. */
+/** What persons said before the transaction that allowed a call, and what may not ring any more. */
 function closedOf({ api, standing, effects, done }: Ending, isClockWrong: boolean): Closed[] {
   const { stopped, ended, pauses, added, rows } = standing;
   const stops: Pick<Closed, 'from' | 'numbers'>[] = [...stopped].map(([number, from]) => ({ from, numbers: [number] }));
@@ -128,16 +124,15 @@ function mayBeDone({ begun, tries }: Sent): boolean {
   return begun > tries.length || tries.some(isOpen);
 }
 
-/** The lists at the end, against what was answered. */
 function actsOf({ ledger, person, standing, scenario }: Ending): Pick<Evidence, 'deeds' | 'stopped'> {
   const { asked } = person;
   const deeds = asked.flatMap(({ act, number, answer }): Deed[] => {
     if (number === null || answer === null || answer >= 300 || (act !== 'suppress' && act !== 'withdraw')) return [];
     return act === 'withdraw' && !standing.withdrawn.has(number) ? [] : [{ act, number, end: 'done' }];
   });
-  // Of which somebody may have been told, or nobody knows.
+  // Perhaps told, or unknown.
   const maybe = [...standing.stopped.keys(), ...standing.tried, ...asked.filter(mayBeDone).flatMap(({ number }) => number ?? [])];
-  // A row may have another number, of which nobody was told.
+  // A row may have another number that nobody heard of.
   for (const { externalId: id, e164 } of editOf(scenario))
     if (maybe.includes(e164)) maybe.push(...standing.rows.flatMap((row) => (row.externalId === id ? [row.e164] : [])));
   const isEnd = ({ act }: Sent) => actsThatEnd.some((each) => each === act);

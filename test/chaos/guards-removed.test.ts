@@ -10,7 +10,7 @@ import { scenarios, type Scenario } from './scenarios.ts';
 
 const without = vi.hoisted(() => ({ guard: '' }));
 
-/** The guard of "never call twice", disabled: every process that asks hears that it was itself that moved the batch. */
+/** The guard of "never call twice", disabled: every process hears that it moved the batch itself. */
 vi.mock('../../src/ledger/batch-state.ts', async (load): Promise<typeof BatchStates> => {
   const { compareAndSetBatch } = await load<typeof BatchStates>();
   return {
@@ -22,7 +22,7 @@ vi.mock('../../src/ledger/batch-state.ts', async (load): Promise<typeof BatchSta
   };
 });
 
-/** The lock that makes an entry of the do-not-call list wait for a dial that is about to be committed, and the other way round. */
+/** The lock by which a do-not-call entry and a dial about to commit wait for each other. */
 vi.mock('../../src/ledger/locks.ts', async (load): Promise<typeof Locks> => {
   const locks = await load<typeof Locks>();
   return {

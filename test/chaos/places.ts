@@ -14,14 +14,14 @@ import { sandboxOf, type Scenario } from './scenarios.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { onTestFinished } from 'vitest';
 
-/** Of a database with no campaign in it the log may be emptied too: elsewhere nothing is ever deleted from it. */
+/** In a database without campaigns the log may be emptied too; elsewhere nothing is ever deleted from it. */
 const logMayBeEmptied = [
   'drop trigger events_no_delete',
   `create trigger events_no_delete before delete on events when exists (select 1 from campaigns)
     begin select raise(abort, 'events are append-only'); end`,
 ];
 
-/** Empties it, but for the tokens of its consoles. To truncate on PostgreSQL makes new files, and takes ten times as long. */
+/** Empties it, but for the consoles' tokens. Truncating on PostgreSQL makes new files, ten times as slow. */
 function emptying(dialect: Store['dialect'], tables: readonly string[]): string[] {
   const deletes = tables.filter((table) => !['events', 'tokens'].includes(table)).map((table) => `delete from ${table}`);
   return dialect === 'sqlite'
@@ -29,7 +29,7 @@ function emptying(dialect: Store['dialect'], tables: readonly string[]): string[
     : ['truncate events restart identity', ...deletes];
 }
 
-/** A clock that stands still until it is passed on, also for whoever asks the service for it over HTTP and has a clock of their own. */
+/** Stands still until passed on, also for processes with a clock of their own that ask the service over HTTP. */
 function createToldClock(): WaitableClock {
   const clock = createWaitableClock();
   return Object.defineProperties(clock, {
@@ -41,7 +41,7 @@ function createToldClock(): WaitableClock {
 
 export type Location = { databaseUrl: string | undefined; sqlitePath: string };
 
-/** Where a place is: an empty PostgreSQL database, or a SQLite file somewhere in `folder`; and by which API, else the contract's. */
+/** An empty PostgreSQL database, or a SQLite file somewhere in `folder`; and the API, else the contract's. */
 type At = { databaseUrl?: string | undefined; folder?: string | undefined; api?: ServiceApi };
 
 interface Found {
@@ -50,10 +50,10 @@ interface Found {
   emptying: readonly string[];
 }
 
-/** A database that two processes have open, and a service for each setting; both begin anew with every campaign. */
+/** A database open in two processes, and a service per setting; both begin anew with every campaign. */
 export class Place {
   readonly api: ServiceApi;
-  /** Those of the two processes. What they have prepared stays prepared. */
+  /** One per process; prepared statements stay. */
   readonly stores: readonly [Store, Store];
   readonly #folder: string;
   readonly #emptying: readonly string[];
@@ -84,7 +84,7 @@ export class Place {
     });
   }
 
-  /** The scenario's service with nothing in it yet, and an empty database. */
+  /** An empty service and database. */
   async begin(scenario: Scenario): Promise<{ sandbox: RunningSandbox; clock: WaitableClock }> {
     await this.#run(this.#emptying);
     const settings = sandboxOf(scenario, this.api);
@@ -103,7 +103,7 @@ export class Place {
     return service;
   }
 
-  /** The API over this database; its tokens outlast the campaigns. */
+  /** Its tokens outlast the campaigns. */
   console(nowReal: number): Promise<Console> {
     this.#console ??= Console.open(this.stores[1], { api: this.api, nowReal });
     return this.#console;
@@ -125,7 +125,7 @@ export async function openPlace(database: Store['dialect'], api: ServiceApi = 'c
   return place;
 }
 
-/** As an operator does it: `carillon doctor --prove-lookup`, with a call that is never made. */
+/** As `carillon doctor --prove-lookup`, with a call that is never made. */
 async function proveLookUp(api: ServiceApi, url: string, { databaseUrl, sqlitePath }: Location): Promise<void> {
   const database = databaseUrl === undefined ? { CARILLON_DB: sqlitePath } : { DATABASE_URL: databaseUrl };
   const io = createTerminal({ env: { SVC_BASE_URL: url, SVC_API_KEY: 'sk_sandbox_ok', SVC_API: api, ...database } });

@@ -9,10 +9,9 @@ import { possibleRequests } from './requests.ts';
 import { runCase, runSeed } from './run-weaves.ts';
 import { scenariosOf } from './scenarios.ts';
 
-/** Where a service reports its calls: a lost request is looked up, and what waits is taken back. */
 const telling = ['request lost', 'waiting, and pause', 'waiting, and suppress'];
 
-/** The same of its requests: nobody is called twice, rings once taken back, or is left in doubt; and some seeds. */
+/** Nobody is called twice, rings once taken back, or is left in doubt; and some seeds. */
 function testReportedWeaves(api: Exclude<ServiceApi, 'contract'>, seeds: number): void {
   const drawn = seedsFrom(1, seeds);
   const name = `wherever a process dies around a request of ${api}, and in ${describeSeeds(drawn)}`;

@@ -2,7 +2,7 @@ import type { ServiceApi } from '../../src/rules/service-api.ts';
 import { isRecord } from '../../src/service/http/refusal-detail.ts';
 import type { Transition } from './effect-log.ts';
 
-/** Requests about calls, by method and path below the root; the first that fits names one. */
+/** By method and path below the root; the first that fits. */
 const named: readonly [RegExp, string][] = [
   [/^POST (phone-numbers\/batch-calls|.*\/submit)$/, 'POST'],
   [/^GET conversations$/, 'GET the list'],
@@ -18,7 +18,7 @@ const named: readonly [RegExp, string][] = [
   [/^DELETE outbound-campaigns\/campaigns\/[^/]+\/leads\/[^/]+$/, 'DELETE a lead'],
 ];
 
-/** What a request is about; null: not about calls. */
+/** Null: not about calls. */
 export function nameRequest(method: string, path: string, body: Buffer | null = null): string | null {
   const [, name = null] = named.find(([pattern]) => pattern.test(`${method} ${path.replace('/v1/convai/', '')}`)) ?? [];
   if (name !== 'POST') return name;
@@ -31,7 +31,7 @@ export function nameRequest(method: string, path: string, body: Buffer | null = 
 
 const ofRequests = (what: string): Transition => `request ${what.replace(/\d+ calls$/, 'calls')}`;
 
-/** As rows of the matrix: with a service that reports its calls, each request counts like a change of state. */
+/** Rows of the matrix: where a service reports its calls, a request counts like a change of state. */
 export function requestsOf(api: ServiceApi, what: string): Transition[] {
   return api === 'contract' ? [] : [ofRequests(what)];
 }

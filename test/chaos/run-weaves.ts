@@ -9,7 +9,7 @@ import type { Place } from './places.ts';
 import type { Scenario } from './scenarios.ts';
 import { SmallCampaign, type Ending } from './small-campaign.ts';
 
-/** A small campaign that was played, and the story of what it broke; empty: nothing. */
+/** `story`: what it broke; empty: nothing. */
 interface Weave {
   ending: Ending;
   story: string;
@@ -31,7 +31,7 @@ async function run(place: Place, scenario: Scenario, plan: Plan): Promise<Weave>
   return { ending, story: breaches.length === 0 ? '' : tell(ending, breaches) };
 }
 
-/** Three batches in a row without an answer, or without Temporal's word, pause a campaign, and are meant to. */
+/** Three batches in a row without an answer, or Temporal's word, are meant to pause a campaign. */
 function isOwed({ rule, what }: Breach): boolean {
   return rule === 'needs a hand' && /in a row/.test(what);
 }
@@ -40,7 +40,7 @@ function isOwed({ rule, what }: Breach): boolean {
 const mostLines = 20;
 const mostEffects = 12;
 
-/** What was done to a campaign, in the order of its effects, and what the service saw of it. */
+/** What was done to a campaign, in order, and what the service saw. */
 function tell({ scenario, done, effects, sandbox }: Ending, breaches: readonly Breach[]): string {
   const { name, people, batchSize, dialect, troubles } = scenario;
   const begun = effects[0]?.at ?? 0;

@@ -14,7 +14,6 @@ export const campaignId = 'small';
 
 export type Manner = (typeof manners)[number];
 
-/** A small campaign, and what the service does wrong. */
 export interface Scenario {
   name: string;
   people: readonly Manner[];
@@ -22,31 +21,28 @@ export interface Scenario {
   dialect: 'spec' | 'extended';
   /** By the nth POST, or for every read. */
   troubles: readonly FaultRuleInput[];
-  /** What persons do once a change of state was made, each in an operation of its own, once. */
+  /** What persons do after a change of state, once, each in its own operation. */
   orders?: readonly Order[];
-  /** What a second worker does before an effect of the first operation of this name. */
+  /** What a second worker does before an effect of the first such operation. */
   beside?: { operation: string; nth: number; act: Act };
-  /** How many calls go on at once; the others wait at the service. Thirty when left out. */
+  /** Calls at once; the others wait at the service. Thirty when left out. */
   lines?: number;
   /** Twenty seconds when left out. */
   meanTalkSeconds?: number;
-  /** Nobody has proven the look-up of the account. */
   unproven?: true;
-  /** What the published types leave open is the other way. */
+  /** What the published types leave open, the other way. */
   otherwise?: true;
-  /** The operator's word, whatever has become of the calls; left out: nobody is called again who was. */
+  /** The operator's word, whatever the calls came to; left out: who was called is not called again. */
   word?: 'redial' | 'give_up';
-  /** People are called back who ask for it. */
   callsBack?: true;
-  /** One row is called before all others, and a person decides then. */
+  /** One row is called first, and then a person decides. */
   pilot?: true;
   /** Rows may be added for an hour, and each is called soon or never. */
   staysOpen?: true;
-  /** It calls for the purpose that consent can be taken back for. */
+  /** Consent can be taken back for its purpose. */
   hasPurpose?: true;
-  /** Its number makes so many calls in an hour at most. */
+  /** Its number's calls in an hour at most. */
   perHour?: number;
-  /** What somebody may do at any moment beside the usual. */
   acts?: readonly (typeof specialActs)[number][];
 }
 
@@ -55,7 +51,7 @@ export interface Order {
   act: Act;
 }
 
-/** Batches of two, and nothing that goes wrong, where it is not said. */
+/** By default batches of two, and nothing goes wrong. */
 function scenario(name: string, people: readonly Manner[], more: Partial<Scenario> = {}): Scenario {
   return { name, people, batchSize: 2, dialect: 'extended', troubles: [], ...more };
 }
@@ -79,16 +75,16 @@ const hidden = (minutes: number): FaultRuleInput => ({
 
 const ordered = (after: Transition, act: Act): Pick<Scenario, 'orders'> => ({ orders: [{ after, act }] });
 
-/** A second worker submits as well, when the service has answered the first request. */
+/** A second worker submits too, once the first request is answered. */
 const another = { beside: { operation: 'submit', nth: 3, act: 'submit' } } as const;
 
-/** The first answer is lost, and its calls are listed when their batch has been held; the second batch waits, so that the round goes on. */
+/** The first answer is lost, and its calls are listed while their batch is held; the second batch waits, so the round goes on. */
 const heldThenListed = { ...single, troubles: [...error(503, 'after').troubles, hidden(6), ...limited(400, { nth: 2 }).troubles] };
 
 const callingBack = { callsBack: true } as const;
 const adding = { staysOpen: true, acts: ['add'], ...ordered('attempt open → settled', 'add') } as const;
 
-/** Each reaches states of the ledger that the others do not. */
+/** Each reaches states of the ledger that others do not. */
 export const scenarios: readonly Scenario[] = [
   scenario('calm', ['answers', 'busy_first']),
   scenario('one by one', ['opts_out', 'no_answer', 'answers'], single),
@@ -148,7 +144,7 @@ export const scenarios: readonly Scenario[] = [
   scenario('one person', ['opts_out'], { ...single, dialect: 'spec' }),
 ];
 
-/** What only a service that reports its calls, and gives back those that wait for the one line to be free, can come to. */
+/** Only with a service that reports its calls, and gives back those that wait for the one line. */
 export const reportedScenarios: readonly Scenario[] = (['pause', 'suppress', 'withdraw', 'cancel', 'drain'] as const).map((act) =>
   scenario(`waiting, and ${act}`, ['answers', 'answers', 'busy'], {
     batchSize: 3,
@@ -162,16 +158,14 @@ export const reportedScenarios: readonly Scenario[] = (['pause', 'suppress', 'wi
 export const scenariosOf = (api: ServiceApi): readonly Scenario[] =>
   api === 'contract' ? scenarios : [...scenarios, ...reportedScenarios];
 
-/** The published interfaces are served beside the contract. */
 export const dialectOf = ({ dialect }: Scenario, api: ServiceApi): Scenario['dialect'] => (api === 'contract' ? dialect : 'extended');
 
-/** Row `index` of a list, from 0. */
 export function rowOf(index: number, manner: Manner): UploadRow {
   const { e164, name } = oneOfFew(index, manner);
   return uploadRow(index + 1, `id${index}`, e164, name);
 }
 
-/** What a person uploads while the campaign runs: the first row has another number, and there is one more. */
+/** Uploaded while the campaign runs: another number in the first row, and one more row. */
 export function editOf({ people }: Scenario): UploadRow[] {
   const first = rowOf(0, people[0] ?? 'answers');
   const e164 = '+13125550110';
@@ -179,20 +173,16 @@ export function editOf({ people }: Scenario): UploadRow[] {
   return [corrected, rowOf(people.length, 'busy_first')];
 }
 
-/** Whom a web form adds while the campaign runs. */
 export function addedTo({ people }: Scenario): UploadRow {
   return rowOf(people.length + 1, 'answers');
 }
 
-/** How long after it was added a row may be called. */
 export const expiresAfterMs = 20 * minuteMs;
 /** How long rows may be added. */
 const openForMs = hourMs;
-/** Rows that are called before all others. */
 export const pilotRows = 1;
 /** What people consented to. */
 export const purpose = 'visit';
-/** Nobody's number is called twice in so long. */
 export const houseWithinMs = hourMs;
 export const houseRules: Omit<HouseRules, 'version'> = {
   calendar: { hours: null, closedOn: [] },
@@ -201,17 +191,17 @@ export const houseRules: Omit<HouseRules, 'version'> = {
   requires: { consent: false, optOut: false },
 };
 
-/** In how many minutes people want to be called back, each time they pick up. */
+/** Minutes until the wanted call back, at each pick-up. */
 export const askedBack = 10;
 
-/** Once: whoever asks again in that call is left to an operator. */
+/** Once: who asks again is left to an operator. */
 const rulesOfCallBacks: Pick<CampaignRules, 'agentId' | 'results' | 'callback'> = {
   agentId: 'agent_callbacks',
   results: [collectedRule('later', 'callback_in', [askedBack], { next: { kind: 'callback' } })],
   callback: { ...callbackRules, at: { kind: 'in', key: 'callback_in' }, lateMs: minuteMs, most: 1 },
 };
 
-/** `begins`: when, for one to which rows may be added, and which has an end. */
+/** `begins`: when, for one that takes rows and has an end. */
 export function rulesOf({ batchSize, callsBack, pilot, staysOpen, hasPurpose, perHour }: Scenario, begins?: number): CampaignRules {
   const { retry } = buildRules();
   const delays = { ...retry.delays, busy: [2 * minuteMs], no_answer: [2 * minuteMs], unreached: [2 * minuteMs] };

@@ -24,17 +24,15 @@ export interface Ending {
   effects: readonly Effect[];
   ledger: Ledger;
   standing: Standing;
-  /** Whoever acted through the API. */
   person: Person;
   /** What was done, in order. */
   done: readonly Intervention[];
-  /** What the campaign itself could not cope with. */
   faults: string[];
 }
 
 const mostSteps = 200;
 
-/** One campaign of a few people, driven as its workflow does, by one worker after the other: an operation at a time. */
+/** One campaign of a few people, driven as its workflow does, by one worker after the other. */
 export class SmallCampaign implements Stage {
   readonly #place: Place;
   readonly #scenario: Scenario;
@@ -96,7 +94,7 @@ export class SmallCampaign implements Stage {
     }
   }
 
-  /** One operation as Temporal would run it: an answer, or the time of the next try. */
+  /** As Temporal would run it: an answer, or the time of the next try. */
   async attempt<Result>(operation: string, work: (worker: WovenWorker) => Promise<Result>): Promise<Answer<Result>> {
     this.#step += 1;
     try {
@@ -142,7 +140,7 @@ export class SmallCampaign implements Stage {
     await this.clock.pass(Math.max(1, Math.round(next - this.clock.now())));
   }
 
-  /** What persons do once a change of state stands. One that does not come about is done again. */
+  /** What persons do once a change of state stands; repeated until it comes about. */
   async #carryOutOrders(): Promise<void> {
     const { effects } = this.#crew.log;
     const isDue = ({ after }: Order) => effects.some((effect) => stands(effect) && effect.transitions.includes(after));
@@ -167,7 +165,7 @@ export class SmallCampaign implements Stage {
     // While only deadlines are waited for, looks are seldom; further apart, time would not count as watched.
     const running = this.#sandbox.calls().some((call) => call.endedAt === null);
     const nextAt = this.clock.now() + (running ? 41_000 : 119_000);
-    // A collect that nothing ends goes on for five minutes; the planner is asked after each.
+    // A collect that nothing ends goes on for five minutes, and then the planner is asked.
     return { result: { outstanding, isOver: reason !== 'time' || this.clock.now() >= loop.plannedAt + collectMaxMs, nextAt } };
   }
 
@@ -193,7 +191,7 @@ export class SmallCampaign implements Stage {
     }
   }
 
-  /** Whoever paused it lets it go on after a while; a campaign that has paused by itself needs a hand, which is counted. */
+  /** Who paused it lets it go on; one that paused by itself needs a hand, which is counted. */
   async #resumeIfPaused(): Promise<void> {
     const standing = this.#standing;
     if (standing.paused !== null && this.clock.now() < standing.paused.resumeAt) return;

@@ -8,10 +8,10 @@ import { scenarios } from './scenarios.ts';
 
 type Amount = Record<'every' | 'everyScenario' | 'seeds', number>;
 
-/** A scenario has some thousands of cases, of which a soak plays one in so many. */
+/** A soak plays one in so many of a scenario's thousands of cases. */
 const everyOfSoak = 97;
 
-/** Tests one in so many of the cases that reach each cell once, and some seeds; a soak plays any cases of a scenario that is drawn. */
+/** Plays one in so many of the cases that reach each cell once, and some seeds; a soak: any cases of a drawn scenario. */
 export function testWeaves(database: TestDialect, { every, everyScenario, seeds }: Amount): void {
   const drawn = seedsFrom(1, seeds);
   const [first = 0] = drawn;

@@ -8,15 +8,14 @@ import { type Effect, type EffectLog, type Looked } from './effect-log.ts';
 import { nameRequest, requestsOf } from './requests.ts';
 import { type Blow, brokenConnection, createMortality, isRefusal, ProcessDied, type Strike, refuseStatement } from '../world/faults.ts';
 
-/** Asked before each effect; may do something first, and says what befalls the process there. */
+/** Asked before each effect; says what befalls the process there. */
 export type Disturb = (at: { step: number; operation: string; nth: number }) => Promise<Blow | null>;
 
-/** Whoever wants a transaction to be overtaken while it holds its locks. */
 export type BeforeCommit = (at: { step: number; operation: string; nth: number }) => Promise<(() => Promise<void>) | undefined>;
 
 class RolledBack extends Error {}
 
-/** One process as its effects see it: they happen one at a time, and stop when it is gone. */
+/** A process as its effects see it: one at a time, until it is gone. */
 export class WovenProcess {
   readonly who: string;
   readonly #log: EffectLog;
@@ -41,7 +40,7 @@ export class WovenProcess {
     this.#beforeCommit = beforeCommit;
   }
 
-  /** Runs one operation; throws `ProcessDied` when the process does not survive it. */
+  /** Throws `ProcessDied` when the process does not survive it. */
   async run<Result>(step: number, operation: string, work: () => Promise<Result>): Promise<Result> {
     [this.#step, this.#operation, this.#nth] = [step, operation, 0];
     return Promise.race([work(), this.#mortality.died]);
@@ -52,7 +51,6 @@ export class WovenProcess {
     return this.#mortality.die();
   }
 
-  /** One effect at a time, in the order in which the code asks for them. */
   #inTurn<Result>(effect: () => Promise<Result>): Promise<Result> {
     const mine = this.#turn.then(() => (this.#dead ? this.#mortality.die() : effect()));
     this.#turn = mine.catch(() => {});
@@ -76,7 +74,7 @@ export class WovenProcess {
     return this.#disturb({ step: this.#step, operation: this.#operation, nth });
   }
 
-  /** What befalls an effect that is no transaction: no database refuses it. */
+  /** What befalls an effect that no database can refuse. */
   async #ask(nth: number): Promise<Strike | null> {
     const { strike = null } = (await this.#askForBlow(nth)) ?? {};
     return isRefusal(strike) ? null : strike;
@@ -122,7 +120,7 @@ export class WovenProcess {
     return result.value;
   }
 
-  /** What the Temporal server keeps of the submits, by the batch that each began with: the POST that was noted last. */
+  /** The last noted POST of each submit, by the batch that it began with. */
   witness(noted: Map<string, NotedPost>, batchId: string): RequestNotes {
     let last = noted.get(batchId) ?? null;
     return {
@@ -146,7 +144,7 @@ export class WovenProcess {
     };
   }
 
-  /** What is asked of the service about calls; what it says of itself is no effect. */
+  /** Requests about calls; what the service says of itself is no effect. */
   transport(transport: Transport): Transport {
     const send = <Result>(what: string | null, method: string, work: () => Promise<Result>): Promise<Result> =>
       what === null ? work() : this.#inTurn(() => this.#request(what, method, work));
@@ -178,8 +176,8 @@ export class WovenProcess {
   }
 
   /**
-   * Writes outside of a transaction commit by themselves. They hold a connection until their result is handed on, so that a process
-   * that is gone fails here, and does nothing more, where elsewhere it waits for ever.
+   * Writes outside a transaction commit by themselves. They hold a connection until their result is handed on: a process that is gone fails
+   * here, where elsewhere it waits for ever.
    */
   #writes(): KyselyPlugin {
     const tables = new WeakMap<object, string>();

@@ -9,7 +9,6 @@ import { ConsoleWorld } from './console/console-world.ts';
 import { DraftWorld, goodCalls, goodList, goodName, goodWords } from './console/draft-world.ts';
 import { holds } from '../support/answers.ts';
 
-/** Page and API over the database of the commands. */
 async function openFaces(world: CampaignWorld) {
   const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
   const config = readConfig(world.env);
@@ -26,11 +25,10 @@ async function openFaces(world: CampaignWorld) {
   return { store, page, api };
 }
 
-/** What each face says that refuses to start what lies in the folder of the world. */
+/** The refusal of each face to start what lies in the world's folder. */
 async function refusals(world: CampaignWorld, expected: RegExp): Promise<Awaited<ReturnType<typeof openFaces>>> {
   const faces = await openFaces(world);
   const { code, stdout, stderr } = await world.run('check', world.campaignPath, '--json');
-  // What refuses the file follows as a second document.
   const { startable } = JSON.parse(stdout.slice(0, stdout.indexOf('\n}\n') + 2)) as { startable: boolean };
   expect({ startable, code: code > 0 }).toEqual({ startable: false, code: true });
   expect(`${stdout.replaceAll('\\"', '"')}${stderr}`).toMatch(expected);

@@ -14,7 +14,7 @@ import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** The sentence alone: since when, how often and until when differ from one moment to the next. */
+/** Without since when, how often and until when, which differ from moment to moment. */
 function plain(sentence = ''): string {
   const text = sentence
     .replaceAll(/<[^>]*>/g, '')
@@ -24,7 +24,6 @@ function plain(sentence = ''): string {
   return `${said.charAt(0).toLowerCase()}${said.slice(1)}`.replace(/\.$/, '');
 }
 
-/** The command line, and what a path of API or page answers. */
 interface Ways {
   run: (...args: string[]) => Promise<{ stdout: string }>;
   ask: (path: string) => Promise<string>;
@@ -35,7 +34,7 @@ interface Told {
   fix: { todo: string | null } | null;
 }
 
-/** What each face says why nobody is called, and what programs are told that mends it. */
+/** Each face's reason why nobody is called, and what programs are told that mends it. */
 async function facesOf({ run, ask }: Ways, id: string) {
   const paths = [`/campaigns/${id}`, '/?show=all', `/api/v1/campaigns/${id}`, '/api/v1/campaigns'];
   const asked = Promise.all(paths.map(ask));
@@ -54,9 +53,7 @@ async function facesOf({ run, ask }: Ways, id: string) {
   return { faces: sentences.map(plain), fixes: programs.map((each) => each?.fix), status: status.stdout };
 }
 
-/**
- * Waits until all six faces say the same, and that; what mends it is the same for programs and, in other words, at the command line.
- */
+/** Waits until all six faces say the same; what mends it is the same for programs and, in other words, at the command line. */
 async function allSay(ways: Ways, id: string, says: RegExp, cause: string, action: string | null): Promise<void> {
   const isSaid = async () => says.test(plain((JSON.parse(await ways.ask(`/api/v1/campaigns/${id}`)) as Told).why ?? ''));
   await until(`${id} says ${says}`, isSaid, { everyMs: 100 });
@@ -67,7 +64,7 @@ async function allSay(ways: Ways, id: string, says: RegExp, cause: string, actio
     found = await facesOf(ways, id);
     return false;
   };
-  // What took long to read is told once more for a while.
+  // A slow read is repeated for a while.
   await until('every face says it', areOne, { everyMs: 250 }).catch((error: unknown) => {
     throw new Error(`${id}: ${JSON.stringify(found.faces, null, 2)}`, { cause: error });
   });
@@ -81,7 +78,7 @@ async function allSay(ways: Ways, id: string, says: RegExp, cause: string, actio
 const monday = Date.UTC(2026, 0, 5, 15);
 
 test('no worker, closed hours, a used-up cap or budget, busy lines, a pause and a service that is away are told in one sentence each', async () => {
-  // Talks of half a minute of ours: the lines stay busy while six faces are read, however busy the machine is.
+  // Talks of half a minute of ours: lines stay busy while six faces are read, even on a busy machine.
   const outcomeMix = { answered: 1, busy: 0, no_answer: 0, voicemail: 0, failed: 0 };
   const world = await createWorld({ speed: 60, epochMs: monday, meanTalkSeconds: 1_800, outcomeMix });
   const start = async (name: string, yaml: string[], lines: string[], hours = 'any') => {

@@ -9,7 +9,7 @@ import type { Store } from '../../src/ledger/tx.ts';
 /** Of all files that one process of the tests runs, closed with it. */
 let shared: Promise<Store> | undefined;
 
-/** A SQLite file with all tables, and the name of a PostgreSQL database with them: to make tables takes longer than to copy them. */
+/** A SQLite file with all tables, and the name of such a PostgreSQL database: copying tables is faster than making them. */
 let file: Promise<Buffer> | undefined;
 let original: Promise<string> | undefined;
 
@@ -28,7 +28,7 @@ async function makeOriginal(): Promise<string> {
   return new URL(databaseUrl).pathname.slice(1);
 }
 
-/** Writes a SQLite file with all tables. All that one process of the tests writes have one ledger id. */
+/** All that one process of the tests writes have one ledger id. */
 export async function writeTables(path: string): Promise<void> {
   file ??= makeFile();
   writeFileSync(path, await file);
@@ -42,7 +42,7 @@ export async function newDatabase(dialect: TestDialect): Promise<StoreLocation> 
   return location;
 }
 
-/** The tables that hold what campaigns leave: all but the one that tells which database it is. */
+/** All tables but the one that tells which database it is. */
 export async function tablesOf({ db }: Pick<Store, 'db'>): Promise<string[]> {
   return (await db.introspection.getTables()).map(({ name }) => name).filter((name) => name !== 'meta');
 }

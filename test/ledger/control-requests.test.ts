@@ -12,7 +12,7 @@ interface Told {
   run?: string;
   /** Default: the same in every run. */
   id?: string;
-  /** Since it was first tried; the tests' clock stands still at noon. */
+  /** Since it was first tried. */
   waitedMs?: number;
   pausesSeen?: number;
 }
@@ -41,7 +41,7 @@ async function toldCampaign(dialect: (typeof dialects)[number]) {
 
 test.from(toldCampaign)('a resume that comes late does not undo a later pause', async ({ scenario, tell }) => {
   expect(await tell('pause', 1)).toEqual([true, 'paused']);
-  // The second wish, a resume, is being tried again while the third is granted.
+  // The second wish, a resume, comes again while the third is granted.
   expect(await tell('pause', 3)).toEqual([true, 'paused']);
   expect(await tell('resume', 2)).toEqual([false, 'paused']);
   expect(await scenario.plan(1)).toMatchObject(waits('paused'));
@@ -52,11 +52,11 @@ test.from(toldCampaign)('a wish that comes again is answered as before and chang
   expect(await tell('pause', 1)).toEqual([true, 'paused']);
   expect(await tell('resume', 2)).toEqual([true, 'running']);
   await pauseBySystem(noon + 1);
-  // Its answer was lost; a reset tells it to another run; that run continues as new.
+  // Its answer was lost; a reset tells another run, which continues as new.
   expect(await tell('resume', 2)).toEqual([true, 'paused']);
   expect(await tell('resume', 1, { run: 'second', id: 'wish 2' })).toEqual([true, 'paused']);
   expect(await tell('resume', 1, { run: 'third', id: 'wish 2', waitedMs: 5 })).toEqual([true, 'paused']);
-  // So is one that came too late, or that the state did not allow.
+  // So is one that came too late or that the state forbade.
   expect(await tell('cancel', 3)).toEqual([true, 'draining']);
   expect(await tell('resume', 4)).toEqual([false, 'draining']);
 });
@@ -80,7 +80,7 @@ test.from(toldCampaign)('a resume from before a pause that nobody wished does no
   await pauseBySystem(noon - 1_000);
   expect(await tell('resume', 1, { waitedMs: 2_000 })).toEqual([false, 'paused']);
   expect(await tell('resume', 2, { waitedMs: 500 })).toEqual([true, 'running']);
-  // A pause that another worker, whose clock is ahead, has made a moment ago.
+  // A pause made a moment ago by a worker whose clock is ahead.
   await pauseBySystem(noon + 60_000);
   expect(await tell('resume', 3)).toEqual([true, 'running']);
   // In the database alone.
@@ -93,7 +93,7 @@ test('a resume that waited in Temporal for a worker does not undo a pause that a
   const { store, tell } = await toldCampaign(dialect);
   expect(await tell('pause', 1)).toEqual([true, 'paused']);
   const pausesSeen = await countOwnPauses(store.db, 'spring');
-  // Changed their mind: the campaign is paused already, and stays so.
+  // The campaign is paused already, and stays so.
   expect(await pauseCampaign(store, { campaignId: 'spring', now: noon }, { reason: 'paused by a person' })).toBe(true);
   // Its first try: nothing has waited in the workflow.
   expect(await tell('resume', 2, { pausesSeen })).toEqual([false, 'paused']);

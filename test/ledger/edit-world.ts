@@ -9,19 +9,17 @@ import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 
 const base = buildRules();
 
-/** Rules of a list whose third column is the user's own id. */
+/** A list whose third column is the user's own id. */
 export const idRules: Partial<CampaignRules> = {
   list: { ...base.list, columns: ['phone', 'name', 'id'], idColumn: 'id' },
 };
 
 export const numberOf = (index: number): string => numbers(1, index)[0] ?? '';
 
-/** A row of an upload, as the list reader hands it over. */
 export function uploadRow(row: number, id: string, e164: string, name = `Guest ${id}`): UploadRow {
   return { ...buildRow(row, e164, [e164, name, id]), externalId: id };
 }
 
-/** Rows a, b, c … with a number each. */
 export function listRows(count: number): UploadRow[] {
   return Array.from({ length: count }, (_, index) => uploadRow(index + 1, idOf(index), numberOf(index)));
 }
@@ -42,7 +40,6 @@ export function rejectedRow(row: number, id: string, reason: string, e164: strin
   };
 }
 
-/** Uploads these rows in one part. */
 export async function upload(
   store: Store,
   rows: readonly UploadRow[],
@@ -54,7 +51,6 @@ export async function upload(
   return [...results, ...(await editor.finish(now))];
 }
 
-/** `[id's result, code]`, as short as a test wants it. */
 export function told(results: readonly EditResult[]): (string | [string, string])[] {
   return results.toSorted((a, b) => a.row - b.row).map(({ result, code }) => (code === null ? result : [result, code]));
 }

@@ -5,7 +5,7 @@ import { violations } from './edit-world.ts';
 import { beginProven, type Scenario, type ScenarioOptions } from './scenario.ts';
 import { bothDialects, dialects, type TestDialect } from './test-stores.ts';
 
-/** Tests that run on each of these databases. `for`: with each of these cases. `from`: from what `begin` makes there. */
+/** `for`: with each of these cases. `from`: from what `begin` makes there. */
 function testsOn(databases: readonly TestDialect[]) {
   const each = (title: string, run: (dialect: TestDialect) => Promise<void> | void): void => once.for(databases)(`${title}: %s`, run);
   const forEach =
@@ -20,22 +20,21 @@ function testsOn(databases: readonly TestDialect[]) {
   return Object.assign(each, { for: forEach, from });
 }
 
-/** A test of the ledger, on each of `dialects`; or of what differs between the databases, at every depth on both or on one of them. */
+/** A ledger test on each of `dialects`; or, where the databases differ, on both or one of them at every depth. */
 export const test = Object.assign(testsOn(dialects), {
   both: testsOn(bothDialects),
   sqlite: testsOn(bothDialects.filter((dialect) => dialect === 'sqlite')),
   postgres: testsOn(bothDialects.filter((dialect) => dialect === 'postgres')),
 });
 
-/** Tests at whose end no log is judged. */
 const spared = new Set<string | undefined>();
 
-/** Has the log of this test not judged: it writes into the tables what no campaign would. */
+/** The log is not judged: the test writes what no campaign would. */
 export function unjudged(): void {
   spared.add(expect.getState().currentTestName);
 }
 
-/** An empty store. At the end of the test its log must keep every promise. */
+/** At the end of the test its log must keep every promise. */
 export async function openLedger(dialect: TestDialect): Promise<Store> {
   const store = await openCleanStore(dialect);
   const name = expect.getState().currentTestName;

@@ -21,7 +21,6 @@ const pinned = {
   readonly: 'off',
 };
 
-/** What holds inside a transaction of the store. */
 async function settingsOf(location: StoreLocation) {
   const store = await openAt(location);
   const { rows } = await store.transaction((tx) =>
@@ -64,7 +63,7 @@ test.postgres('a default that waits for more than the disk stays', async () => {
   expect(await settingsOf({ ...location, databaseUrl })).toEqual({ ...pinned, commit: 'remote_apply' });
 });
 
-/** Stands between the program and the server, as a pooler does, and changes words of equal length on their way to the server. */
+/** Stands before the server, as a pooler does, and swaps words of equal length on their way. */
 async function startMeddler(databaseUrl: string) {
   const url = new URL(databaseUrl);
   const port = Number(url.port);
@@ -140,7 +139,7 @@ test.both('an open attempt whose record is final is settled by the next sweep, o
   const ids = await scenario.dial(1);
   const records = [first, second].map((e164, index) => answered(`conversation_${index}`, e164, noon + 5_000));
   await scenario.sweep(noon + minuteMs, records, false);
-  // As processes have left it that took turns between two statements of each other.
+  // As left by processes that took turns between each other's statements.
   await store.db.updateTable('attempts').set({ state: 'open', disposition: null, settled_at: null }).execute();
   const unread = { reads: 0, finished: 0 };
   await store.db
@@ -178,7 +177,7 @@ test.postgres('a connection that falls silent is given up, and the next transact
   expect(await count()).toEqual([]);
 });
 
-/** Number of the server's process behind the connection. */
+/** The server's process behind the connection. */
 async function processOf(queries: Queries): Promise<number> {
   const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(queries);
   return rows[0]?.pid ?? 0;

@@ -111,7 +111,6 @@ test.both.from(emptyDatabase)('a newer database is called newer, and not corrupt
   }
 });
 
-/** What another program has made, in the journal that it chose. */
 function makeForeign(path: string, statements: string[]): Buffer {
   const file = openSqliteFile(path, { journal: 'delete' });
   for (const statement of statements) file.prepare(statement).run([]);
@@ -212,7 +211,7 @@ test('what must run in a transaction refuses the database, and what reads takes 
   expectTypeOf<Tx>().toExtend<Queries>();
   expectTypeOf<Queries>().not.toHaveProperty('updateTable');
 
-  // Never run: the type checker alone reads it.
+  // The type checker alone reads it.
   const misuse = async ({ db }: Store, tx: Tx) => {
     // @ts-expect-error The database is no transaction.
     await lockCampaign(db, 'spring');
@@ -242,7 +241,7 @@ test.both.from(openLedger)('a prepared query is built once and runs with the val
     expect((await find(tx, { id: 'agent_b' })).rows).toEqual([{ agent_id: 'agent_b', read_ok_at: 7 }]);
   });
   expect(built).toBe(1);
-  // Beside a transaction as well, where others may hold the connection.
+  // Beside a transaction too, where others may hold the connection.
   expect((await find(store.db, { id: 'agent_a' })).rows).toEqual([{ agent_id: 'agent_a', read_ok_at: null }]);
 });
 

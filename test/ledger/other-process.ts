@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { StoreLocation } from '../../src/ledger/open-ledger.ts';
 
-/** Runs this file's sibling in a process of its own; its lines come one by one. */
+/** Runs this file's sibling; its lines come one by one. */
 function startProcess(what: 'open' | 'lock' | 'write', location: StoreLocation): { child: ChildProcess; lines: AsyncIterator<string> } {
   const script = fileURLToPath(new URL('./store-process.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', script, what, JSON.stringify(location)], {
@@ -22,12 +22,11 @@ async function nextLine(lines: AsyncIterator<string>): Promise<string> {
   return value;
 }
 
-/** Opens the database in a process of its own and answers the ledger's id. */
+/** Answers the ledger's id. */
 export async function openInAnotherProcess(location: StoreLocation): Promise<string> {
   return nextLine(startProcess('open', location).lines);
 }
 
-/** A process that tries to become the worker of a SQLite file. */
 export async function lockInAnotherProcess(sqlitePath: string): Promise<{ said: string; kill: () => Promise<void> }> {
   const { child, lines } = startProcess('lock', { sqlitePath });
   return {
@@ -40,7 +39,7 @@ export async function lockInAnotherProcess(sqlitePath: string): Promise<{ said: 
   };
 }
 
-/** A process that writes to the database until the test ends. `wrote` answers once it has written `times` more. */
+/** A process that writes until the test ends. `wrote` answers once it has written `times` more. */
 export function writeInAnotherProcess(location: StoreLocation): { wrote: (times: number) => Promise<void> } {
   const { lines } = startProcess('write', location);
   return {

@@ -56,7 +56,7 @@ const ends: [Disposition, ...Disposition[]] = [
   'answered', 'voicemail', 'busy', 'no_answer', 'unreached', 'failed', 'invalid_number', 'opted_out',
 ]; // prettier-ignore
 
-/** Numbers that both campaigns have in common, and some of their own. */
+/** Some in both campaigns, some in one. */
 const pool = numbers(24);
 
 const lawOfTheirState: LegalHours = {
@@ -73,9 +73,9 @@ const lawOfTheirState: LegalHours = {
 
 interface Walker {
   scenario: Scenario;
-  /** The batch that is planned or sent next. */
+  /** The batch planned or sent next. */
   n: number;
-  /** It is planned and has no verdict yet. */
+  /** Planned, without a verdict yet. */
   sending: boolean;
   closed: boolean;
 }
@@ -122,7 +122,7 @@ function drawRow(random: Random, row: number, id: string): UploadRow {
   };
 }
 
-/** Two campaigns with people in common, and everything that persons, the service and time may do to them, drawn from a seed. */
+/** Two campaigns with people in common, and what persons, the service and time do to them, from a seed. */
 export class Walk {
   readonly #random: Random;
   readonly #store: Store;
@@ -134,7 +134,7 @@ export class Walk {
     this.#random = new Random('walk', seed);
   }
 
-  /** Goes on until both campaigns have ended. Throws when one never does. */
+  /** Throws when a campaign never ends. */
   async run(): Promise<void> {
     for (const campaignId of ['spring', 'summer']) {
       const rows = Array.from({ length: rowsPerCampaign }, (_, index) => {
@@ -187,7 +187,7 @@ export class Walk {
     }
   }
 
-  /** Ends the round; some rows of the first are called again in a second one. */
+  /** Ends the round; a second one calls some rows of the first again. */
   async #close(walker: Walker): Promise<void> {
     const { scenario } = walker;
     const { campaignId, round } = scenario;
@@ -202,7 +202,7 @@ export class Walk {
     Object.assign(walker, { n: 1, closed: false });
   }
 
-  /** Whether the batch has its verdict, as the workflow understands it. */
+  /** Whether the batch has its verdict. */
   async #submit(walker: Walker): Promise<boolean> {
     const { scenario, n } = walker;
     const step = await scenario.post(n, this.now);
@@ -290,7 +290,7 @@ export class Walk {
     } else if (draw < 0.67) await scenario.end(random.chance(0.5) ? 'drained' : 'cancelled', this.now);
   }
 
-  /** As the planner does: from time to time, and whenever no number may call. */
+  /** As the planner does: now and then, and whenever no number may call. */
   async #lookAtCallers(scenario: Scenario): Promise<void> {
     const campaign = await scenario.campaign();
     if (campaign.state !== 'running') return;
@@ -319,7 +319,6 @@ export class Walk {
     await this.#person(() => upload(this.#store, fresh, { campaignId, restore: random.chance(0.3) }, this.now));
   }
 
-  /** What a person wishes may be refused. */
   async #person(wish: () => Promise<unknown>): Promise<void> {
     try {
       await wish();

@@ -37,12 +37,10 @@ export function numbers(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, index) => `+1${201 + index + from}5550142`);
 }
 
-/** People with a number each, of whom nothing else is known. */
 export function guests(count: number, from = 0): ImportRow[] {
   return buildRows(numbers(count, from), (index) => `Guest ${index + from}`);
 }
 
-/** The answer of a planner that waits. */
 export const waits = (reason: Extract<Plan, { kind: 'wait' }>['reason'], until?: number | null) => ({
   kind: 'wait' as const,
   reason,
@@ -67,7 +65,6 @@ export interface ScenarioOptions {
   now?: number;
 }
 
-/** Imports a campaign and opens its first round, whose number it answers. */
 export async function openCampaign(
   store: Store,
   campaign: { campaignId: string; rules: CampaignRules; rows: readonly ImportRow[]; accountId: string; api?: ServiceApi; now: number },
@@ -78,7 +75,6 @@ export async function openCampaign(
   return (await openRound(store, campaign.campaignId, now))?.round ?? 0;
 }
 
-/** An imported campaign whose first round is open. */
 export async function beginCampaign(store: Store, options: ScenarioOptions = {}): Promise<Scenario> {
   const { campaignId = 'spring', now = noon } = options;
   const rules = buildRules(options.rules);
@@ -87,7 +83,7 @@ export async function beginCampaign(store: Store, options: ScenarioOptions = {})
   return new Scenario(store, campaignId);
 }
 
-/** As `beginCampaign`, with a caller number that works and a service that has shown a record: no batch has to wait for either. */
+/** As `beginCampaign`, with a proven number and a record shown: no batch waits for either. */
 export async function beginProven(store: Store, options: ScenarioOptions = {}): Promise<Scenario> {
   const scenario = await beginCampaign(store, options);
   await noteCallerProven(store, scenario.campaignId);
@@ -96,7 +92,6 @@ export async function beginProven(store: Store, options: ScenarioOptions = {}): 
   return scenario;
 }
 
-/** The steps that activities take on the store, with the clock in the test's hand. */
 export class Scenario {
   readonly store: Store;
   readonly campaignId: string;
@@ -119,7 +114,7 @@ export class Scenario {
     return planBatch(this.store, { campaignId: this.campaignId, round: this.round, n, now, render });
   }
 
-  /** As `plan`, with the words that the rules of the campaign have. */
+  /** As `plan`, with the words of the campaign's rules. */
   async planAsWritten(n: number, now = noon): Promise<Plan> {
     const render = renderWith((await this.campaign()).rules);
     return planBatch(this.store, { campaignId: this.campaignId, round: this.round, n, now, render });
@@ -130,13 +125,11 @@ export class Scenario {
     return openPosting(store, { batchId: this.batchId(n), now, nowReal: now, ...limits });
   }
 
-  /** Plans batch n and takes it for sending. */
   async submit(n: number, now = noon): Promise<PostingStep> {
     await this.plan(n, now);
     return this.post(n, now);
   }
 
-  /** Sends batch n, and nobody learns what became of it. */
   async lose(n: number, now = noon): Promise<void> {
     await this.submit(n, now);
     await this.verdict(n, 'unknown', { now });
@@ -151,7 +144,7 @@ export class Scenario {
     return recordVerdict(this.store, { batchId: this.batchId(n), k: 1, verdict, now: noon, ...confirmed, ...more });
   }
 
-  /** Plans, posts and confirms batch n; answers the attempts' ids. */
+  /** Answers the attempts' ids. */
   async dial(n: number, now = noon): Promise<string[]> {
     const step = await this.submit(n, now);
     if (step.kind !== 'post') throw new Error(`not posted: ${JSON.stringify(step)}`);
@@ -159,12 +152,11 @@ export class Scenario {
     return step.calls.map((call) => call.attemptId);
   }
 
-  /** The campaign and an instant, as most changes take them. */
   at(now = noon): { campaignId: string; now: number } {
     return { campaignId: this.campaignId, now };
   }
 
-  /** What calls came to; counted, unless `more` says otherwise. */
+  /** Counted, unless `more` says otherwise. */
   async settle(ids: string | readonly string[], disposition: Disposition, now = noon, more: Partial<AttemptResult> = {}): Promise<void> {
     const result = { disposition, detail: null, counted: true, ...more };
     const settlements = [ids].flat().map((attemptId) => ({ attemptId, result }));
@@ -183,27 +175,22 @@ export class Scenario {
     return endCampaign(this.store, this.at(now), { why });
   }
 
-  /** What a person decides about all that is in doubt. */
   resolve(decision: Parameters<typeof resolveUnresolved>[2], now = noon) {
     return resolveUnresolved(this.store, this.at(now), decision);
   }
 
-  /** Puts those who ended so back in line. */
   retry(outcomes: Parameters<typeof retryEnded>[2], now = noon) {
     return retryEnded(this.store, this.at(now), outcomes);
   }
 
-  /** Whether the collector ends for the planner. */
   isReady(now = noon): Promise<boolean> {
     return isPlanReady(this.store, this.campaignId, now);
   }
 
-  /** Closes the round that is open, if nothing of it is left. */
   close(now = noon): Promise<boolean> {
     return closeRound(this.store, this.at(now), this.round);
   }
 
-  /** Puts a number on the do-not-call list of the account. */
   async suppress(e164: string, more: Partial<Suppression> = {}, now = noon): Promise<void> {
     const entry = { e164, scope: 'account', source: 'person', reason: null, expiresAt: null, ...more };
     await addSuppressions(this.store, [entry], now);
@@ -227,7 +214,6 @@ export class Scenario {
       .execute();
   }
 
-  /** The nth row of the list, as it stands. */
   async row(n = 1) {
     return (await this.recipients())[n - 1];
   }
@@ -236,14 +222,13 @@ export class Scenario {
     return this.store.db.selectFrom('recipients').selectAll().where('campaign_id', '=', this.campaignId).orderBy('row_number').execute();
   }
 
-  /** Where each row stands: when it is due, counted from noon, or what it came to. */
+  /** When each row is due, counted from noon, or its outcome. */
   async standings() {
     return (await this.recipients()).map(({ state, outcome, reason, due_at }) =>
       state === 'waiting' ? [state, due_at - noon] : [state, outcome, reason],
     );
   }
 
-  /** The rules that the log of the store breaks, each once. */
   async broken(): Promise<string[]> {
     const { rules } = await verifyLog(this.store.db, null);
     return rules.filter(({ violations }) => violations.length > 0).map(({ rule }) => rule).sort(); // prettier-ignore
@@ -253,14 +238,12 @@ export class Scenario {
     return (await this.recipients()).map(({ outcome }) => outcome);
   }
 
-  /** What each call came to, or in which state it is. */
+  /** The disposition of each call, or its state. */
   async dispositions() {
     return (await this.attempts()).map(({ disposition, state }) => disposition ?? state);
   }
 
-  /**
-   * The list has its time to show a call settled `from` without a record, and is read once more. Answers when such calls may be repeated.
-   */
+  /** The list has had its time to show a call settled `from`, and is read again. Answers when such calls may be repeated. */
   async lookAgain(from: number): Promise<number> {
     const { lateLookbackMs } = (await this.campaign()).rules.timing;
     const after = from + lateLookbackMs + 1;
@@ -268,7 +251,7 @@ export class Scenario {
     return after;
   }
 
-  /** A sweep that lists and reads these records. `complete`: it read the whole list. */
+  /** `complete`: it read the whole list. */
   async sweep(now: number, records: Partial<ConversationFacts>[] = [], complete = true): Promise<void> {
     await leaseAgent(this.store, { agentId, owner: 'test', forMs: 60_000 });
     const { timing, optOut } = (await this.campaign()).rules;
@@ -289,7 +272,6 @@ export class Scenario {
   }
 }
 
-/** A finished record of an answered call. */
 export function answered(conversationId: string, calleeNumber: string, startedAt: number): Partial<ConversationFacts> {
   return {
     conversationId,
@@ -311,7 +293,7 @@ export const accountId = 'http://service';
 
 type Pacing = RulesChanges['pacing'];
 
-/** A campaign of so many people, each with a number that no other campaign of the test has. */
+/** Each person has a number that no other campaign of the test has. */
 export function begin(store: Store, campaignId: string, pacing: Pacing, people: number, from = 0, more: RulesChanges = {}) {
   const rows = buildRows(numbers(people, from), (index) => `Guest ${index + from}`);
   return beginProven(store, { campaignId, rows, rules: { ...more, pacing } });
@@ -326,14 +308,14 @@ export async function told(scenario: Scenario, type: 'account.pace' | 'campaign.
   return events.map(({ data }) => data);
 }
 
-/** Writes a call that no campaign has made: the first of the first row of a campaign, open since noon. */
+/** A call that no campaign made: to the first row, open since noon. */
 export async function insertAttempt({ db }: Store, own: Partial<Insertable<Database['attempts']>> & { attempt_id: string }): Promise<void> {
   const place = { recipient_id: own.attempt_id, campaign_id: 'spring', batch_id: 'spring/1/1', position: 0, number: 1 };
   const call = { agent_id: agentId, e164: '+12125550101', state: 'open' as const, planned_at: noon, posted_at: noon, counted: 0 };
   await db.insertInto('attempts').values({ ...place, ...call, ...own }).execute(); // prettier-ignore
 }
 
-/** Writes a record that no sweep has listed: of nobody, and unread. */
+/** A record that no sweep listed: of nobody, and unread. */
 export async function insertRecord({ db }: Store, id: string, own: Partial<Insertable<Database['conversations']>> = {}): Promise<void> {
   const record = {
     conversation_id: id,

@@ -11,7 +11,7 @@ const place = JSON.parse(location) as StoreLocation;
 
 const dispositions: [Disposition, ...Disposition[]] = ['answered', 'voicemail', 'busy', 'no_answer', 'failed'];
 
-/** A campaign that is dialled, settled and corrected, a transaction after the other; a line for each. */
+/** Dials, settles and corrects a campaign; prints a line for each transaction. */
 async function writeForEver(): Promise<never> {
   const store = await openStore(place);
   const rows = buildRows(numbers(600), (index) => `Guest ${index}`);

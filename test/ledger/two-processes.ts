@@ -4,7 +4,7 @@ import { openAt } from './test-stores.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { newDatabase } from './clean-store.ts';
 
-/** Two processes on one database. `defaults`: settings of the database before they open it. */
+/** `defaults`: settings of the database before they open it. */
 export async function openTwo(defaults: Record<string, string> = {}): Promise<[Store, Store]> {
   const location = await newDatabase('postgres');
   const name = new URL(location.databaseUrl ?? '').pathname.slice(1);
@@ -14,7 +14,7 @@ export async function openTwo(defaults: Record<string, string> = {}): Promise<[S
   return [await openAt(location), await openAt(location)];
 }
 
-/** How many sessions of this database wait for a lock. */
+/** Sessions of this database that wait for a lock. */
 export async function countWaiting({ db }: Store): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
@@ -29,7 +29,7 @@ export function gate() {
   return { open, passed };
 }
 
-/** Takes a lock in a transaction of its own and answers how to give it back. */
+/** Locks in a transaction of its own; answers the release. */
 export async function hold(store: Store, lock: ReturnType<typeof sql>): Promise<() => Promise<void>> {
   const [taken, release] = [gate(), gate()];
   const done = store.transaction(async (tx) => {

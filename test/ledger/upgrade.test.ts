@@ -16,7 +16,7 @@ import { emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { test, beginOn, unjudged } from './ledger-test.ts';
 
-/** Makes of a database what the version before made: rows hashed as a list, and no place for terms without a column of their own. */
+/** Makes the database that the version before made: rows hashed as a list, and terms only as columns. */
 async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   const { db } = store;
   const key = await readRowKey(db);
@@ -69,7 +69,7 @@ test.both('a campaign that the version before began goes on, and all of it is pr
   expect(await scenario.dial(2, noon + 2 * minuteMs)).toHaveLength(2);
   expect(await scenario.broken()).toEqual([]);
   expect(await verifyLog(store.db, null)).toMatchObject({ calls: 4 });
-  // Rows that were hashed before are as little open to change as before, and those that were hashed since as well.
+  // Old and new hashes guard rows against change alike.
   for (const row of [1, 4]) {
     const change = (country: string) => store.db.updateTable('recipients').set({ country }).where('row_number', '=', row);
     await change('GB').execute();
@@ -104,13 +104,11 @@ async function begin(dialect: TestDialect): Promise<Scenario> {
   return beginOn(dialect, { rules: { pacing } });
 }
 
-/** The database as a backup from before the batch was planned has it. */
 async function forget(store: Store, batchId: string): Promise<void> {
   unjudged();
   for (const table of ['posts', 'attempts', 'batches'] as const) await store.db.deleteFrom(table).where('batch_id', '=', batchId).execute();
 }
 
-/** The database as a backup from before the batch was sent has it. */
 async function unsend(store: Store, batchId: string, state: 'intent' | 'not_sent' | 'posting'): Promise<void> {
   unjudged();
   await store.db.deleteFrom('posts').where('batch_id', '=', batchId).execute();
@@ -161,7 +159,7 @@ test.both.for(['intent', 'not_sent', 'posting'] as const)(
 test.both.from(begin)('whoever finds that another caller sent nothing is told to come again', async (scenario) => {
   await scenario.submit(1);
   const { store } = scenario;
-  // Between the two transactions of the second caller the first one learns that nothing was sent.
+  // Between the second caller's two transactions the first learns that nothing was sent.
   let transactions = 0;
   const between: Store = {
     ...store,

@@ -18,7 +18,7 @@ const config = {
     llm: { model_id: 'custom', custom_llm: { url: 'http://127.0.0.1:9/v1', extra_headers: { 'x-one': 'a' } }, temperature: 0.5 },
   },
 };
-/** Per operation a body that is accepted, with every field of the contract. */
+/** An accepted body per operation, with every field of the contract. */
 const bodies = {
   create_agent: { request: 'CreateAgentRequest', body: { name: 'A', tags: ['one'], conversation_config: config } },
   update_agent: { request: 'UpdateAgentRequest', body: { conversation_config: config } },
@@ -59,7 +59,7 @@ async function send(sandbox: TestSandbox, operation: OperationName, { text, cont
   return { status: response.status, body };
 }
 
-/** All that the service knows, but for how often it was reset and how many batches it was sent, whatever became of them. */
+/** Without the counts of resets and batches. */
 async function stateOf(sandbox: TestSandbox): Promise<Json> {
   const body = await sandbox.read('/_sandbox/export');
   const counters = body.counters.filter(([series]: [string]) => series !== 'batch requests');
@@ -78,14 +78,14 @@ test.each(cases)('no bent body breaks %s in the %s dialect, and a refused one ch
   let refused = 0;
   let nth = 0;
   for (const { path, bodies: all } of bentBodies(body)) {
-    // What the dialects have in common is tried in full in one of them, and elsewhere in the sum of both.
+    // What the dialects share is tried in full in one, elsewhere in the sum of both.
     const isAll = isFull && dialect === 'extended';
     const bent = isAll ? all : all.filter(() => (nth += 1) % 4 === dialects.indexOf(dialect));
     sandbox.reset();
     const before = await stateOf(sandbox);
     for (const hostile of bent) {
       const mayPass = hostile.value !== undefined && fits(hostile.value);
-      // Nothing refused so far has left a trace; what passes now does, and is taken back.
+      // No refusal so far has left a trace; what passes now does, and is taken back.
       if (mayPass) expect(await stateOf(sandbox), `state after the refusals at "${path}"`).toEqual(before);
       const { status, body: answer } = await send(sandbox, operation, hostile);
       const about = `${hostile.what} at "${path}": ${status} ${JSON.stringify(answer)}`;

@@ -25,22 +25,21 @@ export interface TestSandbox extends RunningSandbox {
   put: Send;
   patch: Send;
   delete: Send;
-  /** The body of what a path answers. */
   read: (path: string) => Promise<Json>;
-  /** The record of a call as the service shows it now, of the last call unless another is named by its place. */
+  /** As the service shows it now; by default of the last call. */
   record: (place?: number) => Promise<Json>;
-  /** What the conduct report says against the caller under the name of a check. */
+  /** Against the caller, by the name of a check. */
   violations: (check: string) => Json[];
   batch(numbers: string[], more?: Record<string, unknown>, requestId?: string, init?: RequestInit): Promise<Answer>;
-  /** Calls a number, lets an hour pass, and reads the record. */
+  /** Lets an hour pass, and reads the record. */
   call(number: string, more?: Record<string, unknown>): Promise<Json>;
-  /** A batch in the form of comparable services, as it is answered; a recipient may be a bare number. */
+  /** In the form of comparable services; a recipient may be a bare number. */
   submit(recipients: readonly Json[], more?: Json): Promise<Json>;
   /** The id of a new agent. */
   createAgent(config?: Json, more?: Json): Promise<string>;
 }
 
-/** A sandbox on a clock that stands still, closed after the test. */
+/** Its clock stands still; closed after the test. */
 export async function startTestSandbox(options: SandboxOptions = {}, keyHeader = 'x-api-key'): Promise<TestSandbox> {
   const clock = createManualClock();
   const sandbox = await startSandbox({ seed: 'test', clock, ...options });
@@ -100,7 +99,7 @@ export async function startTestSandbox(options: SandboxOptions = {}, keyHeader =
   };
 }
 
-/** Tests that get a sandbox of their own, started for those that name it. */
+/** Each test that names it gets a sandbox of its own. */
 export const testWith = (options: SandboxOptions = {}) => plainTest.extend('sandbox', () => startTestSandbox(options));
 export const test = testWith();
 
@@ -117,7 +116,6 @@ export const imported = {
   telephony_auth_token: 'provider-token-in-clear',
 };
 
-/** Distinct fictional numbers that no magic ending claims. */
 export function plainNumbers(count: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     const area = 201 + Math.floor(index / 70);

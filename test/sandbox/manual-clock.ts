@@ -6,7 +6,7 @@ export interface ManualClock extends Clock {
   advance(ms: number): void;
 }
 
-/** Stands still until told; timers never fire by themselves, so everything due runs with the next request. */
+/** Timers never fire by themselves; what is due runs with the next request. */
 export function createManualClock(): ManualClock {
   let now = noon;
   return {

@@ -9,7 +9,7 @@ import { ModelledCaller } from './model/modelled-caller.ts';
 test.each(['spec', 'extended'] as const)(
   'whatever is asked in whatever order, the %s dialect answers as described and its state is that of the contract',
   async (dialect) => {
-    // So many lines that every call is dialled, and has its record, at once.
+    // So many lines that every call is dialled, with its record, at once.
     const sandbox = await startTestSandbox({ dialect, seedData: false, concurrency: 10_000, rateLimit: { requestsPerSecond: null } });
     const caller = new ModelledCaller(sandbox, dialect);
     await fc.assert(

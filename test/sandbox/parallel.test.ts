@@ -7,7 +7,7 @@ const numbers = plainNumbers(isFull ? 300 : 120);
 const batches = Array.from({ length: numbers.length / 10 }, (_, index) => numbers.slice(index * 10, index * 10 + 10));
 const half = batches.length / 2;
 
-/** Reads the list from its start to its end, page by page; all ids in the order in which they came. */
+/** All ids in the order in which they came. */
 async function walk(sandbox: TestSandbox, pageSize: number, agentId?: string): Promise<string[]> {
   const filter = agentId === undefined ? '' : `&agent_id=${agentId}`;
   const ids: string[] = [];
@@ -20,7 +20,7 @@ async function walk(sandbox: TestSandbox, pageSize: number, agentId?: string): P
   }
 }
 
-/** Walks over and over while something else goes on, and at least once. */
+/** Walks while something else goes on, at least once. */
 async function walksDuring(sandbox: TestSandbox, pageSizes: number[], work: Promise<unknown>): Promise<string[][]> {
   const done = new AbortController();
   const end = work.finally(() => done.abort());

@@ -25,13 +25,13 @@ const day = 24 * 3_600_000;
 interface Run {
   /** Of everything that was answered, in order. */
   answers: string;
-  /** Per number and dial: what its record says with its times counted from pick-up, the bytes of its recording, and its ids. */
+  /** Per number and dial: its record with times from pick-up, its recording's bytes, and its ids. */
   calls: Record<string, Json>;
 }
 
 async function run(order: readonly string[], batches: readonly number[], options: SandboxOptions = {}): Promise<Run> {
   const sandbox = await startTestSandbox({ seed: 'bytes', concurrency: 50, world: structuredClone(world) as never, ...options });
-  // The only parts of answers that differ from run to run: where it listens, and signatures made with a key of the process.
+  // What differs from run to run: where it listens, and signatures with a process's key.
   const plain = (text: string): string => text.replaceAll(sandbox.url, 'http://sandbox').replaceAll(/(signature=)[^"&]+/g, '$1signature');
   const answers: string[] = [];
   const ask = async (method: string, path: string, body?: unknown): Promise<Json> => {
@@ -61,7 +61,7 @@ async function run(order: readonly string[], batches: readonly number[], options
   return { answers: answers.join('\n'), calls };
 }
 
-/** Everything that a record says, but for what names batch and queue. */
+/** All of a record but the names of batch and queue. */
 function essence({ transcript, metadata, ...record }: Json): Json {
   const { batch_call: batch, ...facts } = metadata;
   for (const key of Object.keys(facts)) if (/time|wait/.test(key)) delete facts[key];

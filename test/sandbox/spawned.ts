@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 
-/** Runs a module in a process of its own, which is killed after the test. `said`: the first thing that it writes. */
+/** Killed after the test. `said`: the first thing that it writes. */
 export async function spawnModule(source: string): Promise<{ child: ChildProcess; said: string }> {
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 
 type Words = string | RegExp;
 
-/** That a text has all of these words and patterns, and nothing of what it must not have. */
 export function holds(text: string, has: readonly Words[], lacks: readonly Words[] = []): void {
   const isIn = (words: Words): boolean => (typeof words === 'string' ? text.includes(words) : words.test(text));
   expect({ missing: has.filter((each) => !isIn(each)), unwanted: lacks.filter(isIn) }, text.slice(0, 2_000)).toEqual({
@@ -13,10 +12,9 @@ export function holds(text: string, has: readonly Words[], lacks: readonly Words
 
 const wordsOf = (words: Words): unknown => (typeof words === 'string' ? expect.stringContaining(words) : expect.stringMatching(words));
 
-/** What the page answers with these words. */
 export const told = (status: number, words: Words) => ({ status, text: wordsOf(words) });
 
-/** What the API refuses, by its code; `detail`: words of why. */
+/** `code`: of the refusal; `detail`: words of why. */
 export const problem = (status: number, code: string, detail?: Words) => ({
   status,
   body: { code, ...(detail !== undefined && { detail: wordsOf(detail) }) },

@@ -1,9 +1,9 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe finds wrong with a page by all its rules, or by these: rule and element, one a line. */
+/** By all of axe's rules, or by these: rule and element, one a line. */
 export async function axeFindings(page: Page, ...rules: string[]): Promise<string[]> {
-  // Evaluated by the browser's own tools, so that no content security policy keeps it out.
+  // By the browser's own tools, which no content security policy stops.
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe.source);
   const options = JSON.stringify({ resultTypes: ['violations'], ...(rules.length === 0 ? {} : { runOnly: rules }) });
   return page.evaluate<string[]>(

@@ -7,18 +7,18 @@ const quietFlags = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
-  // Whether a recording plays may not depend on the sound of the machine.
+  // Whether a recording plays must not depend on the machine's sound.
   '--disable-audio-output',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // What is asked of others fails by itself: a route for it would take the browser's cache away, too.
+  // Other addresses fail by themselves: a route for them would disable the browser's cache.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
 ];
 
-/** Why the tests of the page cannot run here; null when they can. */
+/** Null when the tests of the page can run. */
 export function browserMissing(): string | null {
   if (findChromium() !== null) return null;
   return 'No Chromium is here: install Debian\'s "chromium" package, or say in CARILLON_CHROMIUM where one is.';
@@ -45,14 +45,14 @@ export interface WindowOptions {
 
 export interface TestWindow {
   page: Page;
-  /** Addresses elsewhere that the page asked for; none outside of this machine is ever reached. */
+  /** Addresses elsewhere that the page asked for; none is ever reached. */
   strayed: string[];
   /** What the browser complained about: errors of scripts, refused resources. */
   complaints: string[];
   close(): Promise<void>;
 }
 
-/** The browser of this process, in which each window has a profile of its own. */
+/** Each window has a profile of its own. */
 let browser: Promise<Browser> | undefined;
 let openWindows = 0;
 
@@ -60,7 +60,7 @@ async function theBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error(browserMissing() ?? '');
   browser ??= chromium.launch({ executablePath, args: quietFlags });
-  // One that did not start or has crashed is started anew for the next window.
+  // One that failed to start or crashed is replaced for the next window.
   void browser.then(
     (started) => started.once('disconnected', () => (browser = undefined)),
     () => (browser = undefined),
@@ -68,7 +68,6 @@ async function theBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** One browser window with a profile of its own, which is gone with it. */
 export async function openWindow(options: WindowOptions): Promise<TestWindow> {
   const context = await (
     await theBrowser()

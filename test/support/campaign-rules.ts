@@ -9,7 +9,7 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** Calls back at the time that the value `callback_at` says. */
+/** At the time that the value `callback_at` says. */
 export const callbackRules: CallbackRules = {
   at: { kind: 'at', key: 'callback_at' },
   lateMs: 30 * minuteMs,
@@ -19,13 +19,13 @@ export const callbackRules: CallbackRules = {
   most: 3,
 };
 
-/** Changes to rules; those of retries, pacing and times may be named one by one. */
+/** Those of retries, pacing and times may be named one by one. */
 export type RulesChanges = Partial<Omit<CampaignRules, Nested>> & {
   [Key in Nested]?: Partial<CampaignRules[Key]> | undefined;
 };
 type Nested = 'retry' | 'pacing' | 'timing';
 
-/** Rules of a campaign to the sandbox's first agent, with the retries of a busy day in minutes instead of hours. */
+/** For the sandbox's first agent, with the retries of a busy day in minutes instead of hours. */
 export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges = {}): CampaignRules {
   return {
     agentId: 'agent_reminders',
@@ -98,7 +98,6 @@ export function buildRules({ retry, pacing, timing, ...changes }: RulesChanges =
   };
 }
 
-/** An accepted row of a list: somebody in New York. */
 export function buildRow(row: number, e164: string, cells: string[] = []) {
   const place = { zones: ['America/New_York'], country: 'US', regions: ['NY'] };
   return { row, cells, verdict: 'accepted' as const, externalId: null, e164, ...place };
@@ -116,7 +115,6 @@ export const resultRule = (result: string, more: Partial<ResultRule>): ResultRul
   ...more,
 });
 
-/** Of talks in which the agent collected one of these values. */
 export const collectedRule = (
   result: string,
   key: string,
@@ -124,17 +122,17 @@ export const collectedRule = (
   more: Partial<ResultRule> = {},
 ): ResultRule => resultRule(result, { value: { source: 'collected', key, values }, ...more });
 
-/** A collected text of a call, without the full stop that some agents write. */
+/** Without the full stop that some agents write. */
 export const saidIn = ({ collected }: Pick<CallTruth, 'collected'>, key: string): string =>
   (typeof collected[key] === 'string' ? collected[key] : '').replace(/\.$/, '').toLowerCase();
 
-/** What talks come to, by a value that the sandbox's agent collects and by their length: the judge compares it with each record. */
+/** By a collected value and the talk's length: the judge compares it with each record. */
 export const talkResults: NonNullable<CampaignRules['results']> = [
   collectedRule('confirmed', 'appointment', ['confirmed'], { goal: true }),
   resultRule('short', { talkUnderMs: 30_000 }),
 ];
 
-/** What the agent was told by somebody who is to be called again. */
+/** For who is to be called again. */
 export const askingResult = collectedRule('asked', 'appointment', ['reschedule', 'declined'], {
   next: { kind: 'retry', afterMs: 10 * minuteMs },
 });

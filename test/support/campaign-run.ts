@@ -42,7 +42,7 @@ export interface RunOptions {
   apiKey?: string;
 }
 
-/** A campaign with everything around it: service, database, ways that can be blocked, and worker processes. */
+/** A campaign with service, database, ways that can be blocked, and worker processes. */
 export type CampaignRun = Awaited<ReturnType<typeof prepareRun>>;
 
 function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
@@ -74,10 +74,10 @@ function rulesOf(options: RunOptions, columns: string[]): CampaignRules {
   });
 }
 
-/** For runs in which a request is held while something slow goes on, and none is to be given up. */
+/** For runs in which a request is held while something slow goes on. */
 export const patient = { SVC_HEADERS_TIMEOUT_MS: String(patienceMs) };
 
-/** Short enough that a killed worker costs seconds, long enough for a machine with two busy cores. */
+/** Short enough that a killed worker costs seconds, long enough for two busy cores. */
 const limits = {
   SVC_CONNECT_TIMEOUT_MS: '1000',
   SVC_HEADERS_TIMEOUT_MS: '8000',
@@ -106,7 +106,6 @@ async function prepareRun(options: RunOptions) {
     apiKeys: [apiKey],
     ...options.sandbox,
   });
-  // Between the workers and the service, and between the workers and Temporal.
   const toService = await startWay(sandbox.port);
   const toTemporal = await startWay(Number(temporal.server.address.split(':')[1]));
   const list = plantList(options.seed, options.recipients ?? 24, options.fates);
@@ -126,7 +125,6 @@ async function prepareRun(options: RunOptions) {
   const handle = temporal.client.workflow.getHandle(campaignWorkflowId(id, 1));
   const batch = (n: number) => store.db.selectFrom('batches').selectAll().where('batch_id', '=', `${id}/1/${n}`).executeTakeFirst();
 
-  /** Imports a list and starts its campaign. */
   const startList = async (campaignId: string, { columns, rows }: PlantedList): Promise<void> => {
     const rules = rulesOf(options, columns);
     const now = sandbox.clock.now();
@@ -171,7 +169,6 @@ async function prepareRun(options: RunOptions) {
     toTemporal,
     workers,
     config,
-    /** The environment of its processes. */
     settings,
     folder,
     sqlitePath,
@@ -185,23 +182,22 @@ async function prepareRun(options: RunOptions) {
       return worker;
     },
     start: () => startList(id, list),
-    /** Another list in the same database, as a campaign of its own. */
     startAnother: startList,
-    /** Runs one command line over its database, in this process: to start a program for each costs a second of computing. */
+    /** In this process: a program for each would cost a second of computing. */
     command: async (...args: string[]) => {
       const io = createTerminal({ env: settings, now: Date.now });
       return { code: await runCli(args, io), ...io.written() };
     },
-    /** The batch that has come to a gate: its number, and its request. */
+    /** The number and request of the batch at a gate. */
     met: async (gate: string) => {
       const info = await sandbox.gates.waitUntilReached(gate, patienceMs);
       if (info?.requestId == null) throw new Error(`no batch came\n${await describe()}`);
       return { n: Number(info.requestId.split('/').at(-2)), requestId: info.requestId };
     },
-    /** Numbers that the service has called, and requests of the campaign that have come to it. */
+    /** Numbers that the service called, and requests of the campaign that came to it. */
     called: () => sandbox.calls().map(({ to }) => to),
     requests: () => sandbox.journal().flatMap(({ requestId }) => (requestId?.startsWith(`${id}/`) ? [requestId] : [])),
-    /** Requests of which the ledger says that their answer was lost, or says nothing. */
+    /** Requests whose answer the ledger calls lost, or does not know. */
     unanswered: async () => {
       const posts = await store.db.selectFrom('posts').selectAll().execute();
       return posts.flatMap((post) => ((post.verdict ?? 'unknown') === 'unknown' ? [`${post.batch_id}/${post.k}`] : []));
@@ -232,7 +228,7 @@ async function prepareRun(options: RunOptions) {
   };
 }
 
-/** Prepares a run, does the work and cleans up, whatever comes of it. */
+/** Cleans up, whatever comes of it. */
 export async function withRun<Result>(options: RunOptions, work: (run: CampaignRun) => Promise<Result>): Promise<Result> {
   const run = await prepareRun(options);
   try {

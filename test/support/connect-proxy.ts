@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Proxies } from '../../src/shared/network/proxies.ts';
 
-/** What a proxy does with one CONNECT: a way to a port of this machine, a refusal, or something of its own. */
+/** What a proxy does with one CONNECT: a way to a local port, a refusal, or its own. */
 export type Way = { port: number } | { status: number } | ((socket: Socket) => void);
 
 export interface ConnectProxy {
@@ -21,7 +21,7 @@ export interface ConnectProxy {
   proxies: Proxies;
 }
 
-/** A real proxy on a free port, stopped when the test ends; `login`: what it wants before it opens a tunnel. */
+/** On a free port, stopped when the test ends; `login`: wanted before it opens a tunnel. */
 export async function startConnectProxy(way: (authority: string, nth: number) => Way, login?: string): Promise<ConnectProxy> {
   const asked: ConnectProxy['asked'] = [];
   const plain: string[] = [];
@@ -66,7 +66,7 @@ export async function startConnectProxy(way: (authority: string, nth: number) =>
   return { url, asked, plain, proxies: { http: variable, https: variable, except: '' } };
 }
 
-/** Opens a tunnel whose other end is the proxy itself: it answers the first bytes with this, or with nothing. */
+/** The proxy itself answers the first bytes with this, or with nothing. */
 export function tunnelTo(answer: string | null): Way {
   return (socket) => {
     socket.write('HTTP/1.1 200 Open\r\n\r\n');
@@ -74,7 +74,7 @@ export function tunnelTo(answer: string | null): Way {
   };
 }
 
-/** A key and a certificate that nothing trusts but who is given it. */
+/** Trusted only by who is given the certificate. */
 export function makeCertificate(name: string): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

@@ -1,30 +1,30 @@
 /**
- * How much the tests show, read here only. `npm test` shows every promise once. `TEST_DEPTH=databases` adds what PostgreSQL alone has, over
- * whole processes, and the production shape. `full` adds longer seeds, PostgreSQL where it does the same as SQLite, and every death too.
+ * How much the tests show. `npm test` shows every promise once. `TEST_DEPTH=databases` adds what PostgreSQL alone has, over whole
+ * processes, and the production shape. `full` adds longer seeds, PostgreSQL where it does the same as SQLite, and every death too.
  */
 const depth = process.env['TEST_DEPTH'] ?? 'usual';
 const depths = ['usual', 'databases', 'full'];
-// One that is misspelt would leave out what it names, and nobody would see it.
+// A misspelt one would silently leave out what it names.
 if (!depths.includes(depth)) throw new Error(`TEST_DEPTH is "${depth}"; it must be one of ${depths.join(', ')}.`);
 export const isFull = depth === 'full';
 export const hasDatabases = depth !== 'usual';
 
-/** Cases that show the same once more, such as that of another kind of service: all of them, or the first. */
+/** Cases that show the same again: all of them, or the first. */
 export function someOf<Case>(cases: readonly Case[]): readonly Case[] {
   return isFull ? cases : cases.slice(0, 1);
 }
 
-/** Tests draw their seeds this many times; `SEED_FACTOR` says how often. */
+/** Tests draw their seeds this many times. */
 export const seedFactor = Number(process.env['SEED_FACTOR'] ?? 1);
 
 const soakSeed = process.env['SOAK_SEED'];
 
-/** Whether `npm run soak` plays: seeds that nobody has chosen, so that what a test says of its own seeds is not asked. */
+/** Whether `npm run soak` plays: its seeds are drawn, so what a test says of its own is not asked. */
 export const isSoak = soakSeed !== undefined;
 
 /**
- * The seeds of a test: at each run the same from `first` on, and those from the drawn one on while `npm run soak` plays. `usual`: those of
- * them that show each promise once, where `npm test` plays fewer.
+ * The same seeds at each run from `first` on; under `npm run soak`, from the drawn one on. `usual`: those that show each promise once, for
+ * `npm test`.
  */
 export function seedsFrom(first: number, count: number, usual?: readonly number[]): readonly number[] {
   if (usual !== undefined && !isSoak && !isFull && seedFactor === 1) return usual;

@@ -12,18 +12,18 @@ import { findTokens, textOfWorkflow } from './leak-scan.ts';
 import type { PlantedList } from './planted-list.ts';
 
 export interface RunFaults {
-  /** Request ids of POSTs whose reply was lost with the process that waited for it. */
+  /** Ids of POSTs whose reply was lost with its process. */
   lostReplies?: readonly string[];
-  /** Batches of which the service never heard, so that nobody can tell: their recipients are a person's to decide. */
+  /** Batches of which the service never heard: a person decides about their recipients. */
   destroyed?: readonly string[];
-  /** Checks of the conduct report that the test itself makes a caller break. */
+  /** Checks of the conduct report that the test itself has a caller break. */
   misconduct?: readonly ConductReport['checks'][number]['name'][];
   /** Other campaigns in the same database and service. */
   others?: readonly { id: string; list: PlantedList }[];
   dialect?: 'spec' | 'extended';
 }
 
-/** What the whole run left behind must satisfy every promise; answers the ledger for what a test wants to know beyond. */
+/** The whole run must keep every promise; answers the ledger. */
 export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promise<Ledger> {
   const ledger = await readLedger(run.store.db);
   const calls = run.sandbox.calls().filter((call) => call.batchId !== null);
@@ -66,7 +66,7 @@ export async function judgeRun(run: CampaignRun, faults: RunFaults = {}): Promis
   return ledger;
 }
 
-/** Nothing planted stands in a history, a status, a description or a log of the run. */
+/** Nothing planted is in a history, a status, a description or a log of the run. */
 export async function expectNoLeak(run: CampaignRun, id = run.id, list = run.list): Promise<void> {
   const tokens = [run.apiKey, ...list.tokens];
   const kept = await textOfWorkflow(run.client, campaignWorkflowId(id, 1), ['status', '__temporal_workflow_metadata']);

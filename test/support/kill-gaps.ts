@@ -5,15 +5,14 @@ import type { CampaignRun } from './campaign-run.ts';
 import { until, within } from './until.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-/** What had happened last with a batch when the worker died. */
 type Gap = 'posting_committed' | 'work_done' | 'verdict_committed';
 
 /** Of a pending activity, in the numbers of Temporal's API. */
 const startedState = 2;
 
 /**
- * Starts a worker and kills it (SIGKILL) at its nth POST in the gap, which it proves to have met. Answers the batch and its last request: a
- * machine that was too slow for a request has the batch sent again, or another one instead of it.
+ * Kills a worker (SIGKILL) at its nth POST in the gap, which it proves. Answers the batch and its last request: where the machine was too
+ * slow for a request, the batch is sent again, or another one.
  */
 export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const { gates } = run.sandbox;
@@ -33,7 +32,7 @@ export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promi
   return request;
 }
 
-/** Number of the batch that is under way: one is sent after the other. */
+/** The batch under way: they are sent one after the other. */
 async function newestBatch({ store, id }: CampaignRun): Promise<number> {
   const { n } = await store.db
     .selectFrom('batches')
@@ -46,8 +45,8 @@ async function newestBatch({ store, id }: CampaignRun): Promise<number> {
 }
 
 /**
- * Lets the reply to batch n go, and waits until its verdict is committed; Temporal hears nothing of it. The campaign is paused before: its
- * worker would go on with the next batch in the same activity, and a slow machine would kill it in the gap before that one's request.
+ * Lets the reply to batch n go, until its verdict is committed; Temporal hears nothing. The campaign is paused before: its worker would go
+ * on with the next batch in the same activity, and a slow machine would kill it in the gap before that request.
  */
 async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
   run.toTemporal.mute();
@@ -62,7 +61,6 @@ async function goOn(run: CampaignRun): Promise<void> {
   expect(await resumeCampaign(run.store, { campaignId: run.id, now: run.sandbox.clock.now() })).toBe(true);
 }
 
-/** What database and service show right after the kill. */
 async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const batch = await run.batch(n);
   const batchId = batch?.batch_id ?? '';
@@ -77,7 +75,7 @@ async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batch
   return { batchId, requestId };
 }
 
-/** Has a worker end (SIGTERM) with the request that the service holds for it. */
+/** Ends a worker (SIGTERM) with the request that the service holds for it. */
 export async function leave(run: CampaignRun, worker: WorkerProcess, gate: string): Promise<void> {
   const ended = worker.terminate();
   await until('the worker has heard it', () => worker.output().includes('stopping: '));
@@ -86,7 +84,7 @@ export async function leave(run: CampaignRun, worker: WorkerProcess, gate: strin
   expect(await within('the worker has ended', ended)).toEqual({ code: 0, signal: null });
 }
 
-/** Until the activity of that name is under way, as the server sees it; its workflow may be still to come. */
+/** Until the server sees the activity under way; its workflow may be still to come. */
 export async function untilActivityRuns(run: CampaignRun, workflowId: string, name: string): Promise<void> {
   const handle = run.client.workflow.getHandle(workflowId);
   await until(`activity ${name} runs`, async () => {

@@ -7,7 +7,7 @@ export const lostRequests = [
   { operation: 'batch_calls' as const, nth: 4, effect: { type: 'reset' as const, when: 'before' as const } },
 ];
 
-/** A command that runs on, and is begun again with the same settings whenever it is killed. */
+/** Begun again with the same settings whenever it is killed. */
 export type KilledCommand = ReturnType<typeof killedCommand>;
 
 /** `ready` is what it writes as soon as it works. */
@@ -21,10 +21,10 @@ export function killedCommand(settings: Record<string, string>, args: readonly s
       return one.output().includes(ready);
     });
   };
-  // Whoever asks while it is begun again has it killed once more.
+  // Asked while it begins again, it kills it once more.
   let turn = Promise.resolve();
   const end = async () => running?.kill();
-  /** SIGKILL, wherever it is, and at once another one. */
+  /** SIGKILL, and at once another one. */
   const killAndBegin = () => (turn = turn.then(end).then(begin));
   return { begin, end, killAndBegin };
 }

@@ -1,6 +1,6 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 
-/** All text in a value of Temporal's API: strings as they are, and what is in its payloads. */
+/** All text in a value of Temporal's API, also in its payloads. */
 export function textOf(value: unknown): string {
   const texts: string[] = [];
   const seen = new Set<object>();
@@ -25,7 +25,7 @@ export function textOf(value: unknown): string {
   return texts.join('\n');
 }
 
-/** What one finds of `tokens` in a text, also when the text wraps them in base64 or in an address. */
+/** Also where the text wraps them in base64 or in an address. */
 export function findTokens(text: string, tokens: readonly string[]): string[] {
   const forms = (token: string): string[] => [
     token,
@@ -37,7 +37,7 @@ export function findTokens(text: string, tokens: readonly string[]): string[] {
   return tokens.filter((token) => forms(token).some((form) => lower.includes(form.toLowerCase())));
 }
 
-/** Everything that Temporal keeps or tells of a workflow, all its runs: histories, descriptions, answers of these queries. */
+/** What Temporal keeps of a workflow, all its runs: histories, descriptions, answers of these queries. */
 export async function textOfWorkflow(client: Client, workflowId: string, queries: readonly string[] = []): Promise<string> {
   const texts: string[] = [];
   let runId: string | undefined;

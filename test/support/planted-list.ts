@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { buildRow } from './campaign-rules.ts';
 import type { ImportRow } from '../../src/ledger/campaign/row-hash.ts';
 
-/** A recipient list in which every value is unique, so that each can be searched for wherever it must not be. */
+/** Every value is unique, so that it can be searched for wherever it must not be. */
 export interface PlantedList {
   columns: string[];
   rows: ImportRow[];

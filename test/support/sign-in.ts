@@ -1,4 +1,4 @@
-/** Signs in on the page as a browser does, and answers the cookie that it sends from then on. */
+/** As a browser does; answers its cookie. */
 export async function signIn(origin: string, token: string): Promise<string> {
   const answer = await fetch(`${origin}/sign-in`, {
     method: 'POST',

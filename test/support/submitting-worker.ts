@@ -5,9 +5,7 @@ import { openNoWitness } from './activity-context.ts';
 import { buildDependencies } from './activity-dependencies.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/**
- * Activities of a worker whose service takes every batch, and the ids of the requests it was sent. `meanwhile`: what happens during each.
- */
+/** The service takes every batch; also answers the ids of the requests. `meanwhile`: what happens during each. */
 export function submittingWorker(
   store: Store,
   given: { meanwhile?: () => Promise<void>; openRequestNotes?: ActivityDependencies['openRequestNotes'] } = {},

@@ -11,7 +11,6 @@ import { startDevServer, type DevServer, type DevServerInput } from '../../src/t
 import { resolveTemporalBinary } from '../../src/temporal/server-binary.ts';
 import { sharedServer } from './shared-server.ts';
 
-/** A server and a client for it, for all tests of one file. */
 export interface TestTemporal<Server extends TemporalTarget = TemporalTarget> {
   server: Server;
   connection: Connection;
@@ -22,7 +21,7 @@ export interface TestTemporal<Server extends TemporalTarget = TemporalTarget> {
 /** By file: files that run in one process share this module. */
 const namespaces = new Map<string | undefined, Promise<TemporalTarget>>();
 
-/** The server that all files share, with a namespace for this file alone. */
+/** Shared by all files, with a namespace for this one alone. */
 export async function sharedTemporal(): Promise<TemporalTarget> {
   const { testPath } = expect.getState();
   const target = namespaces.get(testPath) ?? registerNamespace();
@@ -44,14 +43,13 @@ function connect(target: TemporalTarget): Promise<{ connection: Connection; clie
   return connectTemporal({}, { target: { address: target.address, namespace: target.namespace }, timeoutMs: 30_000 });
 }
 
-/** A client of the shared server. */
 export async function connectSharedTemporal(): Promise<TestTemporal> {
   const server = await sharedTemporal();
   const { connection, client } = await connect(server);
   return { server, connection, client, stop: () => connection.close() };
 }
 
-/** The same for all tests of a file, which says so once at its top. */
+/** For all tests of a file, once at its top. */
 export function useSharedTemporal(): TestTemporal {
   const shared = {} as TestTemporal;
   beforeAll(async () => {
@@ -61,7 +59,7 @@ export function useSharedTemporal(): TestTemporal {
   return shared;
 }
 
-/** A server of this file's own, for tests that kill it or change it. `longAfter`: it suggests to continue as new after so many events. */
+/** For tests that kill or change it. `longAfter`: events after which it suggests to continue as new. */
 export async function startTemporalForTests(
   input: Partial<DevServerInput> & { longAfter?: number } = {},
 ): Promise<TestTemporal<DevServer>> {

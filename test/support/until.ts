@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Only what hangs takes so long, on however busy a machine; less than a test may take, so that it is told what was waited for. */
+/** Only what hangs takes so long, even on a busy machine; less than a test may take, so that it says what was awaited. */
 export const patienceMs = 400_000;
 
-/** Unless it is said, a twentieth of the time waited so far lies between two asks, within these: what comes late costs few. */
+/** By default a twentieth of the time so far lies between two asks, within these: lateness costs few. */
 const [shortestMs, longestMs] = [15, 150];
 
-/** Asks until the answer is neither undefined nor false, and gives it back. Throws what was waited for when the limit has passed. */
+/** Until the answer is neither undefined nor false. Throws what was awaited when the limit has passed. */
 export async function until<Answer>(
   what: string,
   ask: () => Answer | undefined | false | Promise<Answer | undefined | false>,
@@ -22,7 +22,7 @@ export async function until<Answer>(
   }
 }
 
-/** The promise's value, or an error that says what was waited for. */
+/** Or an error that says what was awaited. */
 export async function within<Value>(what: string, promise: Promise<Value>, limitMs = patienceMs): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -5,7 +5,7 @@ import { until } from './until.ts';
 
 const run = promisify(execFile);
 
-/** A command in a process of its own, from the build: a worker, or a sandbox. */
+/** From the build: a worker, or a sandbox. */
 export type WorkerProcess = ReturnType<typeof spawnWorker>;
 
 /** None outlives this process. */
@@ -22,7 +22,7 @@ function environmentWith(settings: Record<string, string>): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(passedOn.map((name) => [name, process.env[name]])), ...settings };
 }
 
-/** Runs one command of the built program to its end, with these settings and no others. */
+/** With these settings and no others. */
 export async function runCommand(
   args: readonly string[],
   settings: Record<string, string>,
@@ -35,7 +35,7 @@ export async function runCommand(
   }
 }
 
-/** Starts `carillon worker`, or another command that runs on, with these settings and no others; of the build, or of another one. */
+/** `carillon worker`, or another lasting command, with these settings and no others; of this build, or another. */
 export function spawnWorker(settings: Record<string, string>, args: readonly string[] = ['worker'], from = program) {
   const child = spawn(process.execPath, [from, ...args], {
     env: environmentWith(settings),
@@ -59,17 +59,16 @@ export function spawnWorker(settings: Record<string, string>, args: readonly str
   });
   return {
     pid: child.pid ?? 0,
-    /** Everything that it has written so far. */
     output: () => written,
     /** How it ended. */
     ended,
     hasEnded: () => over,
-    /** SIGKILL, and waits until it is gone. */
+    /** SIGKILL, until it is gone. */
     kill: async (): Promise<void> => {
       child.kill('SIGKILL');
       await ended;
     },
-    /** SIGSTOP, and waits until it stands still: it does nothing more until it is thawed or killed. */
+    /** SIGSTOP, until it stands still; then it is thawed or killed. */
     freeze: async (): Promise<void> => {
       child.kill('SIGSTOP');
       await until('the worker stands still', async () => {

@@ -18,16 +18,14 @@ export interface Worker {
   activities: Activities;
 }
 
-/** A submit under way, as the workflow and Temporal know it. */
 export interface Submitting {
   batchId: string;
-  /** The last POST that was noted with Temporal, in any of its tries. */
+  /** The last POST noted with Temporal, in any try. */
   noted: NotedPost | null;
   at: number;
   tries: number;
 }
 
-/** What one look at the service means for the dial loop. */
 export interface Collected {
   outstanding: boolean;
   /** Whether the planner is asked again. */
@@ -35,38 +33,38 @@ export interface Collected {
   nextAt: number;
 }
 
-/** What a campaign is played on: the clock, its processes, and Temporal as far as it runs activities again. */
+/** What a campaign is played on: clock, processes, and Temporal's retries. */
 export interface Stage {
   readonly clock: WaitableClock;
   attempt<Result>(operation: string, work: (worker: Worker) => Promise<Result>, tries?: number): Promise<Answer<Result>>;
-  /** Whether this answer gets lost on its way to Temporal, which has the activity run once more. */
+  /** Whether Temporal loses this answer and runs the activity again. */
   isLost(point: StrikePoint): boolean;
   note(text: string): void;
   /** Before each try of a submit. */
   submits?(submitting: Submitting): void;
   /** For how many more batches a submit went on. */
   wentOn?(batches: number): void;
-  /** How long after a batch was sent the first look at the service is taken; 0: as soon as it is planned. */
+  /** From sending a batch to the first look at the service; 0: as soon as it is planned. */
   readonly collectAfterMs: number;
   collect(loop: CampaignLoop): Promise<Answer<Collected>>;
 }
 
-/** What Temporal makes of what an activity threw at its nth try, from 0: in how long it is tried again; `forGood`: never. */
+/** In how long Temporal tries again after the error of the nth try, from 0; `forGood`: never. */
 export function retryOf(error: unknown, tries: number): { afterMs: number; forGood: string | null } {
   const failure = error instanceof ApplicationFailure ? error : null;
   const afterMs = Number(failure?.nextRetryDelay ?? Math.min(1_000 * 2 ** tries, minuteMs));
   return { afterMs, forGood: failure?.nonRetryable === true ? `failed for good: ${failure.type} ${failure.message}` : null };
 }
 
-/** One campaign as its workflow drives it: what is asked for next, and when, by the answers of the activities alone. */
+/** Drives one campaign as its workflow does, by the answers of the activities alone. */
 export class CampaignLoop {
   readonly campaignId: string;
   readonly #stage: Stage;
   round: number;
-  /** The number of the last batch that was sent. */
+  /** Number of the last batch sent. */
   submitted = 0;
   submitting: Submitting | null = null;
-  /** The planner is asked again at this instant, or (null) when something has changed. */
+  /** When the planner is asked again; null: when something has changed. */
   planAt: number | null;
   plannedAt = 0;
   collecting = false;
@@ -89,7 +87,6 @@ export class CampaignLoop {
     Object.assign(this, { round, submitted: 0, submitting: null, dialled: false, planAt: this.#now });
   }
 
-  /** The planner is asked again at this instant at the latest. */
   planBy(instant: number): void {
     this.planAt = Math.min(this.planAt ?? Infinity, instant);
   }
@@ -106,7 +103,7 @@ export class CampaignLoop {
     return this.collecting && this.collectAt <= this.#now;
   }
 
-  /** Answers when to check again, where it was not verified. */
+  /** Answers when to check again. */
   async check(): Promise<number> {
     const { campaignId } = this;
     const answer = await this.#stage.attempt('check callers', ({ activities }) => activities.checkCallers({ campaignId }));
@@ -117,7 +114,7 @@ export class CampaignLoop {
   async plan(): Promise<void> {
     if (!this.isPlanDue) return;
     const input = { campaignId: this.campaignId, round: this.round, batchNumber: this.submitted + 1 };
-    // What changes from here on may not have been seen by the planner.
+    // The planner may not have seen what changes from here on.
     this.planAt = null;
     const answer = await this.#stage.attempt('plan', async ({ activities }) => {
       const planned = await activities.plan(input);
@@ -127,14 +124,14 @@ export class CampaignLoop {
     else this.#follow(answer.result);
   }
 
-  /** What the dial loop of the workflow makes of the planner's word, from a plan or from a submit that went on. */
+  /** Acts on the planner's word, from a plan or from a submit that went on. */
   #follow(planned: PlanActivityResult): void {
     this.plannedAt = this.#now;
     const next = nextStep(planned);
     if (next.kind === 'dial') {
       this.#stage.note(`planned ${next.batchId} (${next.size})`);
       this.planAt = null;
-      // A submit may go on sending, and what has been sent is not to wait for its end.
+      // What was sent must not wait for a submit that goes on sending.
       if (this.#stage.collectAfterMs === 0) this.#beginCollect();
       this.#beginSubmit(next.batchId);
     } else if (next.kind === 'done') this.dialled = true;
@@ -185,7 +182,6 @@ export class CampaignLoop {
       const recorded = await this.#stage.attempt('record verdict', ({ activities }) => activities.recordPostVerdict(verdict), tries);
       if ('result' in recorded) {
         this.#stage.note(`recorded ${batchId}: ${recorded.result.state}`);
-        // The batch is still to be submitted.
         if (undecidedStates.includes(recorded.result.state)) return this.#beginSubmit(batchId);
         break;
       }
@@ -201,7 +197,6 @@ export class CampaignLoop {
     this.#beginCollect(this.#stage.collectAfterMs);
   }
 
-  /** One look at the service, and what its end means for the dial loop. */
   async collect(): Promise<void> {
     if (!this.isCollectDue) return;
     const answer = await this.#stage.collect(this);
@@ -212,7 +207,6 @@ export class CampaignLoop {
     if (isOver || !outstanding) this.planBy(this.#now);
   }
 
-  /** Answers what the round came to, once it is closed. */
   async close() {
     const input = { campaignId: this.campaignId, round: this.round };
     const answer = await this.#stage.attempt('close round', ({ activities }) => activities.closeRound(input));

@@ -1,13 +1,13 @@
 import { createManualClock, type ManualClock } from '../sandbox/manual-clock.ts';
 
-/** A manual clock on which things can be awaited: `pass` stops at each instant that something waits for. */
+/** A manual clock; `pass` stops at each awaited instant. */
 export interface WaitableClock extends ManualClock {
   until(instant: number): Promise<void>;
-  /** Goes on to now + ms; at every awaited instant on the way, what waits there is let go and done first. */
+  /** Goes to now + ms; at each awaited instant on the way, what waits there is done first. */
   pass(ms: number): Promise<void>;
 }
 
-/** Everything that needs no socket and no timer gets its turn. */
+/** Runs what needs no socket and no timer. */
 export async function letRun(turns = 6): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

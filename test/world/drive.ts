@@ -27,12 +27,12 @@ import { collectMaxMs, startProcess, Witness, type Process } from './process.ts'
 import { ProcessDied } from './faults.ts';
 import { Strikes } from './strikes.ts';
 
-/** Memory where the machine has such a folder: what these runs lose is a process, never the power. */
+/** In memory where possible: these runs lose a process, never the power. */
 export const scratch = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const mostTicks = 2500;
 
-/** Plays the campaigns of a mix on the real activities, ledger, client and service, by a clock that only this passes on. */
+/** Plays the campaigns of a mix on real activities, ledger, client and service, by its own clock. */
 export class Drive implements Stage {
   readonly clock: WaitableClock = createWaitableClock();
   readonly collectAfterMs = 0;
@@ -287,7 +287,7 @@ export class Drive implements Stage {
     return on ? 'on' : 'over';
   }
 
-  /** While calls are open a sweep interval passes; otherwise the clock goes on to whatever comes next. */
+  /** Passes a sweep interval while calls are open, else goes to the next event. */
   async #passTime(outage: boolean): Promise<void> {
     const untilEvent = Math.max(1, (this.#events[0]?.afterMs ?? Infinity) - this.#passedMs);
     const pass = (ms: number) => this.clock.pass(Math.round(Math.min(ms, untilEvent)));

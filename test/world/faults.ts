@@ -1,22 +1,22 @@
-/** The words for faults: what befalls a process, where, and when. Worlds, mixes and interleavings draw from them. */
+/** What befalls a process, where, and when. */
 import { minuteMs } from '../support/campaign-rules.ts';
 import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import { heldConnection } from '../../src/ledger/sqlite-dialect.ts';
 import type { Tx } from '../../src/ledger/tx.ts';
 
-/** What can befall a process at one of its effects: a transaction, a write of its own, or a request to the service. */
+/** What can befall a process at an effect: a transaction, a write, or a request to the service. */
 export const strikes = [
   /** The process is gone; a transaction had done all but its commit. */
   'dies before',
-  /** The effect stands, and the process is gone before it hears of it. */
+  /** The effect stands; the process dies before it hears. */
   'dies after',
-  /** The effect does not happen, and the process is told so. */
+  /** No effect, and the process is told so. */
   'fails',
-  /** The effect stands, and the process is told that it failed. */
+  /** The effect stands; the process is told that it failed. */
   'unheard',
 ] as const;
 
-/** What the database says at one statement of a transaction, which is undone. */
+/** What the database says at a statement; the transaction is undone. */
 export const refusals = ['locked', 'disk full'] as const;
 export type Refusal = (typeof refusals)[number];
 
@@ -26,13 +26,12 @@ export function isRefusal(strike: Strike | null): strike is Refusal {
   return refusals.some((each) => each === strike);
 }
 
-/** A strike; for a refusal also which statement is refused: 0 begins the transaction; the commit, where there are fewer. */
+/** A strike; for a refusal, the statement: 0 begins the transaction; beyond the last: the commit. */
 export interface Blow {
   strike: Strike;
   statement?: number;
 }
 
-/** How the clock of a machine is set. */
 export const clockSteps = {
   'clock 5 min ahead': 5 * minuteMs,
   'clock 5 min behind': -5 * minuteMs,
@@ -49,13 +48,13 @@ export function nameStep(byMs: number): ClockStep | undefined {
   return (Object.keys(clockSteps) as ClockStep[]).find((name) => clockSteps[name] === byMs);
 }
 
-/** Thrown into the driver when the simulated process is gone; its own code never goes on. */
+/** Thrown into the driver; the process's own code never goes on. */
 export class ProcessDied extends Error {
   override readonly name = 'ProcessDied' as const;
 }
 
 export interface Mortality {
-  /** Kills the process; what awaits the answer waits for ever. */
+  /** Kills the process; the answer never comes. */
   die(): Promise<never>;
   died: Promise<never>;
 }
@@ -84,7 +83,7 @@ const codes: Readonly<Record<'sqlite' | 'postgres', Readonly<Record<Refusal, str
   postgres: { locked: '55P03', 'disk full': '53100' },
 };
 
-/** What SQLite says, as its driver passes it on. */
+/** As SQLite's driver says it. */
 function refusedBySqlite(refusal: Refusal): Error {
   const said = refusal === 'locked' ? 'database is locked' : 'database or disk is full';
   return Object.assign(new Error(said), { code: codes.sqlite[refusal] });
@@ -95,7 +94,7 @@ function raise(refusal: Refusal): CompiledQuery {
   return CompiledQuery.raw(`do $$ begin raise exception 'refused' using errcode = '${codes.postgres[refusal]}'; end $$`);
 }
 
-/** Has the nth statement of this transaction refused, from 1, or its commit where there are fewer. */
+/** Refuses the nth statement of this transaction, from 1, or the commit where there are fewer. */
 export async function refuseStatement(tx: Tx, refusal: Refusal, nth: number): Promise<void> {
   let count = 0;
   const isRefused = (text: string): boolean => {
@@ -126,7 +125,7 @@ export async function refuseStatement(tx: Tx, refusal: Refusal, nth: number): Pr
   });
 }
 
-/** Puts something in place of a method; answers what undoes that. */
+/** Replaces a method; answers the undo. */
 function replace<Owner extends object, Key extends keyof Owner>(owner: Owner, key: Key, value: Owner[Key]): () => void {
   const own = Object.getOwnPropertyDescriptor(owner, key);
   owner[key] = value;

@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.ts';
 
 const tables = ['posts', 'batches', 'attempts', 'recipients', 'conversations', 'suppressions', 'aggregates'] as const;
 
-/** What the judge reads in a database; `dials` from the log, which is written in the dial transaction and never changed. */
+/** What the judge reads in a database; `dials` are of the log, which the dial transaction writes and nothing changes. */
 export type Ledger = { dials: Dial[] } & { [Table in (typeof tables)[number]]: Selectable<Database[Table]>[] };
 
 export async function readLedger(db: Queries): Promise<Ledger> {
@@ -33,7 +33,7 @@ export async function readLedger(db: Queries): Promise<Ledger> {
   return { ...(stored as Ledger), dials, conversations } as Ledger;
 }
 
-/** Whether anybody was called: not by what the service gave back before the telephone rang. */
+/** False for what the service gave back before it rang. */
 export function isMade({ dialedAt, endedAt }: Pick<CallTruth, 'dialedAt' | 'endedAt'>): boolean {
   return dialedAt !== null || endedAt === null;
 }
@@ -49,13 +49,13 @@ export function rowsOf({ campaignId, rows }: Pick<CampaignPlan, 'campaignId' | '
   });
 }
 
-/** The books of a ledger with the faults that a run says to have done to it. */
+/** The books of a ledger, with the faults of its run. */
 export function booksOf(ledger: Ledger, faults: Partial<Books> = {}): Books {
   const plain = { dialect: 'extended', reports: false, cancelHides: false, isTimed: true, lost: [], partial: [], unreadable: [] } as const;
   return { ...ledger, ...plain, ...faults };
 }
 
-/** What the driver leaves behind. `known`: requests whose reply their process never had. */
+/** `known`: requests whose reply their process never had. */
 export function gatherMix(mix: Mix, sandbox: RunningSandbox, ledger: Ledger, known: ReadonlySet<string>): Evidence {
   const { api = 'contract', campaigns } = mix;
   const journal = sandbox.journal();
@@ -85,7 +85,7 @@ export function gatherMix(mix: Mix, sandbox: RunningSandbox, ledger: Ledger, kno
   };
 }
 
-/** Where clocks differ, or records tell too little, no books are judged. */
+/** For clocks that differ, or records that tell too little. */
 export function withoutBooks({ books: _books, doubt: _doubt, ...bare }: Evidence): Evidence {
   return bare;
 }
@@ -138,7 +138,7 @@ function closedBy(campaigns: readonly CampaignPlan[], deeds: readonly Deed[], gr
   return closed;
 }
 
-/** Rows that nobody was reached for although the campaign had attempts left: what doubt cost. */
+/** Unreached rows with attempts left: what doubt cost. */
 export function countGivenUp({ mix }: World, calls: readonly CallTruth[]): number {
   let givenUp = 0;
   for (const { campaignId, rules, rows } of mix.campaigns)

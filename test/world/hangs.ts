@@ -12,7 +12,7 @@ interface Scene {
   note: (text: string) => void;
 }
 
-/** What happens at the service while a batch request is under way: it keeps the client waiting, or a sweep runs meanwhile. */
+/** While a batch request is under way, the service keeps the client waiting, or a sweep runs. */
 export class Hangs {
   readonly #scene: Scene;
   readonly #givingUp = new Map<string, () => void>();

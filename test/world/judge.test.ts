@@ -295,7 +295,7 @@ test('in the documented dialect an answered call with an opening line of its own
   const attempt = talkIn(run);
   Object.assign(attempt, { disposition: 'unreached', conversation_id: null });
   expect(rulesBroken(run)).toEqual(['wrong count', 'wrong disposition']);
-  // With words that another number heard too, nobody can tell whose call it was.
+  // With shared words nobody could tell whose call it was.
   for (const each of run.books.attempts) each.opening_line = attempt.opening_line;
   expect(rulesBroken(run)).toEqual(['wrong count']);
 });

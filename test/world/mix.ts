@@ -10,14 +10,14 @@ import type { EditRow } from '../../src/ledger/people/edit-verdict.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import type { Strike } from './strikes.ts';
 
-/** Campaigns, what stands around them, and what happens to them: the input of `Drive`. What is left out does not happen. */
+/** The input of `Drive`. What is left out does not happen. */
 export interface Mix {
   seed: number | string;
   /** By which API the service is asked; the contract's when left out. */
   api?: ServiceApi;
-  /** How long the service's list lags, as the look-up was proven to; left out: it was never proven. */
+  /** The list's lag as the look-up was proven; left out: never proven. */
   provenLagMs?: number;
-  /** What stands between the campaign and the service, and may not tell the truth. */
+  /** Stands before the service, and may not tell the truth. */
   wrapService?: (service: CallService) => CallService;
   sandbox: SandboxOptions;
   campaigns: CampaignPlan[];
@@ -28,18 +28,17 @@ export interface Mix {
   strikes?: Strike[];
   /** Batch requests, by nth, during whose work a sweep runs. */
   sweepDuring?: number[];
-  /** Every read fails from that many service milliseconds after the beginning, for so long. */
+  /** Every read fails then, in service milliseconds from the beginning. */
   readOutage?: { afterMs: number; forMs: number } | null;
   /** Recipients left to a person are dialled again once. */
   redial?: boolean;
   wrapStore?: (store: Store) => Store;
   /** A PostgreSQL database in place of a SQLite file. */
   databaseUrl?: string;
-  /** One per worker on the database: how far its wall clock is off after so many service milliseconds. One right clock when left out. */
+  /** Per worker: how far its wall clock is off after so many service milliseconds; one right clock when left out. */
   workers?: readonly ((passedMs: number) => number)[];
-  /** How long the operator leaves a campaign paused, in service time; a few turns of the driver when left out. */
+  /** How long a campaign stays paused, in service time; a few turns of the driver when left out. */
   resumeAfterMs?: number;
-  /** What persons and others do, and when. */
   events?: readonly (WorldEvent | TurnEvent)[];
   /** A paused campaign is resumed by an event alone. */
   leavesPaused?: boolean;
@@ -61,7 +60,7 @@ export interface Hang {
   nth: number;
   /** Whether the calls are queued before the wait or after it. */
   work: 'first' | 'last';
-  /** Service milliseconds until the service goes on. */
+  /** Service milliseconds. */
   forMs: number;
 }
 

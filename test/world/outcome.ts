@@ -9,28 +9,26 @@ import { judge, type Breach } from './judge/judge.ts';
 import type { Deed, Mix } from './mix.ts';
 import type { StrikePoint } from './strikes.ts';
 
-/** What the driver noted of a run. */
 interface Course {
-  /** What the driver itself could not make sense of: it never ended, an activity failed for good. */
+  /** What the driver made no sense of: no end, an activity that failed for good. */
   faults: string[];
-  /** Where the run's processes died or lost their word. */
   struck: StrikePoint[];
   /** For how many more batches submits went on, and where they were taken up. */
   submits: string[];
   deeds: Deed[];
-  /** How often the operator resumed campaigns that had paused by themselves. */
+  /** How often campaigns that had paused by themselves were resumed. */
   resumes: number;
   log: string[];
 }
 
 export interface Outcome extends Course {
   breaches: Breach[];
-  /** What the log of the run itself proves to be broken. */
+  /** What the log itself proves broken. */
   proven: LogViolation[];
-  /** By which it was judged; what a test knows beside it is judged with it. */
+  /** By which it was judged. */
   evidence: Evidence;
   ledger: Ledger;
-  /** All that the service has made, those of others, too. */
+  /** Also those made for others. */
   calls: readonly CallTruth[];
 }
 
@@ -41,7 +39,6 @@ interface Played extends Course {
   db: Queries;
   /** Ids of requests whose reply their process never had. */
   lostReplies: ReadonlySet<string>;
-  /** How many processes there were. */
   processes: number;
 }
 

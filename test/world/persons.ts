@@ -9,7 +9,7 @@ import type { Change, Deed, Hands, Mix } from './mix.ts';
 
 type Beside = NonNullable<NonNullable<Parameters<typeof resumeCampaign>[2]>['beside']>;
 
-/** How often a campaign that pauses again and again is resumed; then it is cancelled. */
+/** So often a campaign that pauses is resumed; then it is cancelled. */
 const mostResumes = 30;
 
 interface Scene {
@@ -20,10 +20,8 @@ interface Scene {
   store: () => Store;
 }
 
-/** Operators and others who act on the campaigns, and what they did. */
 export class Persons {
   readonly deeds: Deed[] = [];
-  /** How often each campaign that had paused was resumed. */
   readonly resumes = new Map<CampaignLoop, number>();
   readonly #scene: Scene;
 
@@ -66,7 +64,6 @@ export class Persons {
     },
   };
 
-  /** The operator resumes sooner or later what has paused. */
   async resumePaused(): Promise<void> {
     const { mix, loops, random, store, stage } = this.#scene;
     if (mix.leavesPaused === true) return;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Random } from '../../src/sandbox/core/random.ts';
 
-/** What people do when their phone rings, by the last digits of their number. The seed of the service decides of all others. */
+/** What people do when their phone rings, by the last digits of their number; else by the service's seed. */
 const endings = {
   answers: '0100',
   busy: '0101',
@@ -25,7 +25,7 @@ const endings = {
 } as const;
 type Manner = keyof typeof endings;
 
-/** A number in this area, set aside for fiction, of somebody who does so. */
+/** A fictional number in this area. */
 export function numberOf(area: string | number, manner: Manner): string {
   return `+1${area}555${endings[manner]}`;
 }
@@ -64,7 +64,7 @@ export interface Crowd {
   firstNames?: boolean;
 }
 
-/** Endings that decide what happens, so that a story can be read; the rest is left to the service's seed. */
+/** Endings that decide what happens; the service's seed decides the rest. */
 const crowd = {
   patient: endingsOf('answers', 'answers', 'silent', 'wrong_person', 'recorded_late'),
   some: endingsOf('answers', 'answers', 'silent', 'wrong_person', 'recorded_late', 'interrupts'),
@@ -114,7 +114,7 @@ const endingsOfMixes = endingsOf(
   'answers', 'busy', 'no_answer', 'voicemail', 'fails', 'silent', 'opts_out', 'busy_first', 'recorded_late', 'breaks_down',
 ); // prettier-ignore
 
-/** Distinct numbers: some whose end decides what happens, the others drawn by the service's seed. */
+/** Distinct numbers: for some the end decides what happens, for others the service's seed. */
 export function drawNumbers(random: Random, count: number, withRefused: boolean): string[] {
   const numbers = new Set<string>();
   while (numbers.size < count) {
@@ -168,7 +168,6 @@ export function toCsv(people: readonly Listed[]): string {
 
 // Small campaigns
 
-/** People of whom each does something else. */
 export const manners = ['answers', 'busy', 'no_answer', 'hasty', 'opts_out', 'busy_first', 'asks_back'] as const satisfies Manner[];
 
 const namesOfFew = ['Ada Abernathy', 'Bartholomew Brix', 'Cordelia Castellanos', 'Dmitri Dunworth', 'Esmeralda Eklund', 'Fergus Falk'];

@@ -3,7 +3,7 @@ import { Drive } from './drive.ts';
 import type { Mix } from './mix.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What a set of mixes went through, so that a test can insist that they were not harmless. */
+/** What mixes went through, to prove that they were not harmless. */
 export class Coverage {
   readonly seen = new Map<string, number>();
 
@@ -22,7 +22,7 @@ export class Coverage {
   }
 }
 
-/** Runs the mixes one after the other. Answers a text per mix that broke a promise: seed, world, violations. */
+/** Answers a text per mix that broke a promise: seed, world, violations. */
 export async function runMixes(mixes: Iterable<Mix>, coverage: Coverage): Promise<string[]> {
   const broken: string[] = [];
   for (const mix of mixes) {

@@ -18,7 +18,7 @@ export interface Figures {
   cut: { records: number; rows: number };
 }
 
-/** Plays a world; `story`: the promises that it broke, with what befell whom, or nothing. */
+/** `story`: the promises that it broke, with what befell whom. */
 export async function runWorld(world: World): Promise<{ figures: Figures; broken: Rule[]; story: string }> {
   const outcome = await new Drive(world.mix).run();
   // What a single straggler among the records led to is a stated remainder.

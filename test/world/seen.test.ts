@@ -72,7 +72,6 @@ const campaign = (campaignId: string, numbers: readonly string[], names = 12, fr
 const numbersOf = (count: number, optOutEvery = Infinity) =>
   Array.from({ length: count }, (_, index) => numberOf(201 + index, index % optOutEvery === 0 && optOutEvery < Infinity ? 'opts_out' : 'answers')); // prettier-ignore
 
-/** Who was dialled more than once by us, as the service knows it. */
 async function calledTwice({ records = {}, first, more }: Omit<Case, 'what' | 'people'>, campaigns: Mix['campaigns']): Promise<string[]> {
   const faults = first === undefined ? [] : [{ operation: 'batch_calls' as const, nth: 1, effect: first }];
   const played = await new Drive({ seed: 'seen', sandbox: { dialect: 'spec', world: { records } }, campaigns, faults, ...more }).run();

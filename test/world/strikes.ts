@@ -2,7 +2,6 @@ import type { CallService, Placing } from '../../src/service/port/call-service.t
 import type { Store } from '../../src/ledger/tx.ts';
 import { brokenConnection, type Mortality, type Strike as Befalling } from './faults.ts';
 
-/** What of a process is struck: a request to the service, a commit, or what an activity tells Temporal. */
 type Struck = keyof CallService | 'commit' | 'plan result' | 'submit result';
 export type StrikePoint = `${Struck}: ${Befalling}`;
 
@@ -32,7 +31,6 @@ export interface Strike {
   nth: number;
 }
 
-/** Counts passages and says which of them are struck. */
 export class Strikes {
   readonly #strikes: readonly Strike[];
   readonly #passed = new Map<StrikePoint, number>();
@@ -52,15 +50,13 @@ export class Strikes {
   }
 }
 
-/** What a process knows of the replies to its requests to dial. */
 export interface Replies {
   /** Ids of the requests whose reply it never had. */
   lost: Set<string>;
-  /** Settles when the service keeps this request waiting for longer than the client would wait. */
+  /** Settles once the client would have given this request up. */
   givenUp: (requestId: string) => Promise<void>;
 }
 
-/** The service of a process that dies where it is struck. */
 export function mortalService(service: CallService, strikes: Strikes, mortality: Mortality, replies: Replies): CallService {
   const mortal: CallService = {
     ...service,

@@ -7,8 +7,8 @@ import { drawWorld, nameOfSeed } from './inputs/draw-world.ts';
 import { runWorld, type Figures } from './run-worlds.ts';
 
 /**
- * Tests that the promises hold over seeds of the worlds, and that campaigns whose calls can be told apart lose nothing. With a service that
- * reports its calls: also that calls taken back did not ring, and that no row is in doubt where batches can be read.
+ * The promises hold over seeds of the worlds, and campaigns whose calls can be told apart lose nothing. With a reporting service: calls
+ * taken back did not ring, and no row is in doubt where batches can be read.
  */
 export function testWorlds(seeds: readonly number[], database: 'sqlite' | 'postgres', api: ServiceApi = 'contract'): void {
   const isHere = bothDialects.includes(database);

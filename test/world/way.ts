@@ -36,7 +36,6 @@ export async function startWay(...targetPorts: number[]) {
     client.destroy();
     upstream.destroy();
   };
-  /** What a client sends may be what is waited for. */
   const look = (pair: Pair, chunk: Buffer, isFirst: boolean): void => {
     const text = chunk.toString('latin1');
     const back = met(held, (bytes) => isFirst && text.startsWith(bytes));
@@ -119,11 +118,11 @@ export async function startWay(...targetPorts: number[]) {
     holdBack: (bytes: string, nth = 1) => new Promise<void>((tell) => (held = { bytes, left: nth, tell })),
     /** Breaks the connection of the nth piece from now that has these bytes, instead of handing back what is answered. Resolves then. */
     loseAnswer: (bytes: string, nth = 1) => new Promise<void>((tell) => (lost = { bytes, left: nth, tell })),
-    /** Everything is so many milliseconds later, in both directions. */
+    /** In both directions. */
     delay: (ms: number) => {
       delayMs = ms;
     },
-    /** Each connection, also a new one, is cut when so many more bytes have come back from the server. */
+    /** Cuts each connection, also a new one, once so many more bytes came back from the server. */
     cutAfter: (bytes: number) => {
       cutBytes = bytes;
       for (const pair of pairs) pair.left = bytes;

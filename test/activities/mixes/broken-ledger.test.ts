@@ -5,7 +5,7 @@ import { drawMix } from '../../world/inputs/draw-mix.ts';
 import { Drive } from '../../world/drive.ts';
 import { range } from '../../world/run-mixes.ts';
 
-/** The guard of "never call twice", disabled: everyone who asks is told that it was they who moved the batch. */
+/** The guard of "never call twice", disabled: everyone hears that they moved the batch. */
 vi.mock('../../../src/ledger/batch-state.ts', (): typeof BatchStates => ({
   compareAndSetBatch: async (tx, batchId, { to }) => {
     await tx.updateTable('batches').set({ state: to }).where('batch_id', '=', batchId).execute();

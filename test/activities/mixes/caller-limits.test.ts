@@ -36,7 +36,7 @@ test.for(seedsFrom(3, isFull ? 4 : 2))(
     const sandbox = { concurrency: 30, seedData: true };
     const mix: Mix = { seed: `caller ${seed}`, sandbox, campaigns, faults, hangs, workers, strikes: seed % 2 === 0 ? strikes : [] };
     const { evidence, calls, proven } = await new Drive(mix).run();
-    // A request that hangs may be carried out long after its time in the ledger, and one whose worker dies never.
+    // A hanging request may be carried out long after its time in the ledger, and one of a dead worker never.
     const isCalm = faults.length + hangs.length + (mix.strikes ?? []).length === 0;
     const why = 'too many calls of a number';
     const caps: Cap[] = [

@@ -17,7 +17,7 @@ const maxAgeMs = 30 * dayMs;
 const consent = { atColumn: 'agreed', sourceColumn: 'where', textColumn: 'words', proofColumn: null, purposeColumn: null, maxAgeMs };
 /** By how much the clock of the second worker is off. */
 const skewMs = 4 * minuteMs;
-/** A request that hangs may be carried out so much later than it was sent. */
+/** So much later a hanging request may be carried out. */
 const lateMs = 20 * minuteMs;
 
 test.for(seedsFrom(1, isFull ? 4 : 2))(
@@ -54,7 +54,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
           },
         });
       }
-    /** By number, how long after the beginning its consent begins and ends; null: nobody tells of one. */
+    /** By number, from when to when its consent holds, after the beginning; null: unknown. */
     const spans = new Map<string, { from: number; until: number } | null>();
     for (const { e164 } of people) {
       const kind = random.pick(['holds', 'holds', 'ends', 'begins', 'none']);
@@ -101,7 +101,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     });
     expect([...judge({ ...withoutBooks(evidence), faults: stuck, closed }), ...proven]).toEqual([]);
     expect(calls.length).toBeGreaterThan(15);
-    // What would be handed out of each person: their calls and nobody else's, each with the conversation that the service had of it.
+    // Each person gets their own calls alone, each with the service's conversation.
     expect(told.size).toBe(people.length);
     for (const [e164, evidence] of told) {
       const own = calls.filter(({ to }) => to === e164);

@@ -17,10 +17,10 @@ import { type HouseRules, weekdays } from '../../../src/rules/campaign-rules.ts'
 const perWeek = 3;
 const perPerson = 5;
 const open = { calendar: { hours: null, closedOn: [] }, callerLimits: null, requires: { consent: false, optOut: false } };
-/** The whole day until ten o'clock in New York, where everybody is: 15:00 UTC in January. */
+/** Until ten in New York, where everybody is: 15:00 UTC in January. */
 const until10 = Object.fromEntries(weekdays.map((day) => [day, [{ from: 0, to: 600 }]]));
 const closesAtMs = 3 * hourMs;
-/** A request that hangs may be carried out so much later than it was sent. */
+/** So much later a hanging request may be carried out. */
 const lateMs = 20 * minuteMs;
 
 test.for(seedsFrom(1, isFull ? 4 : 2))(

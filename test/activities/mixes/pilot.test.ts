@@ -26,9 +26,9 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
       retry: { maxAttempts: 2 },
       pacing: { batchSize: random.pick([7, 20]), refillThreshold: 1, maxConcurrentCalls: 15 },
     });
-    /** When somebody decided, by the service's clock. */
+    /** By the service's clock. */
     const decisions: number[] = [];
-    /** The operator looks every half hour, and has it go on where something else has paused it. */
+    /** The operator looks every half hour, and resumes it where something else paused it. */
     const look: WorldEvent['happen'] = async (sandbox, hands) => {
       const row = await drive.store.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
       if (row?.pilot === 'asked') decisions.push(sandbox.clock.now());

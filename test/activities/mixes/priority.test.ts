@@ -40,7 +40,7 @@ test.for(seedsFrom(1, isFull ? 4 : 2))(
     ];
     const once = { why: 'called too often', of: 'number', most: 1, withinMs: Infinity, by: 'accepted' } as const;
     expect([...judge({ ...evidence, closed, caps: [once] }), ...proven]).toEqual([]);
-    // Who stands in the list of the lower one alone is called by it.
+    // Only the lower one calls those who are in its list alone.
     expect(calls.filter((call) => campaignOf(call) === 'low').length).toBeGreaterThan(0);
     expect(calls.length).toBeGreaterThan(20);
   },

@@ -13,12 +13,12 @@ import { judge } from '../../world/judge/judge.ts';
 import type { CampaignPlan, Mix } from '../../world/mix.ts';
 
 const dayMs = 24 * hourMs;
-/** Noon in New York; in the night after it clocks are set forward at two, in all zones but one. */
+/** Noon in New York; the night after, clocks are set forward at two in all zones but one. */
 const begins = Date.parse('2030-03-09T17:00:00Z');
 const lateMs = 30 * minuteMs;
 const zones: [string, ...string[]] = ['America/New_York', 'America/Chicago', 'America/Phoenix', 'America/Los_Angeles'];
 
-/** What people say, and when they mean, by what the clock on their wall shows; null: nobody can tell. Independent of the program's code. */
+/** What people say, and when they mean on their wall clock; null: nobody can tell. Independent of the program. */
 const ways: readonly { say: string; wall?: string; instant?: string }[] = [
   { say: '2030-03-10 17:00', wall: '2030-03-10T17:00' },
   { say: '2030-03-10 09:00', wall: '2030-03-10T09:00' },
@@ -31,7 +31,7 @@ const ways: readonly { say: string; wall?: string; instant?: string }[] = [
   { say: '2030-03-08 17:00', wall: '2030-03-08T17:00' },
 ];
 
-/** The first instant after the talk at which the wall shows the time, or a later one where it never shows it. */
+/** The first instant after the talk at which the wall shows the time, or a later one where it never does. */
 function meant({ wall, instant }: (typeof ways)[number], zone: string, toldAt: number): number | null {
   if (instant !== undefined) return Date.parse(instant) > toldAt ? Date.parse(instant) : null;
   if (wall === undefined || wall <= wallOf(toldAt, zone)) return null;
@@ -151,7 +151,7 @@ function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: D
   return { mix, people, stallOn: (given) => (drive = given) };
 }
 
-/** Each talk with what was asked for in it, if it can be kept, three times at most; `told`: what the ledger says of the others. */
+/** Each talk with what it asked for, if it can be kept, three times at most; `told`: what the ledger says of the others. */
 function withPromises(people: readonly Person[], calls: readonly CallTruth[], told: ReadonlyMap<string, string[]>): Call[] {
   const made = new Map<string, number>();
   return calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((call) => {

@@ -40,7 +40,7 @@ const results: ResultRule[] = [
   rule('comes', 'plan', 'yes', { goal: true }),
 ];
 
-/** What the rules above say of a talk, by somebody who reads them: its result, and from when to when another call is to be made. */
+/** By a person's reading of the rules above: the result, and from when to when another call is due. */
 function expected(call: CallTruth): { result: string; from: number | null; to: number | null } {
   const said = (key: string): string => saidIn(call, key);
   const nothing = { from: null, to: null };
@@ -82,7 +82,7 @@ test(
       seed: 'results',
       sandbox: { concurrency: 200, meanTalkSeconds: 40, fixture: { agents: [agent] }, seedData: true, world: { people: list } },
       campaigns: [{ campaignId: 'visits', rules, rows }],
-      // The clock of the worker is not that of the service.
+      // The worker's clock is not the service's.
       workers: [() => 400],
       atEnd: async () => {
         counted = (await readStatus(drive.store.db, await requireCampaign(drive.store.db, 'visits'))).results;

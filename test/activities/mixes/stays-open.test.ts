@@ -31,7 +31,7 @@ test.for(seedsFrom(1, isFull ? 6 : 2))(
       retry: { maxAttempts: 1 },
       pacing: { batchSize: random.pick([1, 4, 20]), refillThreshold: 1, maxConcurrentCalls: 10 },
     });
-    /** When each lead was taken, by its number; and numbers that came with an id that was known. */
+    /** By number, when each lead was taken; and numbers sent with a known id. */
     const takenAt = new Map<string, number>();
     const altered = new Set<string>();
     const lead = (at: number, e164: string) => ({ ...buildRow(1, e164, [e164, people[at]?.name ?? '']), externalId: `lead ${at}` });
@@ -89,7 +89,7 @@ test.for(seedsFrom(1, isFull ? 6 : 2))(
     expect([takenAt.size, leads.length]).toEqual([people.length, people.length]);
     const called = calls.map(({ to }) => to);
     expect(new Set(called).size).toBeGreaterThan(people.length / 3);
-    // Whoever was not called has an outcome that says why, and the pause has cost somebody their call.
+    // Who was not called has an outcome that says why, and the pause has cost somebody their call.
     const spared = ledger.recipients.filter(({ e164 }) => !called.includes(e164 ?? ''));
     const outcomes = new Set(spared.map(({ outcome }) => outcome));
     expect(

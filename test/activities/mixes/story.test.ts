@@ -20,14 +20,14 @@ import type { WorldEvent } from '../../world/mix.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
-/** Friday, noon in New York; on Sunday clocks are set forward in all zones of the list but one. */
+/** Friday noon in New York; on Sunday clocks are set forward in all zones of the list but one. */
 const begins = Date.parse('2030-03-08T17:00:00Z');
 const stallsAt = Date.parse('2030-03-11T21:00:00Z');
 const goal = isFull ? 400 : 100;
 const perDay = 80;
 const lateMs = 30 * minuteMs;
 
-/** The lines of a CSV file without quotes, by the names of its columns. */
+/** Without quotes, by the names of the columns. */
 function readCsv(name: string): Record<string, string>[] {
   const [head = '', ...lines] = readFileSync(`examples/recall/${name}`, 'utf8').trim().split('\n');
   const columns = head.split(',');
@@ -73,7 +73,7 @@ test(`a recall of 2,000 people from the pilot to ${goal} appointments, as one re
   let drive: Drive | undefined;
   /** The clock of the driver begins on another day. */
   const origin = Date.UTC(2030, 0, 15, 12);
-  /** The operator looks once an hour, and decides by what there is to see. */
+  /** The operator looks once an hour, and decides by what is to be seen. */
   const look: WorldEvent['happen'] = async (sandbox, hands) => {
     const row = await drive?.store.db.selectFrom('campaigns').select(['state', 'pilot_state as pilot']).executeTakeFirst();
     if (row?.pilot !== 'asked') return;

@@ -30,7 +30,7 @@ test('each act of a person through the API is done once, however often and by wh
       const ending = await play(place, { act, sending });
       expect(judge(gatherEnding(ending)), `${act}, sent ${sending}`).toEqual([]);
       const tries = triesOf(ending);
-      // Nobody is in doubt at the end, so that an operator has no other word for those who are.
+      // Nobody is in doubt at the end, so the operator has no other word.
       if (act === 'resolve' && tries.length === 0) continue;
       expect(tries).toContain(sending === 'read only' ? `${act} refused (role)` : `${act} carried out`);
       if (sending !== 'read only') expect(tries).toContain(`${act} repeated`);

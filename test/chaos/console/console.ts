@@ -17,10 +17,9 @@ import type { Store } from '../../../src/ledger/tx.ts';
 
 const secretOfService = 'secret_of_the_service';
 
-/** What the service sends by itself, signed. */
 type ToldEvent = { headers: Record<string, string>; body: string };
 
-/** Of the call that ended last and has a record, as the service would tell of it now; null: there is none. */
+/** Of the last ended call with a record, as of now; null: none. */
 export async function newestEvent(sandbox: RunningSandbox, api: ServiceApi): Promise<ToldEvent | null> {
   const ended = sandbox.calls().filter((call) => call.batchId !== null && call.endedAt !== null && call.visible);
   const [last] = ended.toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
@@ -37,7 +36,7 @@ export async function newestEvent(sandbox: RunningSandbox, api: ServiceApi): Pro
   return { body, headers: { 'content-type': 'application/json', 'elevenlabs-signature': `t=${seconds},v0=${digest}` } };
 }
 
-/** What a request meets: the store of a process that may die, and the workflow that it tells. */
+/** The store of a process that may die, and the workflow that it tells. */
 export interface Served {
   store: Store;
   now: () => number;
@@ -45,7 +44,7 @@ export interface Served {
   temporal: TemporalAccess;
 }
 
-/** A request as a client sends it; `list`: as a file. */
+/** `list`: as a file. */
 export interface ConsoleRequest {
   path: string;
   body?: object;
@@ -61,10 +60,9 @@ export interface ConsoleAnswer {
   body: any;
 }
 
-/** What the holder of a token may do here. */
 export type ConsoleRole = 'read' | 'operate';
 
-/** The API as `carillon serve` has it, over the store of whichever process a request comes to. */
+/** The API as `carillon serve` has it, over the store of the process that gets the request. */
 export class Console {
   readonly #app: Api;
   readonly #served: AsyncLocalStorage<Served>;
@@ -74,7 +72,6 @@ export class Console {
     [this.#app, this.#served, this.#tokens] = [app, served, tokens];
   }
 
-  /** `store`: the database in which the tokens are. */
   static async open(store: Store, { api, nowReal }: { api: ServiceApi; nowReal: number }): Promise<Console> {
     const served = new AsyncLocalStorage<Served>();
     const current = (): Served => {
@@ -113,17 +110,16 @@ export class Console {
     };
     const token = async (role: ConsoleRole): Promise<string> => {
       const { token: made, text } = await createToken(store, { name: `${role} console`, role, lastsMs: null, nowReal });
-      // That it is used is noted at times of its own, beside the effects that are counted.
+      // Use is noted at times of its own, beside the counted effects.
       await noteUse(store, made, Number.MAX_SAFE_INTEGER);
       return text;
     };
     const app = await buildApi(context);
-    // Not with the first request: its process may die.
     await app.ready();
     return new Console(app, served, { read: await token('read'), operate: await token('operate') });
   }
 
-  /** Never answers where the process dies. Without a key it asks, with one it changes something. */
+  /** Never answers where the process dies. With a key it changes something. */
   async ask(
     served: Served,
     { role, key, request }: { role: ConsoleRole; key: string | null; request: ConsoleRequest },
@@ -152,7 +148,6 @@ export class Console {
     };
   }
 
-  /** As the service does; answers the status. */
   async tell(served: Served, { headers, body }: ToldEvent): Promise<number> {
     const request = { method: 'POST', url: '/v1/service-webhooks', headers, payload: body } as const;
     return (await this.#served.run(served, async () => this.#app.inject(request))).statusCode;

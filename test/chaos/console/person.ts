@@ -5,7 +5,6 @@ import type { TemporalAccess } from '../../../src/operations/control/control.ts'
 import { newestEvent, type Console, type ConsoleRequest, type ConsoleRole, type Served } from './console.ts';
 import { requestOf, type Wanted } from './requests.ts';
 
-/** How a client sends what a person wants. */
 export const sendings = [
   'once',
   /** Again when it is answered, as if the answer had been lost. */
@@ -14,21 +13,20 @@ export const sendings = [
   'at once',
   /** Under a key that is used for something else afterwards. */
   'key reused',
-  /** By somebody who may only look; it is not done then. */
+  /** By somebody who may only look; it is not done. */
   'read only',
 ] as const;
 export type Sending = (typeof sendings)[number];
 
-/** One sending of a request, with what was answered. */
 export interface Try {
   status: number;
   code: string | null;
   isReplayed: boolean;
-  /** Of the effect log: what happened meanwhile, and in which process. */
+  /** Of the effect log. */
   from: number;
   to: number;
   who: string;
-  /** Whether another sending was under way, so that effects are those of either. */
+  /** Another sending was under way, so effects may be of either. */
   together: boolean;
 }
 
@@ -40,17 +38,16 @@ export interface Asked extends Wanted {
   tries: Try[];
   /** When it was sent first, of the effect log. */
   from: number;
-  /** How often it was sent; more than the tries where a process died over it. */
+  /** How often it was sent; more than the tries where a process died. */
   begun: number;
-  /** Of the first answer that says what became of it; null: nobody knows yet. */
+  /** Of the first answer that says what became of it; null: unknown. */
   answer: number | null;
   retryAt: number;
 }
 
-/** How long a client waits before it asks again. */
 const againMs = 8_000;
 
-/** Whoever acts on a campaign through the API: their client sends again what was not answered, under the same key. */
+/** Acts on a campaign through the API: sends again what was not answered, under the same key. */
 export class Person {
   readonly asked: Asked[] = [];
   /** What they saw that must not be. */
@@ -62,13 +59,12 @@ export class Person {
     [this.#console, this.#serviceUrl] = [console, serviceUrl];
   }
 
-  /** Does it once; by itself where it is nothing for the API. */
+  /** By itself where the API has no such request. */
   async act(worker: Acting, { act, sending }: { act: Exclude<Act, ActOfService>; sending: Sending }): Promise<unknown> {
     const wanted = await requestOf(act, worker);
     return wanted === null ? actOf(act, worker) : this.#carryOut(worker, this.#begin(worker, wanted, { act, sending }));
   }
 
-  /** What the service tells by itself comes to the same process. */
   async handOn(worker: Acting): Promise<void> {
     const told = await newestEvent(worker.sandbox, worker.deps.api);
     if (told === null) return;
@@ -77,28 +73,26 @@ export class Person {
     if (status !== 200) this.seen.push(`an event of the service was answered with ${status}`);
   }
 
-  /** Whether a campaign may be paused by a request of which nothing was heard. */
+  /** Whether an unheard request may have paused a campaign. */
   get mayHavePaused(): boolean {
     return this.asked.some(({ act, begun, tries }) => act === 'pause' && (begun > tries.length || tries.some(isOpen)));
   }
 
-  /** Whether there is anything that no answer has come to. */
   get waits(): boolean {
     return this.asked.some(({ answer }) => answer === null);
   }
 
-  /** Sends again what was not answered, if it is time. */
   async sendAgain(worker: Acting): Promise<void> {
     const due = ({ answer, retryAt }: Asked): boolean => answer === null && retryAt <= worker.deps.nowReal();
     for (const asked of this.asked.filter(due)) await this.#carryOut(worker, asked);
   }
 
-  /** As clients do that did not hear the answer, however late: nothing may come of it. */
+  /** As clients do that missed the answer, however late: nothing may come of it. */
   async repeatAnswered(worker: Acting): Promise<void> {
     for (const asked of this.asked) if (asked.answer !== null && isKept(asked.answer)) await this.#send(worker, asked, asked.request);
   }
 
-  /** Has the campaign go on: at first by a look from before the pause, which must not undo it, then by one of now. */
+  /** First by a look from before the pause, which must not undo it, then by one of now. */
   async resume(worker: Acting): Promise<void> {
     const { pausesSeen } = await this.#look(worker);
     if (pausesSeen > 0) {
@@ -107,7 +101,7 @@ export class Person {
       if (state !== 'paused') this.seen.push(`a resume that was wished before the pause left the campaign ${state}`);
     }
     await this.#resume(worker, 'resume', pausesSeen);
-    // Where that was seen to pause it again, it would do so for ever.
+    // Where that was seen to pause it again, it would never end.
     if (this.seen.length > 0) return;
     const { state: before } = await this.#look(worker);
     await this.repeatAnswered(worker);
@@ -146,11 +140,11 @@ export class Person {
     const isTwin = sending === 'at once' && asked.begun === 0;
     const first = this.#send(worker, asked, request, { together: isTwin });
     const tries = await Promise.all(isTwin ? [first, this.#send(worker, asked, request, { together: true })] : [first]);
-    // What is refused since the other one is under way tells nothing.
+    // A refusal because the other one is under way tells nothing.
     const told = tries.find((each) => !isOpen(each));
     if (told === undefined) return;
     asked.answer = told.status;
-    // A repeated answer tells of what was done when it was sent before: it may be over.
+    // A repeated answer tells what was done when it was sent before: it may be over.
     const isOver = told.isReplayed && asked.endsWhenItGoesOn === true && asked.from < worker.standing.wentOnAt;
     if (told.status < 300) {
       if (!isOver) asked.heard(told.body as never, worker);
@@ -195,12 +189,11 @@ export class Person {
 
 type Acting = ActContext & { activities: Activities };
 
-/** Whether nobody knows what became of it: it failed outside, or is being carried out. */
+/** Whether nobody knows what became of it: it failed outside, or is under way. */
 export function isOpen({ status, code }: Pick<Try, 'status' | 'code'>): boolean {
   return status >= 500 || code === 'under_way';
 }
 
-/** What became of a sending, in a word. */
 export function nameTry(each: Try): string {
   if (isOpen(each)) return each.code ?? 'failed';
   if (each.isReplayed) return 'repeated';
@@ -212,12 +205,11 @@ export function isKept(status: number): boolean {
   return status < 300 || status === 422;
 }
 
-/** What the workflow is told, and what it answers. */
 type Tell = (update: string, input: { pausesSeen?: number } | undefined) => Promise<boolean>;
 
 /**
- * Temporal as far as a person's request goes there, for a campaign whose workflow is played by its driver: it knows on which queue the
- * workflow runs, and hands updates to whoever plays it. Temporal itself is at the level `system`.
+ * Temporal for a campaign whose workflow its driver plays: it knows the workflow's queue, and hands updates to the player. Temporal itself
+ * is at the level `system`.
  */
 function temporalOf(queue: string, tell: Tell): TemporalAccess {
   const handle = {

@@ -3,13 +3,12 @@ import { resolveWord, takeRows, type Act, type ActContext, pauseMs } from '../ac
 import { editOf, rulesOf } from '../scenarios.ts';
 import type { ConsoleRequest } from './console.ts';
 
-/** What a person asks for, and what is known once it was carried out. */
 export interface Wanted {
   request: ConsoleRequest;
-  /** The number that it takes from the list or bars; null: it is about none. */
+  /** The number that it takes off the list or bars; null: none. */
   number: string | null;
   heard: (body: never, context: ActContext) => void;
-  /** Whether it is over once somebody has the campaign go on. */
+  /** Whether it is over once the campaign goes on. */
   endsWhenItGoesOn?: true;
   /** Told when nobody knows whether it was carried out, and it is too late to ask. */
   unheard?: (context: ActContext) => Promise<void>;
@@ -37,7 +36,7 @@ const wants: Readonly<Partial<Record<Act, Wants>>> = {
     return { request, number: e164, heard: (_, context) => stop(context, e164) };
   },
 
-  /** To dial again by the API would start a round of its own once the campaign has ended, which its driver does itself. */
+  /** Redialling by the API would start a round of its own after the campaign's end; its driver does that itself. */
   resolve: async (context) => {
     if ((await resolveWord(context)) === 'redial') return null;
     const request = { path: `${small}/resolve`, body: { decision: 'give_up' } };
@@ -95,7 +94,7 @@ export async function requestOf(act: Act, context: ActContext): Promise<Wanted |
   return (await wants[act]?.(context)) ?? null;
 }
 
-/** Of an upload of which nothing was heard: the rows that the campaign has all the same. */
+/** Of an unheard upload, the rows that the campaign has. */
 async function findListed(upload: readonly UploadRow[], { deps }: ActContext) {
   const rows = await deps.store.db.selectFrom('recipients').select(['external_id', 'e164', 'row_number']).execute();
   return upload.flatMap((row) => {

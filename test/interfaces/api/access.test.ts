@@ -24,7 +24,7 @@ test.for(bothDialects)('a key whose first request died is taken over after it ha
   const world = await ApiWorld.over(store);
   const ask = () => world.ask(add, { key: 'k1', body: { numbers: [number] } });
   expect(await ask()).toMatchObject({ body: { added: 1 } });
-  // As a process leaves it that is killed after the work and before the answer.
+  // As left by a process killed after the work and before the answer.
   await store.db.updateTable('answers').set({ status: null, body: null }).where('key', '=', 'k1').execute();
   nowReal += silentMs - 1;
   const early = await ask();
@@ -134,7 +134,7 @@ interface Described {
   paths: Record<string, Record<string, { operationId: string; description?: string }>>;
 }
 
-/** The status of an answer, without its body: some have no end. */
+/** Without the body: some have no end. */
 async function statusOf(url: string, method: string, token: string | null): Promise<number> {
   const headers = { 'idempotency-key': crypto.randomUUID(), ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
   const request = httpRequest(url, { method, headers, agent: false });

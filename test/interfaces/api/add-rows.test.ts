@@ -13,7 +13,7 @@ const path = `POST /campaigns/${campaignId}/rows` as const;
 const requests = 150;
 const perRequest = 2;
 
-/** Rows of one request, which nobody else sends. */
+/** Rows that no other request has. */
 function rowsOf(request: number) {
   return Array.from({ length: perRequest }, (_, index) => {
     const at = request * perRequest + index;
@@ -54,7 +54,7 @@ test('a request is answered row by row, and told to wait by its status', async (
     status: 200,
     body: { rows: [1, 2].map((row) => ({ result: 'accepted', row, state: 'waiting' })), notice: expect.stringContaining('Temporal') },
   });
-  // A form that is sent again with another number must not change who is called.
+  // A form sent again with another number must not change who is called.
   const again = await ask([{ id: 'lead-0', phone: numberAt(330), name: 'Somebody else' }]);
   expect(again).toMatchObject({ status: 200, body: { rows: [{ result: 'known', row: 1, state: 'waiting' }] } });
   const kept = world.store.db.selectFrom('recipients').select('e164').where('external_id', '=', 'lead-0');
@@ -66,7 +66,7 @@ test('a request is answered row by row, and told to wait by its status', async (
   const waiting = Array.from({ length: 100 }, (_, request) => ask(rowsOf(request)));
   const late = await ask([{ id: 'late', phone: numberAt(320), name: 'Late' }]);
   await Promise.all(waiting);
-  // The request came while the others were being written, or after they had been.
+  // The request came while the others were written, or after.
   expect([200, 429]).toContain(late.status);
   expect((await stored()).includes('late')).toBe(late.status === 200);
 });

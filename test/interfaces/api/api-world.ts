@@ -30,13 +30,13 @@ export async function actsIn({ db }: Pick<Store, 'db'>, campaignId = 'spring'): 
   return (await readMarks(db, campaignId)).flatMap((mark) => (mark.type === 'operator.acted' ? [mark.data.action] : []));
 }
 
-/** The API over a store whose campaigns a test has made by hand; time stands still at noon unless `at` is moved. */
+/** The API over a store with campaigns made by hand; time stands still at noon unless `at` is moved. */
 export class ApiWorld {
   readonly app: Api;
   readonly context: ApiContext;
   readonly store: Store;
   at = noon;
-  /** What asking for the time fails with; null: it does not. */
+  /** What asking for the time fails with. */
   fault: Error | null = null;
   readonly #texts = new Map<TokenRole, string>();
   readonly #ids = new Map<TokenRole, string>();
@@ -88,13 +88,12 @@ export class ApiWorld {
     return this.#texts.get(role) ?? '';
   }
 
-  /** What a browser sends that has just signed in. */
   async cookie(role: TokenRole): Promise<string> {
     const tokenId = this.#ids.get(role) ?? '';
     return `carillon_session=${await beginSession(this.store, { tokenId, nowReal: this.at })}`;
   }
 
-  /** As `admin` unless something else is said, with a new key for each change. A path is one below `/api/v1`, or begins with `/api`. */
+  /** As `admin` by default, with a new key for each change. A path is below `/api/v1`, or begins with `/api`. */
   async ask(request: AskedOf, { role = 'admin', token, key, body, headers = {} }: AskOptions = {}) {
     const [method, path] = request.split(' ') as ['GET' | 'POST' | 'DELETE', string];
     const text = token === undefined ? this.#texts.get(role) : token;

@@ -15,7 +15,7 @@ async function listen(world: ApiWorld): Promise<number> {
   return (world.app.server.address() as AddressInfo).port;
 }
 
-/** What a server answers to bytes that are sent as they are, until it ends the connection. */
+/** Bytes are sent as they are; answers all until the server ends the connection. */
 async function send(port: number, text: string): Promise<{ socket: Socket; answer: string }> {
   const socket = connect(port, '127.0.0.1');
   let answer = '';

@@ -9,7 +9,7 @@ import { actsIn } from './api-world.ts';
 
 export const serviceKey = 'sk_of_this_test';
 
-/** A server that answers as it is told, and remembers what it was asked. */
+/** Remembers what it was asked. */
 export async function serve(answer: (path: string, response: ServerResponse, headers: IncomingHttpHeaders) => void) {
   const asked: { path: string; headers: IncomingHttpHeaders }[] = [];
   const server = createServer(({ url = '', headers }, response) => {
@@ -24,7 +24,7 @@ export async function serve(answer: (path: string, response: ServerResponse, hea
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** Campaign `spring` with one call that has ended, whose record and recording are those of a service. `settings`: to reach it. */
+/** One call of campaign `spring` has ended, its record and recording a service's. `settings`: to reach it. */
 export async function recordOneCall(
   record: (url: string) => object | null,
   audio?: (response: ServerResponse, headers: IncomingHttpHeaders) => void,

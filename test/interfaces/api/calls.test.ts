@@ -47,7 +47,7 @@ test('a call that is not there, goes on or was deleted has no transcript, and no
   const ask = (path: string) => world.ask(`${spring}/${path}/transcript`, { role: 'operate' });
   expect(await ask('1/calls/2')).toMatchObject(problem(404, 'no_record'));
   expect(await ask('99/calls/1')).toMatchObject(problem(404, 'no_record'));
-  // Called, and no conversation is known to be theirs yet.
+  // Called, without a known conversation.
   expect(await ask('2/calls/1')).toMatchObject(problem(409, 'call_open'));
   const deleted = await ask('1/calls/1');
   expect(deleted).toMatchObject(problem(404, 'no_record', /has deleted/));
@@ -112,7 +112,7 @@ test('a recording that is not there, or may not be fetched from where it is, is 
   const { world, acts } = await openWorld(() => ({ audio }));
   const ask = () => world.ask(`${spring}/1/calls/1/recording`, { role: 'operate' });
   expect(await ask()).toMatchObject(problem(404, 'no_record'));
-  // In the clear, a file, no address at all, and where nobody answers.
+  // In the clear, a file, no address, and where nobody answers.
   for (audio of ['http://recordings.example/1.wav', 'file:///etc/passwd', 'conv_1', 'http://127.0.0.1:1/1.wav'])
     expect([audio, await ask()]).toMatchObject([audio, problem(503, 'service_unusable')]);
   expect(await acts()).toEqual([]);
@@ -142,7 +142,7 @@ test('the evidence of a row is downloaded, whole and signed, and the log says so
   writeFileSync(path, rawPayload);
   const checked = spawnSync(process.execPath, ['src/presentation/evidence/check.mjs', path], { encoding: 'utf8' });
   expect(checked, checked.stderr).toMatchObject({ status: 0 });
-  // What the service has not is told in its place.
+  // What the service lacks is told in its place.
   const missing = 'Not part of this bundle: There is no recording of call 1 of row 1';
   holds(rawPayload.toString('latin1'), ['conversations/spring-row-1-call-1.txt', 'agent: Good morning.', missing]);
   expect(await acts()).toEqual(['evidence_exported_with_conversations']);

@@ -6,13 +6,12 @@ export interface EventReader {
   response: IncomingMessage;
   ids: number[];
   text(): string;
-  /** Takes nothing more until `resume`. */
   pause(): void;
   resume(): void;
   end(): void;
 }
 
-/** Opens a stream; `headers`: the token among them. */
+/** `headers`: the token among them. */
 export async function readEventStream(url: string, headers: Record<string, string>): Promise<EventReader> {
   const request = httpRequest(url, { headers, agent: false });
   request.on('error', () => {});

@@ -30,7 +30,7 @@ async function allIds({ db }: Store): Promise<number[]> {
   return rows.map(({ seq }) => seq);
 }
 
-/** A server whose every request is a stream from the beginning of the log; counts how often the log is read. */
+/** Every request is a stream from the beginning of the log; counts reads of the log. */
 async function serveStreams(store: Store, limits: { streams?: number; beatMs?: number; longestStallMs?: number }) {
   let reads = 0;
   const counted = {

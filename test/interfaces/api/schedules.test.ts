@@ -9,17 +9,15 @@ import { ConsoleWorld, hiddenFields } from '../console/console-world.ts';
 import { actsIn, ApiWorld } from './api-world.ts';
 import { holds, problem, told, locationOf } from '../../support/answers.ts';
 
-/** Far enough away that nothing fires by itself while a test runs. */
+/** So far away that nothing fires during a test. */
 const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York'];
 
-/** A schedule in Temporal, and the page and API over its database. */
 async function openWorld() {
   const world = await createWorld();
   expect(await world.run('schedule', 'create', world.writeCampaign({}), ...yearly)).toMatchObject({ code: 0 });
   return openOver(world);
 }
 
-/** A campaign file and no schedule yet, and the page and API over its database. */
 async function openUnscheduled() {
   const world = await createWorld();
   const campaign = readFileSync(world.writeCampaign({}), 'utf8');
@@ -33,7 +31,7 @@ async function openOver(world: Awaited<ReturnType<typeof createWorld>>) {
   const config = readConfig(world.env);
   const console = await ConsoleWorld.over(store, world.env, (limitMs) => openTemporal(world.env, config, limitMs));
   const get = console.get.bind(console);
-  // Beside a busy machine Temporal may answer later than a page waits for it.
+  // On a busy machine Temporal may answer later than a page waits.
   console.get = async (...asked) => {
     for (;;) {
       const page = await get(...asked);

@@ -10,7 +10,7 @@ import { holds } from '../../support/answers.ts';
 const attack = `<script>alert(1)</script>"'&${poison}`;
 const [ana = '', ben = '', carla = '', dev = ''] = numbers(4);
 
-/** Two campaigns: in the older one Ana and Ben, in the newer one Carla, Dev and Ana again. */
+/** In the older campaign Ana and Ben, in the newer one Carla, Dev and Ana again. */
 async function openWorld(dialect: TestDialect) {
   const store = await openCleanStore(dialect);
   const list = { ...buildRules().list, columns: ['phone', 'name', 'id', 'second phone'], idColumn: 'id' };

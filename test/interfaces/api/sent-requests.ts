@@ -3,7 +3,7 @@ import { noon } from '../../ledger/scenario.ts';
 import type { ApiWorld } from './api-world.ts';
 
 export const secret = 'secret_of_the_service';
-/** As while the service changes from one to the other. */
+/** As while the service changes its secret. */
 export const secrets = `an_older_secret_of_the_service ${secret}`;
 export const path = '/v1/service-webhooks';
 
@@ -12,7 +12,6 @@ export interface Sent {
   signature: string;
 }
 
-/** A body as the service would sign it at an instant. */
 export function sign(body: string, { at = noon, by = secret }: { at?: number; by?: string } = {}): Sent {
   const seconds = Math.floor(at / 1000);
   return { body, signature: `t=${seconds},v0=${createHmac('sha256', by).update(`${seconds}.${body}`).digest('hex')}` };

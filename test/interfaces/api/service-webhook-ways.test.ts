@@ -28,7 +28,7 @@ interface RunEnd {
   answers: number[];
 }
 
-/** One batch, dialled and collected by polling for forty minutes, while the service tells of its calls by a way that may be bad. */
+/** One batch, dialled and polled for forty minutes, while the service reports its calls, perhaps badly. */
 async function run(dialect: TestDialect, way: Way): Promise<RunEnd> {
   const store = await openCleanStore(dialect);
   const world = await startWorld({ seed: 'told', outcomeMix: { answered: 60, busy: 10, no_answer: 10, voicemail: 10, failed: 10 } });

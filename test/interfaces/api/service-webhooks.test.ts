@@ -12,7 +12,7 @@ import { problem } from '../../support/answers.ts';
 
 const { stringify } = JSON;
 
-/** Campaign `spring` with one call that was placed at noon; what it is judged by is all that the database holds of records and attempts. */
+/** One call was placed at noon; judged by all records and attempts in the database. */
 async function oneCall(dialect: TestDialect = 'sqlite') {
   const store = await openCleanStore(dialect);
   const scenario = await beginProven(store);
@@ -30,7 +30,7 @@ async function tables({ db }: Store) {
   return { conversations, attempts, batches, events: await db.selectFrom('events').selectAll().orderBy('seq').execute() };
 }
 
-/** The record of an answered call that began five seconds after noon and lasted half a minute. */
+/** An answered call that began five seconds after noon and lasted half a minute. */
 function recordOf(to: string, more: Record<string, unknown> = {}) {
   const phoneCall = { direction: 'outbound', external_number: to, call_result: 'answered' };
   const metadata = { start_time: (noon + 5_000) / 1000, call_duration_secs: 30, phone_call: phoneCall };
@@ -78,7 +78,7 @@ test.for(dialects)('a record whose results are to come waits for them, however l
     expect((await post(api, sign(early, { at }))).body).toEqual({ taken: 'nothing_new' });
     expect(await tables(store)).toEqual(stored);
   }
-  // The same again at another time is no second look that would make it steady.
+  // The same again later is no second look that makes it steady.
   expect((await post(api, sign(eventOf(recordOf(to, { status: 'processing' }), api.at), { at: api.at }))).body).toEqual({
     taken: 'nothing_new',
   });

@@ -13,7 +13,7 @@ async function listen(world: ApiWorld) {
   socket.setEncoding('utf8').on('error', () => {});
   return {
     socket,
-    /** Sends text as it is, and reads an answer that comes in one piece. */
+    /** Reads an answer that comes in one piece. */
     ask: async (text: string): Promise<string> => {
       socket.write(text);
       const [answer] = (await once(socket, 'data')) as [string];

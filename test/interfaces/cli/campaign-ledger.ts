@@ -10,11 +10,10 @@ import { buildRows, minuteMs } from '../../support/campaign-rules.ts';
 import { commandFolder } from './terminal.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 
-/** Campaign `spring` in a database of its own, without Temporal or service: answered, busy, and one that was rejected. */
+/** Campaign `spring`, without Temporal or service: answered, busy, and rejected. */
 export async function createLedger() {
   const nobody = '127.0.0.1:1';
   const folder = commandFolder({ TEMPORAL_ADDRESS: nobody, SVC_BASE_URL: `http://${nobody}` });
-  /** Works on the database as a worker would. */
   const change = async (work: (store: Store) => Promise<unknown>): Promise<void> => {
     const store = await openStore({ sqlitePath: folder.env.CARILLON_DB });
     try {

@@ -10,7 +10,6 @@ import { steer } from '../../../src/operations/control/steer.ts';
 import { createWorld, numberAt, until, useSharedWorld, type CampaignWorld } from './campaign-world.ts';
 import { program } from '../../support/worker-process.ts';
 
-/** A service, a database and a worker at work; the campaign of each test calls numbers of its own. */
 const workingWorld = useSharedWorld();
 
 async function statusOf(world: CampaignWorld): Promise<Record<string, unknown>> {
@@ -189,7 +188,7 @@ test('a second worker on a SQLite file is refused while the first one runs', asy
   });
 });
 
-/** A command whose reader has gone before it prints anything; answers its exit code. */
+/** Its reader has gone before it prints anything; answers its exit code. */
 async function runUnread(world: CampaignWorld, ...args: string[]): Promise<number | null> {
   const env = { PATH: process.env['PATH'], HOME: world.folder, ...world.env };
   const child = spawn(process.execPath, [program, ...args], { cwd: world.folder, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -11,9 +11,9 @@ import { until as untilTold } from '../../support/until.ts';
 import { program, spawnWorker } from '../../support/worker-process.ts';
 import { beginCommand, createTerminal, type CommandEnd, type FakeTerminal, type RunningCommand } from './terminal.ts';
 
-/** A folder with a campaign, a sandbox that runs 600 times as fast as time, and the settings for both. */
+/** A folder with a campaign, a sandbox 600 times as fast as time, and the settings for both. */
 export interface CampaignWorld {
-  /** Of its campaign; another one in each world, since all of a file share a namespace of Temporal. */
+  /** Of its campaign; another one in each world, since a file shares a namespace of Temporal. */
   id: string;
   folder: string;
   path(name: string): string;
@@ -21,17 +21,15 @@ export interface CampaignWorld {
   sandbox: RunningSandbox;
   env: Record<string, string>;
   campaignPath: string;
-  /** Writes a campaign file over a list of `rows` good numbers, or of `lines` as they are. */
+  /** Over a list of `rows` good numbers, or of `lines` as they are. */
   writeCampaign(settings: { id?: string; rows?: number; lines?: string[]; yaml?: string[] }): string;
-  /** Runs one command line to its end. */
   run(...args: string[]): Promise<CommandEnd>;
-  /** Does what writes to the database of a shared world from this process, when no command of another test does. */
+  /** Writes to a shared world's database from this process, when no command of another test does. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Runs one that goes on until it is interrupted. */
   begin(...args: string[]): RunningCommand;
-  /** A worker that is ready, in a process of its own as workers are; it ends with the test. */
+  /** Ready, in a process of its own as workers are; it ends with the test. */
   work(): Promise<WorkerProcess>;
-  /** API and page over its database, in a process of their own, at the address answered. They end with the test, as they should. */
+  /** API and page over its database, in a process of their own; answers the address. They end with the test, as they should. */
   serve(): Promise<string>;
   token(name: string, role: string): Promise<string>;
   /** What a command is given that is called as a function. */
@@ -45,19 +43,19 @@ export interface WorkerProcess {
 
 export const speed = 600;
 
-/** What `carillon verify` answers when nothing is wrong; a test that expects it shows the violations otherwise. */
+/** `carillon verify` when nothing is wrong; else a test shows the violations. */
 export const proven = { code: 0, stdout: expect.stringMatching(/^verify: every promise was kept/) as string };
 
 let worlds = 0;
 
-/** Uses the Temporal server that all files share, unless the settings name another. */
+/** Uses the shared Temporal server, unless the settings name another. */
 export function createWorld(sandboxOptions: SandboxOptions = {}, settings: Record<string, string> = {}): Promise<CampaignWorld> {
   return openWorld(sandboxOptions, settings, onTestFinished);
 }
 
 /**
- * One service and database for all tests of a file, and a worker unless `begin` has something else run over them. Answers what gives each
- * test a campaign and a folder of its own over them.
+ * One service and database for all tests of a file, and a worker unless `begin` runs something else. Gives each test a campaign and a
+ * folder of its own.
  */
 export function useSharedWorld(
   settings: Record<string, string> = {},
@@ -178,7 +176,7 @@ async function temporalSettings(): Promise<Record<string, string>> {
   return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
 }
 
-/** Two writers of one SQLite file in one process would block each other, so a worker is a process of its own, from the build. */
+/** From the build: two writers of one SQLite file in one process would block each other. */
 async function startWorkerProcess(env: Record<string, string>, atEnd: (end: () => Promise<void>) => void): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [program, 'worker', '--json'], {
     env: { PATH: process.env['PATH'], ...env },
@@ -198,7 +196,7 @@ async function startWorkerProcess(env: Record<string, string>, atEnd: (end: () =
   return { ended, signal: (name) => void child.kill(name) };
 }
 
-/** Numbers kept for fiction, from 0120 up: below lie those with a fate of their own. */
+/** Fictional numbers, from 0120 up: those below have a fate of their own. */
 export function numberAt(index: number): string {
   const areas = ['212', '312', '415', '602', '813'];
   return `+1${areas[Math.floor(index / 70) % areas.length]}55501${String(30 + (index % 70)).padStart(2, '0')}`;

@@ -58,7 +58,7 @@ beforeAll(async () => {
   }
 });
 
-/** What bash offers for the last of the words, by the script itself. */
+/** What bash offers for the last word, by the script itself. */
 function complete(...words: string[]): string[] {
   const quoted = ['./carillon', ...words].map((word) => `'${word}'`).join(' ');
   const line = `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}; _carillon; printf '%s\\n' "\${COMPREPLY[@]}"`;

@@ -51,7 +51,7 @@ const people = [
   ['b', '+12125550102'],
 ] as const;
 
-/** A campaign with these ids; `encoding`: as its rules have it. */
+/** `encoding`: as its rules have it. */
 async function begin(store: Awaited<ReturnType<typeof openStore>>, campaignId: string, list: { encoding?: string | null }, id = 'Zoë-1') {
   const rules = buildRules({
     firstMessage: null,

@@ -10,14 +10,14 @@ import type { SandboxOptions } from '../../../src/sandbox/core/settings/settings
 import { startSandbox, type RunningSandbox } from '../../../src/sandbox/start.ts';
 import { createTerminal } from './terminal.ts';
 
-/** What stands on the other side of a command: standard input, and a person if there is one. */
+/** The other side of a command: standard input, and perhaps a person. */
 export interface Caller {
   stdin?: string;
-  /** Answers to yes-no questions, in order; without them nobody is there to be asked. */
+  /** Answers to yes-no questions, in order; without them nobody is asked. */
   says?: boolean[];
   /** Lines typed at prompts. */
   types?: string;
-  /** Columns of the terminal that the output goes to; none without. */
+  /** The terminal's columns; none without. */
   columns?: number;
   env?: Record<string, string>;
 }
@@ -34,11 +34,10 @@ export interface ServiceWorld {
   sandbox: RunningSandbox;
   write(name: string, text: string): string;
   run(args: string[], caller?: Caller): Promise<CommandEnd>;
-  /** The answer to an operation, as its caller would see it. */
   get(path: string): Promise<{ status: number; body: never }>;
 }
 
-/** A sandbox, a folder, and the three commands that speak to the service. */
+/** The three commands that speak to the service. */
 export async function createServiceWorld(options: SandboxOptions = {}): Promise<ServiceWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-service-'));
   const sandbox = await startSandbox({ seed: 'cli', ...options });
@@ -60,7 +59,6 @@ export async function createServiceWorld(options: SandboxOptions = {}): Promise<
   };
 }
 
-/** Runs one command line with a caller of its own. */
 export async function runWith(args: string[], caller: Caller, env: Record<string, string>): Promise<CommandEnd> {
   const questions: string[] = [];
   const answers = [...(caller.says ?? [])];

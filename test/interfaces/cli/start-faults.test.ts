@@ -130,7 +130,7 @@ test('a start that has passed is refused, and does not matter to a campaign that
   expect(await world.run('start', path)).toMatchObject({ code: 0, stdout: expect.stringContaining('already running') });
 });
 
-/** The world's database as a file of its own: SQLite shares what it knows of a file among all connections of a process. */
+/** A file of its own: SQLite shares what it knows of a file among a process's connections. */
 function useCopy(world: CampaignWorld, files: string[], name: string): void {
   const from = dirname(world.env['CARILLON_DB'] ?? '');
   mkdirSync(world.path(name));

@@ -6,12 +6,11 @@ import type { Io } from '../../../src/interfaces/cli/terminal/io.ts';
 import { processInput } from '../../../src/interfaces/cli/terminal/person-input.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** A terminal that remembers what was written to it. */
 export interface FakeTerminal extends Io {
   written(): { stdout: string; stderr: string };
 }
 
-/** Not a terminal, no colours, an empty environment and a fixed clock, unless told otherwise. */
+/** By default no terminal, no colours, an empty environment and a fixed clock. */
 export function createTerminal(settings: Partial<Io> = {}): FakeTerminal {
   const texts = { stdout: '', stderr: '' };
   const capture = (name: 'stdout' | 'stderr'): PassThrough => {
@@ -49,7 +48,6 @@ export interface RunningCommand {
   interrupt: () => void;
 }
 
-/** Begins one command line, in a terminal with these settings. */
 export function beginCommand(args: readonly string[], settings: Partial<Io> = {}): RunningCommand {
   let interrupt = (): void => {};
   const onInterrupt: Io['onInterrupt'] = (handler) => {
@@ -61,12 +59,11 @@ export function beginCommand(args: readonly string[], settings: Partial<Io> = {}
   return { io, ended, interrupt: () => interrupt() };
 }
 
-/** Runs one command line to its end. */
 export function runCommand(args: readonly string[], settings: Partial<Io> = {}): Promise<CommandEnd> {
   return beginCommand(args, settings).ended;
 }
 
-/** A folder with a database of its own, where commands run. Neither service nor Temporal is there, so that this machine's clock counts. */
+/** Without service or Temporal, so that this machine's clock counts. */
 export function commandFolder(settings: Record<string, string> = {}, terminal: Partial<Io> = {}) {
   const folder = temporaryFolder();
   const path = (name: string): string => join(folder, name);

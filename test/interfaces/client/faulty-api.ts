@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** `lost`: it is carried out, and its answer does not arrive. `away`, `busy`: 503 or 429 in its place. */
+/** `lost`: carried out, unanswered. `away`, `busy`: 503 or 429 in its place. */
 type Fault = 'lost' | 'away' | 'busy';
 
-/** A way to an API that listens, on which faults are put for the next requests. */
 export class FaultyApi {
   readonly faults: Fault[] = [];
-  /** Keys of the requests that came, in their order. */
+  /** In order of arrival. */
   readonly keys: (string | undefined)[] = [];
   readonly #server;
   /** Answers of which something was handed on. */

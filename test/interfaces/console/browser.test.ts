@@ -16,7 +16,7 @@ import { realClock } from '../../../src/service/port/service-clock.ts';
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
 import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 
-/** Somebody who has signed in. When the test ends, the page must have asked nobody else, and complained of nothing but what is expected. */
+/** Signed in. At the test's end, the page must have asked nobody else, and complained of nothing unexpected. */
 async function openPage(console: ConsoleWorld, { to = '/', role = 'operate', expects = /^$/ }: Opening = {}) {
   const origin = await console.api.app.listen({ host: '127.0.0.1', port: 0 });
   const window = await openWindow({ origin });
@@ -48,7 +48,7 @@ browserTest('a pause that somebody else makes shows on an open page, with who ma
   await page.getByRole('heading', { name: 'Nobody is called: admin console paused it' }).waitFor();
   await page.locator('.feed', { hasText: 'admin console paused it' }).waitFor();
   await page.getByRole('link', { name: 'Resume…' }).waitFor();
-  // Beside the clock of a sandbox, what has passed is told by that clock; one that was started again may be behind.
+  // A sandbox's clock tells what has passed; after a restart it may be behind.
   const showAt = async (now: number, speed: number) => {
     const atReal = (instant: number) => noon + (instant - now) / speed;
     const clock = { ...realClock(), speed, sandbox: true, now: () => now, toRealMs: (ms: number) => ms / speed, atReal };
@@ -98,7 +98,7 @@ browserTest('limits are changed in the form, and the page says what holds from t
   const busy = page.getByRole('textbox', { name: 'Again after a busy line' });
   await busy.fill('half an hour');
   await page.getByRole('button', { name: 'Change', exact: true }).click();
-  // What is wrong is said once, at its field, in words of the page.
+  // Said once, at its field, in the page's words.
   await page.getByText(/^Write a duration such as 5m/).waitFor();
   expect(await page.getByText(/write a duration/i).count()).toBe(1);
   expect(await page.locator('main').innerText()).not.toMatch(/busy:|request cannot be used/);
@@ -111,7 +111,7 @@ browserTest('limits are changed in the form, and the page says what holds from t
   const notice = page.getByText('From the next batch on: concurrent calls: 7');
   await notice.waitFor();
   await page.getByText('2 of 7 lines in use').waitFor();
-  // On a phone it takes room of its own; it goes by itself, and when it is closed.
+  // On a phone it takes its own room; it goes by itself, and when closed.
   await page.setViewportSize({ width: 390, height: 844 });
   const covers = `document.querySelector('.toast').getBoundingClientRect().bottom > document.getElementById('app').getBoundingClientRect().top`;
   expect(await page.evaluate(covers)).toBe(false);
@@ -125,7 +125,6 @@ browserTest('limits are changed in the form, and the page says what holds from t
   await notice.waitFor({ state: 'detached' });
 });
 
-/** Writes into a field, and goes on to the next. */
 async function write(page: Page, label: string, text: string): Promise<void> {
   await page.getByLabel(label).fill(text);
   await page.keyboard.press('Tab');
@@ -150,7 +149,7 @@ browserTest('a list is dropped, the example follows what is written, and what is
   await page.getByRole('heading', { name: 'autumn', level: 1 }).waitFor();
   const country = page.getByLabel('Numbers without + are from');
   await country.focus();
-  // Each press goes on to the next country with that letter, at whatever pace; words that are typed slowly are none to a select.
+  // Each press goes to the next country with that letter; slowly typed words are none to a select.
   for (let pressed = 0; pressed < 12 && (await country.inputValue()) !== 'US'; pressed += 1) await page.keyboard.press('u');
   await page.getByLabel('Opening line').focus();
   await page.keyboard.type('Hello {{ First_name }}, until {{ Day }}.');
@@ -174,7 +173,7 @@ browserTest('a list is dropped, the example follows what is written, and what is
   await page.locator('#example').getByText('Hello Chloe, until Wednesday.', { exact: true }).waitFor();
   await page.keyboard.press('Tab');
   await problem.waitFor({ state: 'detached' });
-  // A line that is ended by Enter is saved, and starts nothing.
+  // A line ended by Enter is saved, and starts nothing.
   await page.getByLabel('Name', { exact: true }).fill('Autumn');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Autumn', level: 1 }).waitFor();
@@ -299,7 +298,7 @@ browserTest('keys alone go through the people, open one beside the others, and c
   await page.waitForURL(`${origin}/campaigns/spring/rows`);
   await page.locator('.drawer').waitFor({ state: 'detached' });
   await isLive();
-  // Where there is no room beside the table, the page of the person opens.
+  // Without room beside the table, the person's page opens.
   await page.setViewportSize({ width: 800, height: 900 });
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
@@ -365,7 +364,6 @@ browserTest('a line of what was said leads to its place in the recording, and th
 
 const mostScriptBytes = 40_000;
 
-/** Two tabs on a running campaign. */
 async function openTabs() {
   const store = await openCleanStore('sqlite');
   await beginProven(store);
@@ -374,7 +372,7 @@ async function openTabs() {
   const other = await page.context().newPage();
   await other.goto(`${origin}/campaigns/spring`);
   await live(other);
-  /** Lets something happen in the campaign, and waits until a tab shows it. */
+  /** Lets it happen, and waits until a tab shows it. */
   const happen = async (wish: 'pause' | 'resume', tab: Page): Promise<void> => {
     const at = { campaignId: 'spring', now: noon };
     await (wish === 'pause' ? pauseCampaign(store, at, { reason: pausedByPerson }) : resumeCampaign(store, at));
@@ -387,7 +385,7 @@ function live(page: Page): Promise<void> {
   return page.locator('#link[data-link="on"]').waitFor();
 }
 
-/** What a browser does to a page whose tab is left or chosen. */
+/** As when a tab is left or chosen. */
 async function turn(page: Page, isHidden: boolean): Promise<void> {
   await page.evaluate(`
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} });
@@ -415,7 +413,7 @@ browserTest('a tab that nobody sees asks for nothing, one that is seen shows at 
     await happen(wish, page);
     tookMs.push(performance.now() - begun);
   }
-  // On a busy machine some take longer; by the page's own waiting none would.
+  // Some are slow on a busy machine; by the page's own waiting all would be.
   expect(Math.min(...tookMs)).toBeLessThan(2_000);
 
   const sizes = await page.evaluate<[string, number][]>(

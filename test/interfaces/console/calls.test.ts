@@ -33,7 +33,7 @@ test('a call leads from its row to what was said in it and to its recording, and
     /class="other" data-seconds="">\s*<div>[\s\S]*?tool[\s\S]*?no words/,
     `<audio id="recording" controls preload="none" src="${call}/recording">`,
   ]);
-  // It is opened again by a person alone: each time is told in the log.
+  // Only a person opens it again: each time is in the log.
   holds(text, ['data-follows=""', 'data-again=""']);
   expect(await acts()).toEqual(['transcript_shown']);
   expect(await console.text(row)).toContain('operate console: transcript shown, call 1');

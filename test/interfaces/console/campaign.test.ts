@@ -24,7 +24,7 @@ test('a button that is pressed twice acts once, and one of yesterday is refused 
   const [pause, cancel] = [await formOf(console, 'pause'), await formOf(console, 'cancel')];
   for (let times = 0; times < 2; times += 1) expect(locationOf(await press('pause', pause, 'admin'))).toBe('/campaigns/spring');
   expect(await actsIn(store)).toEqual(['pause']);
-  // The other one has the page of a running campaign before them.
+  // The other one still sees a running campaign.
   const again = await console.get('pause');
   expect(again.status).toBe(409);
   expect(alertOf(again.text)).toMatch(/There is nothing to pause now\..*Last changed by admin console: pause, 2030-01-15 12:00:00/);
@@ -54,7 +54,7 @@ test.for(dialects)('a campaign says why nobody is called, and who waits by the r
   holds(text, [
     /id="waiting-due"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=due"[\s\S]*?<b class="num">4</,
     /id="waiting-retry"[\s\S]*?href="\/campaigns\/spring\/rows\?waiting=retry"[\s\S]*?<b class="num">1</,
-    // Outside of the database there is no Temporal here, and that is what stands in the way.
+    // Outside the database there is no Temporal here, which stands in the way.
     /class="why">[^<]*Temporal/,
     '0 of 6 people done, 1 being called, 5 waiting, 0 cannot be called',
   ]);
@@ -175,7 +175,6 @@ async function openLimits() {
   return { store, scenario, limits, console: await ConsoleWorld.over(store) };
 }
 
-/** What stands in the fields of the form, as a browser sends it. */
 const typed = { maxConcurrentCalls: '50', startsPerMinute: '40', batchSize: '2', priority: '10' };
 
 test('the form says what may be on the line; hours and retries are looked at first; what somebody else has changed since stays', async () => {

@@ -6,7 +6,7 @@ import { openCleanStore } from '../../ledger/clean-store.ts';
 import { ApiWorld, type Connect } from '../api/api-world.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 
-// Loaded when it is first asked for; a page waits for moments only.
+// Loaded when first asked for; a page waits only briefly.
 await import('../../../src/operations/control/aside/forecast.ts');
 
 /** What the page answered. */
@@ -16,7 +16,7 @@ export interface ConsoleAnswer {
   text: string;
 }
 
-/** The page over a store whose campaigns a test has made by hand, as it is asked for by a browser that is signed in. */
+/** The page over a store with campaigns made by hand, asked for by a signed-in browser. */
 export class ConsoleWorld {
   readonly api: ApiWorld;
 
@@ -40,23 +40,21 @@ export class ConsoleWorld {
     return (await this.get(...asked)).text;
   }
 
-  /** `role`: of the token with which the browser is signed in. */
+  /** `role`: of the browser's token. */
   get(path: string, role: TokenRole = 'operate', headers: Record<string, string> = {}): Promise<ConsoleAnswer> {
     return this.ask({ method: 'GET', url: path, headers }, role);
   }
 
-  /** Sends a form from a page of this server. */
   post(path: string, fields: Record<string, string>, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     return this.ask({ method: 'POST', url: path, headers, payload: new URLSearchParams(fields).toString() }, role);
   }
 
-  /** Opens a form and sends it with what it holds already, changed and completed by `fields`. */
+  /** Sends a form with its own fields, changed and completed by `fields`. */
   async submit(path: string, fields: Record<string, string> = {}, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
     return this.post(path, { ...hiddenFields(await this.text(path, role)), ...fields }, role);
   }
 
-  /** Sends a form with files from a page of this server. */
   async send(path: string, { fields, files }: Record<'fields' | 'files', Record<string, string>>, role: TokenRole = 'operate') {
     const payload = new FormData();
     for (const [name, value] of Object.entries(fields)) payload.append(name, value);
@@ -65,8 +63,8 @@ export class ConsoleWorld {
   }
 
   /**
-   * Any request at all, of a browser that is signed in and on a page of this server unless its headers say something else. An address that
-   * does not begin with `/` is one of campaign `spring`.
+   * From a signed-in browser on a page of this server, unless its headers say otherwise. An address without a leading `/` is one of
+   * campaign `spring`.
    */
   async ask({ headers, url, ...request }: Asked, role: TokenRole = 'operate'): Promise<ConsoleAnswer> {
     const own = { 'sec-fetch-site': 'same-origin', cookie: await this.api.cookie(role) };
@@ -83,7 +81,6 @@ interface Asked {
   payload?: FormData | string;
 }
 
-/** The hidden fields of the form of an action, its key among them. */
 export function hiddenFields(text: string): Record<string, string> {
   const [form = ''] = /<form class="act"[\s\S]*?<\/form>/.exec(text) ?? [];
   const found = form.matchAll(/<input\s+type="hidden"\s+name="([^"]*)"\s+value="([^"]*)"/g);
@@ -93,7 +90,7 @@ export function hiddenFields(text: string): Record<string, string> {
 /** A second at this speed moves no whole millisecond. */
 const stillSpeed = 1e-9;
 
-/** A sandbox that tells its clock and nothing else: it stands still at this instant of service time. Answers its address. */
+/** Its clock stands at this instant of service time. Answers its address. */
 export async function startStillService(at: number): Promise<string> {
   const clock = { speed: stillSpeed, anchorRealMs: Date.now(), anchorServiceMs: at };
   const server = createServer((request, response) => {

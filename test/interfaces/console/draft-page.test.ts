@@ -36,7 +36,7 @@ test.for(dialects)('a draft says what would happen, in another process of the se
   expect(text).not.toContain('2125550131');
 });
 
-/** What the reader of the command makes of a campaign file beside `goodList`. */
+/** As the command reads a campaign file beside `goodList`. */
 async function readFileOf(text: string) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'campaign.yaml'), text);
@@ -44,7 +44,6 @@ async function readFileOf(text: string) {
   return readCampaign(await readCampaignFile(join(folder, 'campaign.yaml')), noon);
 }
 
-/** The page over a database in which a campaign with this file was imported. */
 async function openWritten(written: object): Promise<DraftWorld> {
   const world = await DraftWorld.empty();
   const read = await readFileOf(stringify(written));
@@ -112,7 +111,7 @@ test('what cannot be used is told at its field, kept there, and keeps it from th
       expect([field, status, at > -1]).toEqual([field, 422, true]);
       expect(/aria-invalid="true"/.exec(text.slice(at))?.index, field).toBeLessThan(400);
       expect(text.slice(at)).toMatch(says);
-      // Whoever comes here writes on where it is wrong.
+      // The focus is on what is wrong.
       expect(/ autofocus/.exec(text.slice(at))?.index, field).toBeLessThan(800);
       expect(text.match(/ autofocus/g)).toHaveLength(1);
       expect(text).toMatch(/Saved\. This needs a change before it can start/);
@@ -166,7 +165,7 @@ test('agents and numbers are chosen by name, and a variable of the agent that is
     'Agent and caller number are ready at the service',
   ]);
   holds(await world.yaml(path), ["first_name: '{{ first_name }}'"], ['clinic']);
-  // What somebody has taken out stays out.
+  // What was taken out stays out.
   await world.save(path, 'words', { ...speaker, 'variables.0.name': 'first_name', 'variables.0.value': '' });
   expect(await world.yaml(path)).not.toContain('{{ first_name }}');
 });
@@ -191,7 +190,7 @@ test('a row is fixed in the draft’s copy of the list, once, and nothing else o
   holds(await world.page(path), ['2 rows cannot be called'], ['name="fix.2.1"']);
   const mended = 'name,phone,note\nAna,+12125550131,"a;\n""b"" c"\nBen,+1 212 555 0132,"x,y"\nChloe,+12125550131,\nDan,+12125550133,é,too many\n';
   expect(await world.console.text(`${path}/list-file`)).toBe(mended);
-  // It was written for a list that is there no more.
+  // Written for a list that is gone.
   await world.save(path, 'fix', { ...fixes, 'fix.1.1': 'nothing' });
   expect(await world.console.text(`${path}/list-file`)).toBe(mended);
   expect((await store.db.selectFrom('draft_pieces').selectAll().execute()).length).toBe(1);

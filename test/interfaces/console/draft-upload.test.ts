@@ -135,7 +135,6 @@ test('a list that is too large is refused while it comes, and nothing is kept', 
   expect(await keptIn(store)).toEqual(nothing);
 });
 
-/** The page over a rehearsal that says and answers what the test wants. */
 async function openWorld() {
   const world = await DraftWorld.empty();
   const asked: Parameters<Rehearse>[0][] = [];
@@ -178,7 +177,7 @@ test('a draft is rehearsed with its own two files, told of on the way, and its r
   expect(page).toMatch(
     /The rehearsal did not go as it should[\s\S]*You have not changed anything since\.[\s\S]*href="[^"]+\/rehearsal">Report/,
   );
-  // Another process has it from the database, and so has this one when it was started anew.
+  // Another process reads it from the database, and so does this one after a restart.
   expect(await (await ConsoleWorld.over(world.store)).text(`${path}/rehearsal`, 'admin')).toContain(
     'Not as it should be: 1 row has no outcome',
   );
@@ -234,7 +233,7 @@ test('a list whose encoding is not certain shows its likely readings, and one cl
   const chosen = await world.page(path);
   holds(chosen, [/value="macintosh" aria-pressed="true"/, '<td>Renée Müller</td>', /4 of 4 rows can be called/]);
   expect(await world.yaml(path)).toContain('encoding: macintosh');
-  // Another list is read anew, and in an encoding that is written down.
+  // Another list is read anew, in an encoding that is kept.
   expect(await world.upload(list, { path: `${path}/list`, fields: { 'list.encoding': 'MacRoman' } })).toMatchObject({ status: 303 });
   expect(await world.page(path)).not.toContain('Which letters');
   const unknown = await world.upload(list, { path: `${path}/list`, fields: { 'list.encoding': 'klingon' } });

@@ -11,7 +11,6 @@ export const goodList = [
   '4,David,555,Thursday',
 ].join('\n');
 
-/** What a person writes in each part. */
 export const goodWords = {
   agent_id: 'agent_reminders',
   from_phone_number_id: 'pn_main',
@@ -22,7 +21,7 @@ export const goodWords = {
 export const goodName = { id: 'autumn', name: 'Autumn' };
 export const goodCalls = { hours: 'any', 'pacing.max_concurrent_calls': '5', 'retry.max_attempts': '2', 'retry.no_answer': '4h, next_day' };
 
-/** The page as somebody uses it who makes a campaign. */
+/** The page as the maker of a campaign uses it. */
 export class DraftWorld {
   readonly console: ConsoleWorld;
 
@@ -42,7 +41,6 @@ export class DraftWorld {
     return this.console.store;
   }
 
-  /** Sends the fields of a part of a draft, or of another of its forms. */
   save(path: string, part: string, fields: Record<string, string> = {}): Promise<ConsoleAnswer> {
     return this.console.post(`${path}/${part}`, fields);
   }
@@ -73,14 +71,14 @@ export class DraftWorld {
     return this.console.ask({ method: 'POST', url: path, headers, payload }, role);
   }
 
-  /** Uploads a list and answers where its draft is: `/new/<draft>`. */
+  /** Answers where its draft is: `/new/<draft>`. */
   async begin(content: string | Uint8Array = goodList, upload: Partial<Upload> = {}): Promise<string> {
     const { status, headers, text } = await this.upload(content, upload);
     if (status !== 303) throw new Error(`the list was refused: ${text}`);
     return String(headers['location']);
   }
 
-  /** The page of a draft, with what would happen once that was read. */
+  /** Waits until it shows what would happen. */
   async page(path: string, role: TokenRole = 'operate'): Promise<string> {
     return until('the list of the draft is read', async () => {
       const { text } = await this.console.get(path, role);
@@ -88,7 +86,6 @@ export class DraftWorld {
     });
   }
 
-  /** A draft that is ready to be started. */
   async prepare(
     { words = goodWords, calls = goodCalls, name = goodName }: Partial<Record<'words' | 'calls' | 'name', Record<string, string>>> = {},
     content: string | Uint8Array = goodList,

@@ -27,7 +27,6 @@ async function openWorld() {
 
 const unresolved = ['unresolved', 'records_not_told_apart'];
 
-/** What the button beside this record sends. */
 function fieldsOf(text: string, { row, decision, record }: { row: number; decision: string; record: string }) {
   const forms = text.match(/<form[^>]*\/rows\/\d+\/resolve"[\s\S]*?<\/form>/g) ?? [];
   const form = forms.find((each) => [`/rows/${row}/`, `"${decision}"`, `"${record}"`].every((part) => each.includes(part)));
@@ -47,7 +46,7 @@ test('rows that cannot be told apart stand with their records side by side, and 
   expect(locationOf(await console.post('rows/2/resolve', fields))).toBe('/campaigns/spring/unresolved');
   expect(await outcomes()).toEqual([unresolved, ['completed', 'answered'], unresolved]);
   expect(await actsIn(store)).toEqual(['resolve_row_theirs']);
-  // The page of somebody else is older: the record has its owner, and the row its result.
+  // The other page is older: the record has its owner, and the row its result.
   const stale = await console.post('rows/1/resolve', { ...fields, key: 'another' });
   expect(stale.status).toBe(422);
   expect(stale.text).toContain('conv_b');

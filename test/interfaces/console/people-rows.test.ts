@@ -117,14 +117,14 @@ test('whoever may only look is not shown numbers, and has no button for them', a
 
 test('a number is searched for without standing in any address, and the search stays when numbers are shown', async () => {
   const { console, acted } = await openWorld();
-  // A filter that stayed on would hide whom the search finds.
+  // A filter that stayed on would hide search results.
   const form = /<form id="rows-search"[^>]*method="post" action="\/campaigns\/spring\/rows"/;
   expect(await console.text('rows?outcome=completed')).toMatch(form);
   const found = await console.post('rows', { search: '203 555-0142' });
   expect(found.status).toBe(200);
   expect(keys(found.text)).toEqual([3]);
   holds(found.text, ['value="203 555-0142"'], [/(href|action)="[^"]*203/]);
-  // A view that follows events would be asked for again without its search.
+  // A view that follows events would lose its search.
   expect(found.text).toContain('data-follows=""');
   const shown = await console.post('rows', { search: '203 555-0142', show: 'yes' });
   holds(shown.text, [three], [one]);
@@ -166,7 +166,7 @@ test('columns of the list are shown and ordered by for whoever may operate, and 
     [/data-label="city">Oslo</, 'href="/campaigns/spring/rows?sort=column-1&amp;columns=2&amp;person=3"'],
     [/data-label="name"/],
   );
-  // Not by numbers, not by what is no column, and not by what a reader may not see.
+  // Not by numbers, unknown columns, or what a reader may not see.
   for (const sort of ['column-0', 'column-9', 'x']) expect(keys(await console.text(`rows?sort=${sort}`))).toEqual([1, 2, 3]);
   const reader = await console.get('rows?sort=column-1&columns=1,2', 'read');
   expect(keys(reader.text)).toEqual([1, 2, 3]);

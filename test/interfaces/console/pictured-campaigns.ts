@@ -8,7 +8,7 @@ import { buildRow, hourMs, minuteMs, type RulesChanges } from '../../support/cam
 import type { Store } from '../../../src/ledger/tx.ts';
 import type { ImportRow } from '../../../src/ledger/campaign/row-hash.ts';
 
-/** When the pictures are taken: half past eleven in New York, where the day began at nine. */
+/** Half past eleven in New York, where the day began at nine. */
 export const picturedAt = Date.UTC(2030, 0, 15, 16, 30);
 
 /** Nine o'clock in New York, and an hour before, in Halifax. */
@@ -36,7 +36,7 @@ const rules: RulesChanges = {
   retry: { maxAttempts: 3, delays: { ...defaultRetryDelays, voicemail: 'never', busy: [45 * minuteMs], no_answer: [3 * hourMs] } },
 };
 
-/** So many rows of each place, one place after the other; those of Halifax all of one name. */
+/** So many rows of each place in turn; those of Halifax share a name. */
 function rowsOf(counts: Partial<Record<keyof typeof places, number>>): ImportRow[] {
   const people = Object.entries(counts).flatMap(([place, count]) => {
     const { area, zones, regions } = places[place as keyof typeof places];
@@ -49,7 +49,7 @@ function rowsOf(counts: Partial<Record<keyof typeof places, number>>): ImportRow
   });
 }
 
-/** Three rows that nobody can be called for, from this one on: a letter in the number, the number of somebody else, none. */
+/** From this row on: a letter in the number, somebody else's number, none. */
 function rejectedRows(from: number): ImportRow[] {
   const wrong = [['+1212555O161', 'invalid_phone'], ['+12125550100', 'duplicate_phone'], ['', 'missing_phone']]; // prettier-ignore
   return wrong.map(([cell = '', reason = ''], index) => ({
@@ -67,7 +67,7 @@ function rejectedRows(from: number): ImportRow[] {
 type Result = NonNullable<ConversationFacts['callResult']>;
 const results: readonly Result[] = ['answered', 'answered', 'no_answer', 'answered', 'voicemail', 'busy', 'answered'];
 
-/** What the service shows of a batch: most calls were answered. */
+/** Most calls were answered. */
 async function recordsOf(scenario: Scenario, n: number, at: number): Promise<Partial<ConversationFacts>[]> {
   const attempts = (await scenario.attempts()).filter(({ batch_id: batch }) => batch === scenario.batchId(n));
   return attempts.map(({ attempt_id: attempt, e164 }, index) => {
@@ -78,7 +78,7 @@ async function recordsOf(scenario: Scenario, n: number, at: number): Promise<Par
   });
 }
 
-/** Dials a batch at each of these instants, from batch `first` on, and settles it before the next one. */
+/** Dials a batch at each instant, from batch `first` on, and settles it before the next. */
 async function dialBatches(scenario: Scenario, instants: readonly number[], first = 1): Promise<void> {
   for (const [index, at] of instants.entries()) {
     const n = first + index;
@@ -87,7 +87,7 @@ async function dialBatches(scenario: Scenario, instants: readonly number[], firs
   }
 }
 
-/** Three people are called with the same words; two records show no number, and nobody can tell whose they are. */
+/** Three people are called with the same words; nobody can tell whose the two numberless records are. */
 async function dialInDoubt(scenario: Scenario, at: number): Promise<void> {
   await scenario.dial(1, at);
   const silent = { calleeNumber: null, callResult: null, openingLine: 'Hello Sam' };
@@ -102,8 +102,8 @@ async function dialInDoubt(scenario: Scenario, at: number): Promise<void> {
 }
 
 /**
- * Four campaigns in the middle of a working day: `reminders` with 300 rows in six time zones, of which some wait, some are being called
- * and three need a person; one that has ended, one that somebody has paused, and one that begins tomorrow.
+ * Four campaigns in the middle of a working day: `reminders` with 300 rows in six time zones, of which some wait, some are being called and
+ * three need a person; an ended, a paused, and one that begins tomorrow.
  */
 export async function makePicturedCampaigns(store: Store): Promise<void> {
   const yesterday = opening - 24 * hourMs;

@@ -1,4 +1,4 @@
-/** What `carillon rehearse --json` prints of a small campaign, as far as the page shows it. */
+/** As `carillon rehearse --json` of a small campaign, as far as the page shows it. */
 export const rehearsedReport = {
   ok: true,
   faults: [],

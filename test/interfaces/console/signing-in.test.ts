@@ -14,7 +14,6 @@ const hourMs = 3_600_000;
 
 const ofForm = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Sends the form of the page for the token. */
 async function signIn(world: ApiWorld, token: string, remoteAddress = '192.0.2.1') {
   const payload = new URLSearchParams({ token, to: '/' }).toString();
   const answer = await world.app.inject({ method: 'POST', url: '/sign-in', remoteAddress, headers: ofForm, payload });
@@ -22,7 +21,6 @@ async function signIn(world: ApiWorld, token: string, remoteAddress = '192.0.2.1
   return { status: answer.statusCode, cookie, retryAfter: Number(answer.headers['retry-after']), text: answer.body };
 }
 
-/** Whether a browser with this cookie is shown the campaigns. */
 async function isIn({ app }: ApiWorld, cookie: string): Promise<boolean> {
   const answer = await app.inject({ url: '/', headers: { cookie } });
   expect([200, 303]).toContain(answer.statusCode);
@@ -35,7 +33,6 @@ async function signOut({ app }: ApiWorld, cookie: string): Promise<void> {
   expect(answer.headers['location']).toBe('/sign-in');
 }
 
-/** A token that most databases of these tests do not have. */
 const wrong = `carillon_0123456789ab_${'x'.repeat(43)}`;
 
 test.for(bothDialects)('a session is no token, is known to every process, and ends where it was ended: %s', async (dialect) => {

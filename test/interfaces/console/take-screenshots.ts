@@ -22,7 +22,7 @@ type Picture = readonly [
   more?: { size?: keyof typeof sizes; colorScheme?: 'light' | 'dark'; open?: (page: Page) => Promise<void> },
 ];
 
-/** Every page of the console, but for the schedules: these stand in Temporal, which is not there. */
+/** All but the schedules: there is no Temporal. */
 const pictures: readonly Picture[] = [
   ['campaigns', '/'],
   ['campaign', '/campaigns/reminders'],
@@ -49,7 +49,6 @@ const pictures: readonly Picture[] = [
   ['sign-in', '/sign-in', { colorScheme: 'dark' }],
 ];
 
-/** A list with a row that cannot be called, and what a person writes first. */
 async function upload(page: Page): Promise<void> {
   const people = ['Ana,+12125550131', 'Ben,+13125550132', 'Chloe,+13105550133', 'David,555'];
   const buffer = Buffer.from(['name,phone', ...people].join('\n'));
@@ -72,7 +71,7 @@ for (const [name, path, { size = 'wide', colorScheme = 'light', open } = {}] of 
     config: readConfig({ CARILLON_LOG_LEVEL: 'silent', SVC_BASE_URL: service }),
     store,
     now,
-    // Temporal is not there, and the page is pictured before it could say so.
+    // The picture is taken before the page could miss Temporal.
     connect: () => new Promise(() => {}),
   });
   const context = { ...control, logger: pino({ level: 'silent' }), clock: async () => realClock(now), install: installConsole };

@@ -94,7 +94,6 @@ test('an address at which nothing is answers a page to a browser, and JSON to a 
   }
 });
 
-/** A console on a sandbox, as `carillon dev` has it in a folder of its own. */
 async function openDev(): Promise<ConsoleWorld> {
   const sandbox = await startPageSandbox({ clock: new ServiceClock({ speed: 1, epochMs: noon }) });
   const store = await openTestStore('sqlite');
@@ -117,7 +116,7 @@ test('the example runs beside a draft, and beside a second database that has it 
 
 const path = 'recover';
 
-/** A campaign of which Temporal has never heard, with open calls, and a service with these conversations. */
+/** Temporal has never heard of it; calls are open, and the service has these conversations. */
 async function openLost(conversations: () => object[]) {
   const store = await openCleanStore('sqlite');
   const scenario = await beginProven(store, { rules: { pacing: { batchSize: 2 } } });
@@ -130,7 +129,6 @@ async function openLost(conversations: () => object[]) {
   return openConnected(store, { SVC_BASE_URL: service.url, SVC_API_KEY: 'sk_of_this_test' });
 }
 
-/** The page beside the Temporal of all tests. */
 async function openConnected(store: Store, service: NodeJS.ProcessEnv): Promise<ConsoleWorld> {
   const { address, namespace } = await sharedTemporal();
   const settings = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, ...service };
@@ -138,7 +136,7 @@ async function openConnected(store: Store, service: NodeJS.ProcessEnv): Promise<
 }
 
 test('a campaign that Temporal has lost is recovered from the page, which says before in numbers what goes on', async () => {
-  // Two may be those of the open calls; the third is of somebody of whom the database knows nothing.
+  // Two may be the open calls'; the third is of a stranger.
   let conversations: object[] = ['conv_1', 'conv_2', 'conv_of_nobody'].map((id, index) => ({
     conversation_id: id,
     metadata: { start_time: new Date(noon + (30 + index) * 1_000).toISOString() },
@@ -186,7 +184,6 @@ async function openScheduled() {
   return store;
 }
 
-/** Takes connections and never says a word. */
 async function startMuteServer(): Promise<string> {
   const server = createServer();
   const sockets = new Set<{ destroy(): void }>();

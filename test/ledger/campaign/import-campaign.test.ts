@@ -81,7 +81,7 @@ test.from(openLedger)('the same id with another hash is refused and changes noth
 test.both('of two imports of one id at the same time, one stands whole', async (dialect) => {
   const location = await emptyDatabase(dialect);
   const store = await openAt(location);
-  // Two stores on one SQLite file in one thread would wait for each other: there its own queue makes them take turns.
+  // Two stores on one SQLite file in one thread would block each other; its own queue makes them take turns.
   const other = dialect === 'postgres' ? await openAt(location) : store;
   const results = await Promise.allSettled(
     [store, other, store].map((from) => importCampaign(from, spring, { chunks: of(rows), now: noon })),

@@ -75,7 +75,7 @@ test.from(beginOn, { rows: 8 })('running counts equal a recount after any correc
     expect([id, counted]).toEqual([id, own.filter((row) => row.counted === 1).length]);
     expect([id, state === 'open']).toEqual([id, own.some((row) => row.state !== 'settled')]);
     expect([id, outcome !== null]).toEqual([id, state === 'done']);
-    // Whoever was reached by any of the calls is not called again.
+    // Who was reached by any of the calls is not called again.
     if (own.some((row) => row.disposition === 'answered')) expect(state).not.toBe('waiting');
   }
   const status = await readStatus(scenario.store.db, await scenario.campaign());

@@ -126,7 +126,7 @@ test.from(begin)('a talk that asks for nothing is never followed by a call, what
   await scenario.dial(1);
   await scenario.sweep(noon + 2 * minuteMs, [talk('one', noon + 5_000)]);
   const at = noon + 3 * hourMs;
-  // The word of its record is all that it stands in line by.
+  // Only the word of its record gives it a place in line.
   await scenario.store.db.updateTable('attempts').set({ asks: null }).where('number', '=', 1).execute();
   await scenario.plan(2, at);
   expect(await scenario.post(2, at)).toMatchObject({ kind: 'verdict', state: 'released' });

@@ -19,7 +19,6 @@ const { timing } = buildRules();
 const listing = { oursSince: 0, listens: false, offsetMs: 0 };
 const reading = { analysisWaitMs: 900_000, ringLimitMs: 60_000, optOut: [], offsetMs: 0 };
 
-/** A call that is placed, and its record listed while it goes on. */
 async function placeCall(store: Store) {
   const scenario = await beginProven(store, { rows: buildRows([first], () => 'Guest') });
   const [attemptId = ''] = await scenario.dial(1);
@@ -36,7 +35,6 @@ async function placeCall(store: Store) {
   return { scenario, attemptId, facts };
 }
 
-/** As a process that reads a record does it. */
 function read(store: Store, facts: ConversationFacts, beforeCommit?: () => Promise<void>): Promise<void> {
   return store.transaction(async (tx) => {
     await settleRead(tx, facts.conversationId, {
@@ -47,7 +45,6 @@ function read(store: Store, facts: ConversationFacts, beforeCommit?: () => Promi
   });
 }
 
-/** As a process that ends a sweep does it. */
 function match(store: Store, beforeCommit?: () => Promise<void>): Promise<void> {
   return store.transaction(async (tx) => {
     await lockCampaignsOf(tx, agentId);

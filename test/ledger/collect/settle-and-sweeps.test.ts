@@ -14,10 +14,10 @@ import { test, openLedger, beginOn } from '../ledger-test.ts';
 
 const [first = ''] = numbers(1);
 const settleAt = noon + 20 * minuteMs;
-/** Ten seconds to begin the POST, a minute for its answer, and a quarter of an hour for a server that hung. */
+/** Ten seconds to begin the POST, a minute for its answer, a quarter of an hour for a server that hung. */
 const holdAfter = noon + 70_000 + 15 * minuteMs;
 
-/** Complete sweeps, close enough together for the settle deadline to run, up to and including `to`. */
+/** Complete sweeps up to and including `to`, close enough together for the settle deadline to run. */
 async function sweepUntil(scenario: Scenario, from: number, to: number): Promise<void> {
   for (let now = from; now < to; now += 2 * minuteMs) await scenario.sweep(now);
   await scenario.sweep(to);
@@ -219,7 +219,6 @@ test.from(beginOn, { rows: 1 })('a round ends only when nothing of it is left', 
   expect(await close(noon)).toBe(false);
   await scenario.verdict(1, 'confirmed', { callsInitiated: 1 });
   expect(await close(noon)).toBe(false);
-  // Settled, and its results are still to come.
   const lagging = { ...answered('c1', first, noon + 5_000), collected: null, evaluation: null };
   await scenario.sweep(noon + minuteMs, [lagging]);
   expect(await scenario.dispositions()).toEqual(['answered']);
@@ -240,7 +239,7 @@ test.from(openLedger)('a waiting retry and a doubtful batch keep a round open', 
   await scenario.settle(attemptId, 'busy');
   await scenario.end('cancelled');
   expect(await scenario.close()).toBe(false);
-  // The planner gives the waiting one its outcome, and the doubtful batch is still waited for.
+  // The planner ends the waiting one, and still waits for the doubtful batch.
   expect(await scenario.plan(3)).toMatchObject(waits('collecting'));
   expect(await scenario.close()).toBe(false);
   await scenario.sweep(holdAfter + 1);
@@ -262,7 +261,6 @@ test.from(openLedger)('one process at a time sweeps an agent, until its lease ru
 
 const agents = Array.from({ length: 30 }, (_, n) => `agent_${String(n).padStart(2, '0')}`);
 
-/** A store with agents, and how many transactions it was asked for. */
 async function begin(dialect: (typeof bothDialects)[number]) {
   const store = await openLedger(dialect);
   const values = agents.map((agent_id) => ({ agent_id, lease_until_real: 0 }));

@@ -24,7 +24,6 @@ const results = [
   resultRule('cut_off', { talkUnderMs: 10_000 }),
 ];
 
-/** All are called; what the records say of the talks is the test's to tell. */
 async function callAll(dialect: TestDialect): Promise<Scenario> {
   const rows = buildRows(people, (index) => `Guest ${index}`);
   const price = { perMinuteMicros: 120_000, currency: 'USD' };
@@ -43,7 +42,7 @@ const records = [
   record('no', no, { collected: { confirmed: false } }),
   record('quick', quick, { collected: {}, durationMs: 4_000 }),
   record('untold', untold, { collected: null, evaluation: null }),
-  // Nobody spoke: values that the agent noted down all the same are no result.
+  // Nobody spoke: values noted all the same are no result.
   record('silent', silent, { collected: { confirmed: true }, userTurns: 0, callResult: 'answered' }),
   record('machine', machine, { collected: { confirmed: true }, callResult: 'voicemail' }),
   record('out', out, { collected: { confirmed: true, opt_out: true } }),

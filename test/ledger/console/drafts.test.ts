@@ -20,7 +20,7 @@ async function* chunksOf(bytes: Buffer, size: number) {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 
-/** Bytes of every value, so that nothing reads them as text on the way. */
+/** Every byte value, so that nothing reads them as text. */
 const listOf = (length: number, seed: number) => Buffer.from(Array.from({ length }, (_, at) => (at * 7 + seed) % 256));
 
 function keep(store: Store, bytes: Buffer, nowReal = noon) {
@@ -51,7 +51,7 @@ test.from(openLedger)('a draft is saved and found, and its old list goes when an
   const draft = await createDraft(store, { tokenId: 'console', list, settings: '{}', nowReal: noon });
   const other = await keep(store, listOf(500, 2));
   expect(await saveDraft(store, draft, { settings: '{"a":1}', list: other, nowReal: noon + 5 })).toBe('saved');
-  // What was read before is not what is saved any more.
+  // What was read before has changed since.
   expect(await saveDraft(store, draft, { settings: '{}', nowReal: noon + 6 })).toBe('changed');
   expect(await findDraft(store, draft.draftId, noon + 5)).toEqual({
     ...draft,

@@ -9,7 +9,7 @@ import type { TestDialect } from '../test-stores.ts';
 
 const [, secondNumber = '', thirdNumber = ''] = numbers(3);
 
-/** A batch that the service said it did not take (429), although its second call stands among the service's records. */
+/** A batch that the service said it did not take (429), although its records show the second call. */
 async function deny(dialect: TestDialect, rules: ScenarioOptions['rules'] = {}): Promise<Scenario> {
   const scenario = await beginOn(dialect, { rows: 2, rules });
   await lookAtCallers(scenario, null);
@@ -38,7 +38,6 @@ const unhold = ({ store }: Scenario) => store.db.updateTable('accounts').set({ n
 interface Occasion {
   what: string;
   rules?: ScenarioOptions['rules'];
-  /** When the batch is entered again. */
   at: number;
   /** What would have the batch given back. */
   before?: (scenario: Scenario) => Promise<unknown>;
@@ -58,7 +57,7 @@ const occasions: Occasion[] = [
   },
   {
     what: 'the hour of its people is over',
-    // Noon is 7:00 in the callees' New York, on a Tuesday.
+    // Noon is 7:00 in New York, on a Tuesday.
     rules: { calendar: { hours: { mon: [], tue: [{ from: 420, to: 480 }], wed: [] }, closedOn: [] } },
     at: noon + 51 * minuteMs,
     before: async (scenario) => {
@@ -80,11 +79,11 @@ const occasions: Occasion[] = [
 test.for(occasions)('with a record of its call a batch is not given back when $what', async (dialect, { rules, at, before }) => {
   const scenario = await deny(dialect, rules);
   await before?.(scenario);
-  // The record that fits nobody else is theirs: the batch was placed.
+  // The record fits nobody else: the batch was placed.
   expect(await scenario.post(1, at)).toEqual({ kind: 'verdict', state: 'confirmed' });
   expect(await scenario.attempts()).toMatchObject(twice({ posted_at: noon }));
   expect(await scenario.posts()).toHaveLength(1);
-  // The record settles its call, and who has none waits for a person's word.
+  // The record settles its call; who has none waits for a person.
   await scenario.sweep(at + minuteMs);
   expect(await scenario.batch(1)).toMatchObject({ state: 'confirmed', accepted_by: 'evidence' });
   expect(await scenario.attempts()).toMatchObject([{ state: 'open' }, { disposition: 'answered' }]);
@@ -104,7 +103,7 @@ test.from(deny)('nor when the pre-dial hook is silent for too long', async (scen
 test.from(beginOn, { rows: 2 })('nor when the word that it was not sent comes after it was given up', async (scenario) => {
   await scenario.submit(1);
   await scenario.post(1, noon + 1);
-  // Stored by a sweep that has not come to matching it yet.
+  // Stored by a sweep that has not matched it yet.
   const facts = JSON.stringify({ calleeNumber: secondNumber, openingLine: null, references: [], direction: null });
   await insertRecord(scenario.store, 'c1', { started_at: noon + 5_000, first_seen_at: noon + 30_000, facts });
   const late = { status: 429, notBefore: noon + hourMs, now: soon };
@@ -121,7 +120,7 @@ test('a record that comes after the batch was given back keeps its people from a
   await scenario.verdict(1, 'not_sent', { status: 429, notBefore: until });
   expect(await scenario.post(1, noon + 1)).toEqual({ kind: 'verdict', state: 'released' });
   await scenario.sweep(noon + 30_000, [answered('c1', secondNumber, noon + 5_000)]);
-  // Who was not in that batch is called. Its record settles one call of it, and a person decides about the other.
+  // Who was not in that batch is called. Its record settles one call; a person decides about the other.
   expect(await scenario.dial(2, until)).toEqual(['spring/3/1']);
   expect(await scenario.plan(3, until)).toMatchObject({ kind: 'wait' });
   const ends = (await scenario.attempts()).map(({ attempt_id: id, state, detail }) => [id, [state, detail]]);

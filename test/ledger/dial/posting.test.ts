@@ -29,7 +29,7 @@ test('a batch that comes too close to the end of the campaign is not sent', asyn
 });
 
 test('a batch whose hour is nearly over waits for the next day', async (dialect) => {
-  // Noon is 7:00 in the callees' New York, on a Tuesday.
+  // Noon is 7:00 in New York, on a Tuesday.
   const hours = { mon: [{ from: 420, to: 480 }], tue: [{ from: 420, to: 480 }], wed: [{ from: 420, to: 480 }] };
   const scenario = await beginOn(dialect, { rows: 2, rules: { calendar: { hours, closedOn: [] } } });
   await scenario.plan(1);
@@ -48,7 +48,7 @@ test.from(beginOn, { rows: 2 })('somebody reached by a record that came late is 
   const retryAt = await scenario.lookAgain(now);
   expect(await scenario.plan(2, retryAt)).toMatchObject({ kind: 'batch', size: 2 });
   await scenario.sweep(retryAt, [answered('late', firstNumber, noon + 5_000)], false);
-  // The record came so late that one of the other may come as late.
+  // The record came so late that the other one may still come.
   expect(await scenario.post(2, retryAt)).toEqual(released);
   expect((await ends(scenario)).attempts).toEqual([
     ['settled', null],
@@ -70,7 +70,7 @@ test.from(beginOn, { rows: 2 })('whoever enters a batch second never sends it, a
 test.both('of many that enter a batch at once, exactly one may send', async (dialect) => {
   const location = await newDatabase(dialect);
   const store = await openAt(location);
-  // Two stores on one SQLite file in one thread would wait for each other: there its own queue makes them take turns.
+  // Two stores on one SQLite file in one thread would block each other; its own queue makes them take turns.
   const other = dialect === 'postgres' ? await openAt(location) : store;
   const scenario = await beginProven(store, { rows: 2 });
   await scenario.plan(1);
@@ -95,7 +95,6 @@ test.from(beginOn, { rows: 2 })('a batch changes its state where that is legal a
   await scenario.store.transaction(async (tx) => {
     const put = (state: (typeof states)[number]) => tx.updateTable('batches').set({ state }).where('batch_id', '=', batchId).execute();
     for (const [index, actual] of states.entries()) {
-      // What it is, and what it is not.
       for (const from of [actual, states[(index + 1) % states.length] ?? actual]) {
         for (const to of states) {
           await put(actual);
@@ -145,7 +144,7 @@ test.from(beginOn, { rows: 2 })('a batch that cannot be sent for a quarter of an
     attempts: twice(['released', 'not_sent_in_time']),
     recipients: twice(['waiting', given - noon]),
   });
-  // The next batch is not tried in the same second, and its attempts are new ones that never counted.
+  // The next batch is not tried in the same second; its attempts are new and never counted.
   expect(await scenario.plan(2, given)).toMatchObject(waits('blocked', given + minuteMs));
   expect(await scenario.dial(2, given + minuteMs)).toEqual(['spring/1/2', 'spring/2/2']);
   expect(await scenario.recipients()).toMatchObject(twice({ counted: 0 }));
@@ -170,7 +169,7 @@ test.for<{ what: string; facts: Partial<ConversationFacts>; seen: boolean }>([
   await scenario.verdict(1, 'not_sent', { status: 429, serviceDate: noon });
   await scenario.store.db.updateTable('posts').set({ service_from: noon }).execute();
   await scenario.sweep(noon + 30_000, [{ conversationId: 'c1', startedAt: noon + 5_000, ...facts }]);
-  // What is theirs and nobody else's shows that the batch was placed.
+  // What fits nobody else shows that the batch was placed.
   const step = seen ? { kind: 'verdict', state: 'confirmed' } : { kind: 'post', k: 2 };
   expect(await scenario.post(1, noon + minuteMs)).toMatchObject(step);
   expect(await scenario.posts()).toHaveLength(seen ? 1 : 2);
@@ -190,7 +189,7 @@ test.from(beginOn)('requests of an account begin apart, whichever campaign and p
   expect(await post(spring)).toMatchObject({ kind: 'post', k: 1 });
   databaseNow += 50;
   expect(await post(autumn)).toEqual({ kind: 'early', inMs: 150 });
-  // Whoever waits for a turn has not tried yet: tries end after a quarter of an hour.
+  // Who waits for a turn has not tried yet: tries end after a quarter of an hour.
   expect(await autumn.batch(1)).toMatchObject({ state: 'intent', posts: 0, first_submit_at: null });
   databaseNow += 150;
   expect(await post(autumn)).toMatchObject({ kind: 'post', k: 1 });

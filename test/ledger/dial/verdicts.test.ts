@@ -83,7 +83,7 @@ test.for([400, 422].flatMap((status) => [1, 2, 7, 20].map((size) => ({ status, s
     const guilty = numbers(size).at(Math.floor(size / 2)) ?? '';
     const accepted: string[] = [];
     let now = noon;
-    // The service's word is believed when a list that was read a minute later shows nothing else.
+    // The service is believed when a list read a minute later shows nothing else.
     const refuse = async (n: number, message: string | null = null) => {
       expect(await scenario.verdict(n, 'refused', { status, message, now })).toBe('refused');
       const before = await scenario.attempts();
@@ -107,7 +107,6 @@ test.for([400, 422].flatMap((status) => [1, 2, 7, 20].map((size) => ({ status, s
         await scenario.verdict(n, 'confirmed', { callsInitiated: calls.length, now });
       }
     }
-    // Both halves of each that was refused, and no more.
     expect(n - 1).toBeLessThanOrEqual(1 + 2 * Math.ceil(Math.log2(size)));
     expect([...accepted, guilty].toSorted()).toEqual(numbers(size).toSorted());
     const ended = (await scenario.recipients()).filter((row) => row.state === 'done');
@@ -189,14 +188,14 @@ test.from(beginOn, { rules: batchesOf(1) })('an answer, or the evidence of one, 
 });
 
 test.from(posted)('a planned batch of a campaign with an unknown one is held back too', async (scenario) => {
-  // Refused for one of its calls, and no record says otherwise: its halves are planned.
+  // Refused for one of its calls, and no record denies it: its halves are planned.
   await scenario.verdict(1, 'refused', { status: 422 });
   const now = noon + 60_001;
   await scenario.sweep(now);
   await scenario.post(2, now);
   await scenario.verdict(2, 'unknown', { now });
   expect(await scenario.post(3, now + 1)).toEqual({ kind: 'blocked', until: now + 30_001 });
-  // No read has succeeded since, however long ago it was.
+  // No read has succeeded since.
   const later = now + 10 * minuteMs;
   expect(await scenario.post(3, later)).toEqual({ kind: 'blocked', until: later + 30_000 });
   await scenario.sweep(later);

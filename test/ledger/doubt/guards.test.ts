@@ -15,7 +15,6 @@ function rowsNamed(...names: string[]) {
   return buildRows(numbers(names.length), (index) => names[index] ?? '');
 }
 
-/** The record of a talk that does not say with whom. */
 function talk(more: Partial<ConversationFacts> = {}): Partial<ConversationFacts> {
   return { ...answered('talk', '', noon + 5_000), calleeNumber: null, ...more };
 }
@@ -28,7 +27,7 @@ async function callTwo(dialect: TestDialect, begin = beginProven): Promise<Scena
   return scenario;
 }
 
-/** Sweeps every minute, each of which shows the records that have begun. */
+/** Sweeps every minute, each with the records that have begun. */
 async function sweepUntil(scenario: Scenario, until: number, records: Partial<ConversationFacts>[] = []): Promise<void> {
   for (let at = noon + minuteMs; at <= until; at += minuteMs)
     await scenario.sweep(
@@ -55,7 +54,7 @@ test('a record that was listed before the request is of none of its calls', asyn
   expect(await dispositions(scenario)).toEqual(['unreached/no_record', 'unreached/no_record']);
 });
 
-/** Two rows are called at noon by the service's own clock, and a talk is recorded that began so much later; the worker's may be ahead. */
+/** Two rows are called at noon by the service's clock, and a talk begins so much later; the worker's clock may be ahead. */
 async function callTwoByTheServicesClock(dialect: TestDialect, begunAfterMs: number, aheadMs = 0) {
   const now = noon + aheadMs;
   const scenario = await beginOn(dialect, { rows: rowsNamed('Ada', 'Ben') });
@@ -97,7 +96,7 @@ const silence = {
 };
 const inDoubt = ['unknown/records_not_told_apart', 'unknown/records_not_told_apart'];
 
-/** Two people are called, and the service shows these records for it, as an agent does of which so much is known. */
+/** Two people are called, and the agent, of which so much is known, shows these records. */
 async function callTwoAndShow(dialect: TestDialect, known: { words_shown: number; bare_shown: number }, ...records: object[]) {
   const scenario = await callTwo(dialect);
   await scenario.sweep(noon);
@@ -206,7 +205,7 @@ test('two calls with the same words are never open together', async (dialect) =>
   expect((await scenario.attempts()).map(({ recipient_id: id }) => id)).not.toContain('spring/2');
 });
 
-/** Has a campaign take its nth row into a batch, whatever the planner would say. Answers how many calls the batch has. */
+/** Takes the nth row of a campaign into a batch without the planner. Answers how many calls the batch has. */
 async function force(scenario: Scenario, row: number, openingLine: string): Promise<number> {
   const { store, campaignId } = scenario;
   const recipient = (await scenario.recipients())[row];
@@ -258,7 +257,6 @@ test('a call whose line begins that of another one is not open beside it', async
 
 test.from(beginOn, { rows: rowsNamed('Ada', 'Ben') })('a late yes calls off the calls that were to be made again', async (scenario) => {
   await scenario.submit(1);
-  // Whoever was about to send it is gone.
   await scenario.post(1);
   await sweepUntil(scenario, settled);
   await scenario.resolve('redial', settled);
@@ -320,7 +318,7 @@ test('who calls in and asks never to be called again is not called', async () =>
 const line = ', this is the clinic.';
 const rules = { firstMessage: 'Hello {{ name }} number {{ k }}, this is the clinic.', pacing: { batchSize: 8 } };
 
-/** People of whom each is called with "Hello", this text, and the clinic's. */
+/** People called with "Hello", this text, and the clinic's. */
 async function begin(dialect: TestDialect, ...people: string[]): Promise<Scenario> {
   const rows = buildRows(numbers(people.length), (index) => `${people[index]}${line}`);
   const list = { ...buildRules().list, columns: ['phone', 'name', 'k'] };
@@ -332,7 +330,7 @@ function talkWith(openingLine: string, startedAt = noon + 5_000): Partial<Conver
   return { ...answered(openingLine, '', startedAt), calleeNumber: null, openingLine };
 }
 
-/** What became of each, in the order of the rows, when nothing more is awaited. */
+/** What became of each, by row, when nothing more is awaited. */
 async function settle(scenario: Scenario, records: Partial<ConversationFacts>[]): Promise<unknown[]> {
   await scenario.sweep(noon + minuteMs, records);
   for (let at = noon + 2 * minuteMs; at <= noon + 30 * minuteMs; at += minuteMs) await scenario.sweep(at);
@@ -396,7 +394,7 @@ test('once the agent was interrupted, people whose lines begin alike are called 
   await scenario.verdict(2, 'confirmed', { now: later, callsInitiated: 3 });
   const soon = later + minuteMs;
   expect(await scenario.plan(3, soon)).toMatchObject({ kind: 'wait' });
-  // Whoever has a record of their own cannot own another one.
+  // Who has a record cannot own another.
   await scenario.sweep(soon, [talkWith(`Hello Ada number 1${line}`, later + 5_000)]);
   expect(await calledTogether(scenario, 3, soon + minuteMs)).toEqual(['Ada number 3']);
 });
@@ -413,7 +411,7 @@ const [number = ''] = numbers(1);
 const rows = buildRows([number], () => 'Guest');
 const withheldRules = { optOut: [{ source: 'collected' as const, key: 'do_not_call', values: [true] }] };
 
-/** A finished record whose transcript is withheld and of which the carrier says nothing. */
+/** A finished record without a transcript, of which the carrier says nothing. */
 const withheld: Partial<ConversationFacts> = {
   conversationId: 'conv',
   calleeNumber: number,

@@ -46,7 +46,7 @@ test.from(openLedger)('limits change while a campaign runs, and the file can be 
   expect((await scenario.campaign()).rules.pacing.refillThreshold).toBe(5);
   expect(await adjust({ batchSize: 40, priority: 99 })).toMatchObject({ to: { batchSize: 40, priority: 99 } });
   expect(await scenario.dial(1)).toHaveLength(40);
-  // One that is set back by hand to what the file says is adjusted no more.
+  // One set back by hand to the file's value is adjusted no more.
   expect(await adjust({ maxConcurrentCalls: 10, startsPerMinute: 30, batchSize: 5, priority: 10 })).toBeDefined();
   expect(await store.db.selectFrom('campaigns').select('adjustments').executeTakeFirst()).toEqual({
     adjustments: null,
@@ -65,7 +65,7 @@ test.from(openLedger)('limits change while a campaign runs, and the file can be 
 });
 
 test.from(openLedger)('hours and retries change while a campaign runs; whoever waits for other hours is judged again', async (store) => {
-  // Noon in UTC is seven in the morning of New York, a Tuesday.
+  // Noon in UTC is seven in New York, a Tuesday.
   const calendar = { hours: { tue: [{ from: 9 * 60, to: 17 * 60 }] }, closedOn: [] };
   const scenario = await begin(store, 'spring', { maxConcurrentCalls: 2, batchSize: 2 }, 5, 0, { calendar, law: [] });
   const adjust = (wish: Parameters<typeof adjustCampaign>[2]['wish'], now: number, reset = false) =>
@@ -110,7 +110,7 @@ test.from(openLedger)('an ended campaign is not adjusted, and the account tells 
   expect(first.campaigns.map(({ campaignId }) => campaignId)).toEqual(['running']);
   expect(await adjust({ maxConcurrentCalls: 30 })).toMatchObject({ from: {}, to: {} });
   expect(await limitsOf(running)).toMatchObject({ account: { lines: 21 } });
-  // Without a limit there is nothing to keep free a part of.
+  // Without a limit there is no part to keep free.
   expect(await adjust({ maxConcurrentCalls: null })).toMatchObject({ to: { maxConcurrentCalls: null, keepFree: 0 } });
   expect(await told(over, 'account.adjusted')).toEqual([]);
   expect(await told(running, 'account.adjusted')).toHaveLength(2);
@@ -128,7 +128,7 @@ test.from(openLedger)('a batch whose records were all read before its answer was
   const round = await store.db.selectFrom('rounds').select('unknown_streak').executeTakeFirstOrThrow();
   expect(round.unknown_streak).toBe(0);
 
-  // Nothing is left over that would keep the campaign from ending.
+  // Nothing is left to keep the campaign from ending.
   await scenario.sweep(noon + 3_600_000, records);
   expect(await countOutstanding(store.db, 'spring')).toEqual({ open: 0, unread: 0, undecided: 0 });
   expect((await scenario.attempts()).every((attempt) => attempt.state === 'settled')).toBe(true);
@@ -144,7 +144,7 @@ async function outcomes(scenario: Scenario) {
   return new Set(rows.map(({ outcome, reason }) => `${outcome} ${reason}`));
 }
 
-/** As many first calls as an unproven caller number may make, none of them answered, and two people left. */
+/** As many first calls as an unproven number may make, unanswered, and two people left. */
 async function callUnproven(dialect: TestDialect, end: number | null, as: Disposition = 'failed'): Promise<Scenario> {
   const rules = { endsAt: end, retry: { maxAttempts: 1 } };
   const scenario = await beginCampaign(await openLedger(dialect), { rows: rowsFor(22), rules });
@@ -174,7 +174,7 @@ test.from(openLedger)('a pause that the service asks for is not slept beyond the
   expect(await scenario.plan(1)).toMatchObject(waits('blocked', endsAt));
   expect(await scenario.plan(1, endsAt)).toEqual({ kind: 'done' });
   expect(await outcomes(scenario)).toEqual(new Set(['expired campaign_end']));
-  // One that is over before the end is waited for as it is.
+  // One that is over sooner is waited for as it is.
   const other = await beginProven(store, { campaignId: 'autumn', rows: rowsFor(2), rules: { endsAt: noon + 24 * hourMs } });
   expect(await other.plan(1)).toMatchObject(waits('blocked', noon + 12 * hourMs));
 });

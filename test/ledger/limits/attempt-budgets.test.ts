@@ -54,7 +54,7 @@ test.from(openLedger)('a number has one budget over all campaigns, checked again
   expect(await autumn.plan(1, at)).toEqual({ kind: 'done' });
   expect(await standing(autumn)).toEqual(['done', 'exhausted', 'attempts_used_up']);
 
-  // A carrier failure that did not count is found to have counted after the batch was planned.
+  // An uncounted carrier failure turns out to count after the batch was planned.
   const other = buildRows(numbers(1, 5), () => 'Guest');
   const winter = await beginProven(store, { campaignId: 'winter', rows: other, rules });
   const summer = await beginProven(store, { campaignId: 'summer', rows: other, rules });
@@ -122,7 +122,7 @@ test('calls of which nobody knows are dialled again where the campaign says so',
     expect((await scenario.batch(1))?.state).toBe(state);
     expect(await standing(scenario)).toEqual(end);
     expect((await scenario.plan(2, later + hourMs)).kind).toBe(unknown === 'never' ? 'done' : 'wait');
-    // Only when the list has had its time and was read once more.
+    // Only when the list has had its time and was read again.
     const after = await scenario.lookAgain(later);
     expect((await scenario.plan(2, after)).kind).toBe(unknown === 'never' ? 'done' : 'batch');
   }

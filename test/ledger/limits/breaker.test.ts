@@ -16,7 +16,6 @@ async function begin(dialect: (typeof dialects)[number], changes: Partial<Breake
   });
 }
 
-/** Calls the next four and settles them with these results at `endedAt`. */
 async function callFour(scenario: Scenario, n: number, results: Disposition[], endedAt: number): Promise<void> {
   const attempts = await scenario.dial(n, endedAt - minuteMs);
   for (const [index, attemptId] of attempts.entries()) await scenario.settle(attemptId, results[index] ?? 'busy', endedAt);
@@ -44,7 +43,7 @@ test.from(begin)('too many failures pause the campaign with the evidence, and a 
 
 test.from(begin)('failures that are long ago say nothing, nor do few', async (scenario) => {
   await callFour(scenario, 1, Array(3).fill('failed'), noon + minuteMs);
-  // Of the four, the one that was busy is left out of the window's share by nothing but time.
+  // Of the four, only time keeps the busy one out of the window's share.
   expect(await scenario.plan(2, noon + 31 * minuteMs)).toMatchObject({ kind: 'batch' });
 });
 
@@ -65,7 +64,7 @@ test.from(beginOn, {
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject({ kind: 'batch' });
 });
 
-/** Sends the next four and hears no answer; half an hour later no record of them is to be expected any more. */
+/** Sends the next four and hears no answer; after half an hour no record of them is expected. */
 async function loseFour(scenario: Scenario, n: number, at: number): Promise<void> {
   await scenario.submit(n, at);
   await scenario.verdict(n, 'unknown', { now: at });

@@ -32,7 +32,7 @@ test('a number has room for as many calls as each stretch allows, and for one mo
   expect(roomOf(limits, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 10 * minuteMs });
   expect(roomOf(limits, ago(60, 10), noon)).toMatchObject({ room: 1, freeAt: noon });
   expect(roomOf(limits, ago(100, 200, 300, 400), noon)).toMatchObject({ room: 0, freeAt: noon + 24 * hourMs - 400 * minuteMs });
-  // More than there may be: those that are over the limit leave first.
+  // Over the limit: the excess leaves first.
   expect(roomOf({ perHour: 1, perDay: null }, ago(10, 50), noon)).toMatchObject({ room: 0, freeAt: noon + 50 * minuteMs });
 });
 
@@ -81,7 +81,7 @@ test('room is kept for each call back that is due before a call of now has left 
   expect(roomOf(limits, [], noon, dues(30, 40))).toMatchObject({ room: 3, free: 1 });
   // Due when a call of now is over an hour old.
   expect(roomOf(limits, [], noon, dues(61))).toMatchObject({ room: 3, free: 3 });
-  // Both earlier calls have left by then.
+  // Both earlier calls are gone by then.
   expect(roomOf(limits, calls(50, 40), noon, dues(30))).toMatchObject({ room: 1, free: 1 });
   expect(roomOf(limits, calls(10, 5), noon, dues(30))).toMatchObject({ room: 1, free: 0, looksAt: noon + 30 * minuteMs });
   expect(roomOf(limits, calls(50, 5), noon, dues(9))).toMatchObject({ room: 1, free: 0, looksAt: noon + 9 * minuteMs });
@@ -91,7 +91,7 @@ test('room is kept for each call back that is due before a call of now has left 
 
 test.from(openLedger)('a number calls no more often than it may, over all campaigns', async (store) => {
   const spring = await begin(store, {});
-  // Both were planned when the number had room for three, and spring before there was another campaign.
+  // Planned when the number had room for three, spring before there was another campaign.
   await spring.plan(1);
   const autumn = await begin(store, { id: 'autumn', from: 20 });
   await autumn.plan(1);
@@ -111,7 +111,7 @@ test.from(openLedger)('a number calls no more often than it may, over all campai
   expect(await autumn.dial(2, until)).toHaveLength(2);
 });
 
-/** The calls of both campaigns, each of which plans whenever ten minutes are over: when they began, in hours from noon. */
+/** The calls of both campaigns, which plan every ten minutes: when they began, in hours from noon. */
 async function callTogether(
   store: Store,
   larger: CallerLimits | undefined,
@@ -155,7 +155,7 @@ for (const [limit, on] of [
     async (dialect) => {
       const { larger, smaller } = await callTogether(await openLedger(dialect), limit, 5);
       expect(smaller).toHaveLength(5);
-      // A call counts from the last instant at which it may ring, so an hour of the number is a little longer.
+      // A call counts from when it may ring last, so an hour of the number is a little longer.
       expect(smaller.filter((at, index) => at - (smaller[index - 1] ?? 0) > 1.5)).toEqual([]);
       const last = Math.max(...smaller);
       expect(larger.filter((at) => at < last).length).toBeGreaterThan(2);
@@ -176,7 +176,7 @@ test.both.from(openLedger)('what keeps a campaign from its number is the campaig
   const clock = realClock(() => noon + minuteMs);
   const reading = readingOf({ campaign, undecided: 0, idle, movedAt: noon, look }, { clock, now: noon + minuteMs });
   expect(reading?.text).toContain('campaign larger uses this number');
-  // Its own calls are the cause where they alone have used up the limit.
+  // Its own calls are the cause where they alone use up the limit.
   const own = await readIdleReason(store.db, await larger.campaign(), { now: () => noon + minuteMs, speed: 1 });
   expect(own).toMatchObject({ reason: 'caller_limit' });
   expect(own?.usedBy).toBeUndefined();
@@ -193,7 +193,7 @@ test.from(openLedger)('of several numbers the one with room calls, and who was c
   expect(await scenario.plan(3)).toMatchObject(waits('caller_limit'));
   await scenario.settle([...first, ...second], 'answered', noon + minuteMs);
   expect(await scenario.plan(3, noon + 2 * minuteMs)).toMatchObject(waits('caller_limit'));
-  // A number that may not call at all is none that is left.
+  // A number that may not call does not count.
   await store.db.updateTable('callers').set({ out: 1 }).where('phone_number_id', '=', 'pn_second').execute();
   await store.db.updateTable('attempts').set({ state: 'released' }).where('attempt_id', 'in', second).execute();
   expect(await scenario.isReady(noon + 2 * minuteMs)).toBe(false);
@@ -215,7 +215,7 @@ test.from(openLedger)('a number that may make one more call keeps it for the cal
   const dueAt = noon + 90 * minuteMs;
   await setCallback(store, { campaignId, row: row.row_number, by: 'somebody', now: noon + minuteMs }, { instant: dueAt });
   await spring.settle(['spring/1/1', 'spring/2/1'], 'answered', noon + minuteMs);
-  // An hour later the number has room for two: one of them is the promise's.
+  // An hour later the number has room for two, one of them for the promise.
   const later = noon + 75 * minuteMs;
   expect(await spring.dial(2, later)).toHaveLength(1);
   expect(await spring.plan(3, later + minuteMs)).toMatchObject(waits('caller_limit'));

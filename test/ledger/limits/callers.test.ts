@@ -64,7 +64,7 @@ test.from(beginOn, {
   await scenario.dial(1);
   await scenario.dial(2);
   expect(await scenario.plan(3)).toMatchObject({ kind: 'wait' });
-  // Nobody's own state is Texas: its people go to the number that has been chosen least often, in their country.
+  // Nobody's own state is Texas: its people get the number chosen least often, in their country.
   expect(await batchOf(scenario, 1)).toEqual(['pn_fl', [1, 3, 6]]);
   expect(await batchOf(scenario, 2)).toEqual(['pn_ny', [2, 4, 5]]);
   expect((await scenario.recipients()).map(({ caller }) => caller)).toEqual(['pn_fl', 'pn_ny', 'pn_fl', 'pn_ny', 'pn_ny', 'pn_fl']);
@@ -75,7 +75,7 @@ test.from(beginOn, {
   rules: { pacing: { ...pacing, batchSize: 2 }, callers: { numbers: pool, choice: 'rotation' } },
   rows: 11,
 })('in turn, every number calls as often as the others', async (scenario) => {
-  // Numbers of which the service has not been asked count as in.
+  // Numbers not yet asked about count as in.
   for (let n = 1; n <= 7; n += 1) if ((await scenario.plan(n)).kind === 'batch') await scenario.dial(n);
   const use = await readCallerUse(scenario.store.db, await scenario.campaign());
   expect(use.map(({ calls }) => calls).sort((a, b) => a - b)).toEqual([3, 4, 4]);
@@ -143,7 +143,7 @@ test.from(beginOn, {
   });
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('paused', null));
 
-  // Resumed before the service has been asked again: nobody may call, and nobody does.
+  // Resumed before the service was asked again: nobody may call, and nobody does.
   await scenario.resume(noon + minuteMs);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('paused'));
   await look(scenario, { pn_fl: 'unknown' }, noon + minuteMs);
@@ -175,7 +175,6 @@ test('one worker looks at the numbers at a time, and not again before its time',
   expect(await claim(noon + 11 * minuteMs)).toBe('needed');
 });
 
-/** Calls those who are due in batch n, which all end the same way at `now`. */
 async function callAll(scenario: Scenario, n: number, disposition: 'failed' | 'answered', now: number): Promise<void> {
   await scenario.settle(await scenario.dial(n, now), disposition, now);
 }

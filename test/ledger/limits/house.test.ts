@@ -27,7 +27,7 @@ test.from(openLedger)('a tighter rule holds for what is planned already', async 
   expect(due).toEqual([1, 2, 3].map(() => ['waiting', true]));
   const winter = await begin(store, 'winter');
   expect(await winter.plan(1, noon + 15 * minuteMs)).toMatchObject(waits('due'));
-  // It is loosened: whoever was put off before a first call is looked at again.
+  // Loosened: who was put off before a first call is looked at again.
   await set(store, { caps: [{ by: 'number', calls: 2, withinMs: dayMs }] }, noon + 20 * minuteMs);
   expect(await winter.dial(1, noon + 21 * minuteMs)).toHaveLength(3);
 });
@@ -36,7 +36,7 @@ test('hours of the house close what those of the campaign leave open, and the lo
   const store = await openLedger(dialect);
   const limits = { perHour: 3, perDay: null };
   const spring = await begin(store, 'spring', { callers: { numbers: ['pn_main'], choice: 'region', limits } });
-  // Noon in London: seven o'clock in New York, where they are.
+  // Noon in London: seven in New York, where they are.
   await set(store, { calendar: { hours: { tue: [{ from: 480, to: 1200 }] }, closedOn: [] } });
   expect(await spring.plan(1)).toMatchObject(waits('due'));
   const opens = noon + hourMs;

@@ -22,7 +22,7 @@ test('a 429 halves the lines of every campaign of the account, once a minute, an
   await limited.verdict(1, 'not_sent', { status: 429 });
   expect(await limitsOf(limited)).toMatchObject({ own: 20, pace: 500, allowed: 10, startsPerMinute: 15 });
   expect(await limitsOf(other)).toMatchObject({ own: 8, pace: 500, allowed: 4 });
-  // Told again within the minute, about another batch, it is the same refusal.
+  // Told again within the minute about another batch, it is the same refusal.
   const third = await begin(store, 'third', { ...pacing, batchSize: 1 }, 1, 200);
   await third.plan(1);
   await third.post(1, noon + 30_000);
@@ -32,7 +32,7 @@ test('a 429 halves the lines of every campaign of the account, once a minute, an
   await limited.verdict(1, 'not_sent', { k: 2, status: 429, now: noon + minuteMs });
   expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 250 });
   expect(await other.plan(1, noon + minuteMs)).toMatchObject({ kind: 'batch', size: 2 });
-  // Twenty calls over five lines raise it by one step, two calls over three lines by a part of it.
+  // Twenty calls over five lines raise it by a step, two over three lines by a part.
   await limited.post(1, noon + 2 * minuteMs);
   await limited.verdict(1, 'confirmed', { k: 3, now: noon + 2 * minuteMs });
   expect(await readAccount(store.db, accountId)).toMatchObject({ pace: 450, cutAt: noon + minuteMs });
@@ -45,7 +45,7 @@ test('a 429 halves the lines of every campaign of the account, once a minute, an
     { from: 250, to: 450 },
   ]);
   expect(await told(other, 'account.pace')).toEqual([{ from: 450, to: 583 }]);
-  // It was told all of twenty calls before: no more of them until they are below what is allowed now.
+  // It was told all of twenty calls before: no more until they are below what is allowed now.
   expect(await limited.plan(2, noon + 4 * minuteMs)).toMatchObject(waits('capacity'));
 });
 
@@ -90,7 +90,7 @@ test.from(openLedger)('lines that come free go to a small urgent campaign first,
   expect(await urgent.isReady()).toBe(false);
   expect(await limitsOf(large)).toMatchObject({ account: { lines: 10, free: 0, share: 6 } });
   expect(await limitsOf(urgent)).toMatchObject({ account: { lines: 10, free: 0, share: 4 }, allowed: 0 });
-  // Each line that comes free is the urgent one's, as long as it could use more.
+  // Each freed line is the urgent one's while it could use more.
   await large.settle(calls.slice(0, 3), 'answered');
   expect(await large.plan(2)).toMatchObject(waits('share'));
   expect(await large.isReady()).toBe(false);
@@ -114,14 +114,14 @@ test.from(openLedger)('shares go by priority, and those who dial nothing have no
   expect((await limitsOf(two)).account).toMatchObject({ share: 4 });
   expect(await two.dial(1)).toHaveLength(4);
   expect(await two.pause(noon, 'a look')).toBe(true);
-  // Its open calls keep their lines; all others are there for the one that dials.
+  // Its open calls keep their lines; the one that dials has all others.
   expect((await limitsOf(one)).account).toMatchObject({ share: 8, free: 8 });
   await two.settle(
     (await two.attempts()).slice(0, 3).map((attempt) => attempt.attempt_id),
     'answered',
   );
   expect((await limitsOf(one)).account).toMatchObject({ share: 11, free: 11 });
-  // A campaign that may begin one call a minute leaves what it cannot use.
+  // A campaign that begins one call a minute leaves what it cannot use.
   const slow = await begin(store, 'slow', { ...pacing, startsPerMinute: 1, priority: 100 }, 60, 200);
   expect((await limitsOf(one)).account).toMatchObject({ share: 10 });
   expect(await slow.dial(1)).toHaveLength(1);
@@ -199,7 +199,7 @@ test('three campaigns share an account to their ends, never above its lines, and
         campaign.open.push(...(await campaign.scenario.dial(campaign.n, now)));
         campaign.n += 1;
       }
-      // One that has people to call and lines to call them is never told to wait for others without end.
+      // One with people and lines is never told to wait for others without end.
       if (plan.kind === 'wait' && plan.outstanding.open === 0) expect(plan.until).not.toBeNull();
       const open = running.reduce((sum, each) => sum + each.open.length, 0);
       expect(open).toBeLessThanOrEqual(7);

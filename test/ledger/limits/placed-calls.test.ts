@@ -9,8 +9,7 @@ import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 const rows = buildRows(numbers(1), () => 'Guest');
 
 /**
- * Posts a call that is not sent, and again `laterMs` later, with an end of which no record tells when it rang; answers when a second
- * campaign may call.
+ * Posts a call that is not sent, and again `laterMs` later, ended without a record of its ring; answers when a second campaign may call.
  */
 async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterMs: number): Promise<number | null> {
   const store = await openLedger(dialect);
@@ -43,7 +42,7 @@ test('so does a budget that is renewed', async (dialect) => {
 
 const oneAnHour = { caps: [{ by: 'number' as const, calls: 1, withinMs: hourMs }] };
 
-/** When a second campaign may call a number that the first one called at noon; `null`: at once. */
+/** When a second campaign may call a number called at noon; `null`: at once. */
 async function allowedAfter(
   dialect: TestDialect,
   first: (spring: Scenario) => Promise<void>,
@@ -97,7 +96,6 @@ function lawOf(region: string | null, calls: number, dates: Partial<LegalHours> 
   return { ...anyHour, id: `us-${region}-calls`, region, caps, ...dates };
 }
 
-/** The same numbers in each list, in these states. */
 function rowsIn(...regions: (string[] | null)[]): ImportRow[] {
   const rows = buildRows(numbers(regions.length), (index) => `Guest ${index}`);
   return rows.map((row, index) => ({ ...row, regions: regions[index] ?? null }));

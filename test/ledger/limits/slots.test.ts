@@ -36,7 +36,7 @@ test.sqlite('a call that its unread record shows to be over holds no slot althou
   }
   expect(await countOpen(store.db, 'a')).toBe(3);
   expect(await onLine()).toBe(2);
-  // What another worker saw a moment later does not count yet: the log would tell of too many calls.
+  // What another worker saw a moment later does not count yet: the log would show too many calls.
   expect(await onLine(noon + 59_999)).toBe(3);
 });
 

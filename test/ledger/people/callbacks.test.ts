@@ -13,7 +13,7 @@ import { answered, beginProven, noon, numbers, type Scenario, waits } from '../s
 import type { TestDialect } from '../test-stores.ts';
 import { test, openLedger, unjudged } from '../ledger-test.ts';
 
-// It is noon in London: seven in the morning in New York, where they live.
+// Noon in London: seven in New York, where they live.
 const [ada = '', ben = '', cleo = ''] = numbers(3);
 const results: ResultRule[] = [
   collectedRule('callback', 'later', [true], { next: { kind: 'callback' } }),
@@ -39,7 +39,6 @@ const talk = (name: string, at: number, said: string | null, more: Partial<Conve
   ...more,
 });
 
-/** Called at noon, and asks to be called back. */
 async function asked(dialect: TestDialect, said: string, given: Given = {}): Promise<Scenario> {
   const scenario = await begin(dialect, given);
   await scenario.dial(1);
@@ -102,7 +101,7 @@ test('one that was planned in time and not sent is not sent late', async (dialec
   expect(await scenario.post(2, late)).toMatchObject({ kind: 'verdict', state: 'released' });
   await scenario.plan(3, late);
   expect(await promises(scenario)).toMatchObject([{ state: 'missed' }]);
-  // The campaign says to call as after no answer: at once, when a line is free.
+  // Called as after no answer: at once, when a line is free.
   expect(await scenario.attempts()).toMatchObject([{ state: 'settled' }, { state: 'released' }, { state: 'planned' }]);
 });
 
@@ -126,7 +125,7 @@ test('what is not clear is left to a person, with the words; or called as after 
   const old = await asked(dialect, 'when I am back', { callback: { unclear: 'retry', words: 'en' } });
   expect(await row(old)).toMatchObject({ state: 'done', outcome: 'completed' });
   expect(await promises(old)).toMatchObject([{ state: 'unclear', reason: 'not_understood' }]);
-  // Closed at that time: 21:00 would ring at eight in the morning.
+  // Closed then: 21:00 would ring at eight in the morning.
   const hours = { tue: [{ from: 6 * 60, to: 20 * 60 }], wed: [{ from: 8 * 60, to: 20 * 60 }] };
   const closed = await asked(dialect, '2030-01-15 21:00', { rules: { calendar: { hours, closedOn: [] } } });
   expect(await promises(closed)).toMatchObject([{ state: 'unclear', reason: 'outside_hours' }]);
@@ -137,7 +136,7 @@ test('no other campaign calls the number before, and what it hears then calls th
   const other = await begin(dialect, { campaignId: 'autumn' }, Promise.resolve(scenario.store));
   const until = at5pm + 30 * minuteMs;
   expect(await other.plan(1, noon + hourMs)).toMatchObject({ kind: 'wait', until });
-  // Planned when nothing was promised yet, and to be sent after that.
+  // Planned before anything was promised, and sent after.
   await other.store.db.updateTable('recipients').set({ due_at: noon }).where('campaign_id', '=', 'autumn').execute();
   await other.store.db.updateTable('promises').set({ state: 'cancelled' }).execute();
   await other.plan(1, noon + hourMs);
@@ -262,7 +261,7 @@ test('of two promises to one number the second is left to a person', async (dial
     setCallback(other.store, { campaignId: 'spring', row: 1, by: 'Dana', now: noon }, { instant: at5pm + hourMs }),
   ).resolves.toBe(at5pm + hourMs);
   await other.store.db.updateTable('promises').set({ state: 'open' }).execute();
-  // The talk itself ends what was promised before; what it asks for is then the only promise.
+  // The talk ends what was promised before; what it asks for is the only promise.
   await other.sweep(noon + 5 * minuteMs, [talk('two', noon + 3 * minuteMs + 5_000, '2030-01-15 18:00')]);
   expect(await promises(scenario)).toMatchObject([{ state: 'cancelled', reason: 'talked_to' }]);
   expect(await promises(other)).toMatchObject([{ state: 'open', dueAt: at5pm + hourMs }]);

@@ -111,7 +111,7 @@ test('of named rows only those are corrected that were rejected, also after the 
   await scenario.close(noon + hourMs);
   expect(await scenario.campaign()).toMatchObject({ state: 'completed', rowsRejected: 1 });
   now = noon + hourMs;
-  // An upload is refused then; what was rejected can begin another round, and nobody else.
+  // An upload is refused then; only what was rejected can begin another round.
   await expect(upload(scenario.store, [uploadRow(1, 'id7', numberOf(7))])).rejects.toThrow('has ended');
   expect(told(await fix(uploadRow(3, 'id2', numberOf(2)), uploadRow(4, 'id3', numberOf(3))))).toEqual([
     failed('not_rejected'),
@@ -148,10 +148,9 @@ test('who has a call planned or open is not touched, and is reported', async (di
   expect(step.kind === 'post' && step.calls.map((call) => call.e164)).toEqual([numberOf(0), numberOf(1)]);
   await scenario.verdict(1, 'confirmed', { callsInitiated: 2 });
   expect(told(await upload(scenario.store, corrected))).toEqual([['failed', 'call_open'], ['failed', 'call_open'], 'unchanged']);
-  // What is the same as before needs no word.
   expect(told(await upload(scenario.store, [uploadRow(1, 'id0', numberOf(0))]))).toEqual(['unchanged']);
   expect((await withdraw(scenario, { ids: ['id0', 'id3'] })).map(({ result }) => result)).toEqual(['call_open', 'withdrawn']);
-  // After the call a retry goes to the new number, and the history keeps the old one.
+  // A retry goes to the new number, and the history keeps the old one.
   await scenario.settle('spring/1/1', 'busy', noon + minuteMs);
   expect(told(await upload(scenario.store, corrected, {}, noon + 2 * minuteMs))).toEqual([
     'corrected',
@@ -176,12 +175,12 @@ test('where the service gives calls back, who is withdrawn with a planned or ope
   expect(step.kind === 'post' && step.calls.map((call) => call.e164)).toEqual([numberOf(1)]);
   await scenario.verdict(1, 'confirmed', { callsInitiated: 1 });
   expect(await scenario.row()).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn' });
-  // One whose call is open ends with that call, whatever it comes to, and whatever its record says later.
+  // One whose call is open ends with that call, whatever the record says later.
   expect((await withdraw(scenario, { ids: ['id1'] })).map(({ result }) => result)).toEqual(['withdrawing']);
   await scenario.settle('spring/2/1', 'unknown', noon + minuteMs);
   await scenario.settle('spring/2/1', 'busy', noon + 2 * minuteMs);
   expect(await scenario.row(2)).toMatchObject({ state: 'done', outcome: 'cancelled', reason: 'withdrawn', counted: 1 });
-  // A person's word about the row brings it back, and nothing else.
+  // Only a person's word about the row brings it back.
   expect(told(await upload(scenario.store, same(1)))).toEqual([['failed', 'withdrawn']]);
   expect(told(await upload(scenario.store, same(1), { restore: true }, noon + 3 * minuteMs))).toEqual(['corrected']);
   expect(await scenario.row(2)).toMatchObject({ state: 'waiting', outcome: null, taken_out_at: null });
@@ -229,7 +228,7 @@ test.from(begin, {
   expect(await outcomes(scenario)).toEqual({ rejected: 1, completed: 1 });
   expect(await scenario.campaign()).toMatchObject({ rowsTotal: 4, rowsRejected: 1 });
 
-  // The only attempt that the rules allow goes to the new number.
+  // The only allowed attempt goes to the new number.
   expect((await scenario.dial(2, noon + hourMs)).sort()).toEqual(['spring/2/1', 'spring/4/2']);
   for (const attemptId of ['spring/2/1', 'spring/4/2']) await scenario.settle(attemptId, 'answered', noon + hourMs + minuteMs);
   expect(await outcomes(scenario)).toEqual({ rejected: 1, completed: 3 });
@@ -268,7 +267,7 @@ test.from(begin, { rows: listRows(6) })('a number belongs to one row, also when 
   ]);
   expect(taken[0]?.hint).toBe('row 3 of the campaign has the same number; each number is dialled for one row only');
 
-  // All numbers stand one row too low: each row gets that of the next one, and a new row that of the first.
+  // Each row gets the number of the next one, and a new row that of the first.
   const shifted = [0, 1, 2, 3, 4, 5].map((index) => uploadRow(index + 1, idOf(index), numberOf((index + 1) % 6)));
   const editor = new RecipientEditor(store, { campaignId: 'spring', restore: false, dryRun: false });
   const first = await editor.apply(shifted.slice(0, 3), noon);
@@ -277,7 +276,7 @@ test.from(begin, { rows: listRows(6) })('a number belongs to one row, also when 
   expect([...first, ...second, ...waited].every(({ result }) => result === 'corrected')).toBe(true);
   expect((await scenario.recipients()).map((row) => row.e164)).toEqual([1, 2, 3, 4, 5, 0].map(numberOf));
 
-  // One of two that exchange theirs is being called, so the other cannot have its number.
+  // One of two that swap is being called, so the other cannot have its number.
   await scenario.dial(1);
   await scenario.settle('spring/1/1', 'busy', noon);
   const exchange = [uploadRow(1, 'id0', numberOf(2)), uploadRow(2, 'id1', numberOf(1))];
@@ -349,7 +348,7 @@ test.both('an upload and a batch on its way take turns', async (dialect) => {
   const location = await newDatabase(dialect);
   const store = await openAt(location);
   const scenario = await beginProven(store, { rows: listRows(40), rules: { ...idRules, ...small } });
-  // One writer at a time is all that a process has of a SQLite file; PostgreSQL gets two connections that run at once.
+  // A process has one writer of a SQLite file; PostgreSQL gets two connections at once.
   const other = dialect === 'sqlite' ? store : await openAt(location);
   const otherScenario = new Scenario(other, 'spring');
   const corrected = listRows(40).map((row, index) => uploadRow(row.row, row.externalId, numberOf(100 + index)));
@@ -396,7 +395,7 @@ const steps = fc.array(
 
 const dispositions = ['answered', 'busy', 'invalid_number', 'no_answer', 'opted_out'] as const;
 
-/** Plays the steps, and looks after each whether somebody with an open call was changed. */
+/** Checks after each step whether somebody with an open call was changed. */
 async function play(scenario: Scenario, script: readonly Step[]): Promise<void> {
   const { store } = scenario;
   let planned = 0;

@@ -9,7 +9,6 @@ import { noon, type Scenario } from '../scenario.ts';
 import { dialects } from '../test-stores.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
-/** One person, called once without a record; a retry waits. */
 async function begin(dialect: (typeof dialects)[number], delays = {}): Promise<Scenario> {
   const scenario = await beginOn(dialect, { rows: 1, rules: { retry: { delays: { ...buildRules().retry.delays, ...delays } } } });
   await scenario.dial(1);

@@ -26,7 +26,6 @@ async function refusalOf(work: Promise<unknown>): Promise<unknown> {
   return error instanceof DecisionsRefusedError ? error.problems : error;
 }
 
-/** Everything that a decision may change. */
 async function stateOf(spring: Scenario): Promise<unknown> {
   const { db } = spring.store;
   const [conversations, dismissals, events] = await Promise.all([
@@ -88,7 +87,7 @@ test.from(threeInDoubt)('a record that a person ascribes settles its row, and wh
 });
 
 test.from(threeInDoubt)('whom a person has dialled again is dialled past records that are not theirs', async (spring) => {
-  // Bulk redial leaves them alone: nobody has looked at the records.
+  // Not by bulk redial: nobody has looked at the records.
   expect(await spring.resolve('redial', later)).toMatchObject({
     recipients: 0,
   });
@@ -104,7 +103,7 @@ test('a record that turns up after the word of a person keeps the row from being
   await spring.sweep(later, [talk('conv_late')], false);
   expect(await spring.plan(2, later)).toEqual({ kind: 'done' });
   expect(await spring.recipients()).toMatchObject([{ outcome: 'unresolved', reason: 'records_not_told_apart' }, {}, {}]);
-  // The old file asks for what was done already; the new record has to be looked at.
+  // The old file asks for what was done; the new record has to be looked at.
   expect(await decide(spring, line(1, 'conv_a', 'redial'))).toMatchObject({ redialled: 0, over: 1 });
   expect(await decide(spring, line(1, 'conv_late', 'not_theirs'))).toMatchObject({ dismissed: 1 });
 });

@@ -41,7 +41,7 @@ test.from(endedCampaign)('rows that were not reached get a budget anew, and thei
   expect(await scenario.dial(1, later)).toEqual(['spring/2/3']);
   await scenario.settle(['spring/2/3'], 'busy', later + minuteMs);
   expect((await standings(scenario))[1]).toEqual(['waiting', null, 1, 3]);
-  // What is learnt late of an earlier budget has no bearing on this one.
+  // What is learnt late of an earlier budget does not touch this one.
   await scenario.settle(['spring/2/2'], 'busy', later + 2 * minuteMs);
   expect((await standings(scenario))[1]).toEqual(['waiting', null, 1, 3]);
   expect(await scenario.dial(2, later + hourMs)).toEqual(['spring/2/4']);
@@ -103,7 +103,7 @@ test.from(endedCampaign)('a campaign that runs, or has ended for good, is not re
 
 const endsAt = noon + 12 * hourMs;
 
-/** A campaign of which one batch was lost without a trace, so that a person has to decide. */
+/** One batch was lost without a trace, so a person has to decide. */
 async function heldBatch(dialect: (typeof dialects)[number], rules: RulesChanges = {}): Promise<Scenario> {
   const store = await openLedger(dialect);
   const rows = guests(2);

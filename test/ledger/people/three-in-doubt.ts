@@ -8,13 +8,13 @@ import type { dialects } from '../test-stores.ts';
 export const three = numbers(3);
 const optOut = [{ source: 'collected' as const, key: 'do_not_call', values: [true] }];
 
-/** A talk whose record shows the words that all three were called with, and nobody's number. */
+/** Its record shows the words of all three, and nobody's number. */
 export function talk(conversationId: string, more: Partial<ConversationFacts> = {}): Partial<ConversationFacts> {
   const record = { ...answered(conversationId, '', noon + 5_000), calleeNumber: null, callResult: null };
   return { ...record, openingLine: 'Hello Guest', ...more };
 }
 
-/** Three people called at once with the same words; two records that nobody can ascribe. */
+/** Three people called at once with the same words; nobody can ascribe the two records. */
 export async function threeInDoubt(dialect: (typeof dialects)[number], records = [talk('conv_a'), talk('conv_b')]): Promise<Scenario> {
   const store = await openCleanStore(dialect);
   const rules = { sharedWords: 'unresolved' as const, optOut };

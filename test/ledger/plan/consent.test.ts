@@ -19,7 +19,7 @@ const consent = {
   maxAgeMs: 30 * dayMs,
 };
 
-/** People who agreed so long ago; null: of whom nothing is told. */
+/** People who agreed so long ago; null: unknown. */
 async function begin(dialect: TestDialect, agesMs: readonly (number | null)[], rules: RulesChanges = {}): Promise<Scenario> {
   const rows = buildRows(people.slice(0, agesMs.length), (index) => `Guest ${index}`).map((row, index) => {
     const age = agesMs[index] ?? null;

@@ -11,7 +11,7 @@ import { noon, numbers, type Scenario, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { test, beginOn, unjudged } from '../ledger-test.ts';
 
-/** Noon of a Tuesday in UTC is seven in the morning in New York. */
+/** Noon in UTC is seven in New York, a Tuesday. */
 const opens = noon + 7 * hourMs;
 const closes = noon + 9 * hourMs;
 const marginMs = 10 * minuteMs;

@@ -43,7 +43,7 @@ test.from(begin)('nobody but the sample is called, once, before a person has see
   const { store } = scenario;
   const first = await scenario.dial(1);
   expect(first).toHaveLength(10);
-  // Drawn over the whole list, and not its first rows.
+  // Over the whole list, not its first rows.
   expect(Math.max(...rowsOf(first))).toBeGreaterThan(20);
   expect(await scenario.plan(2, noon + minuteMs)).toMatchObject(waits('pilot', null));
   await settle(scenario, first, (at) => (at < 3 ? 'opted_out' : at < 8 ? 'answered' : 'busy'), noon + 2 * minuteMs);
@@ -69,7 +69,7 @@ test('a change of the agent voids what the pilot showed, once, and nobody is cal
   const first = await scenario.dial(1);
   await settle(scenario, first, () => 'answered', noon + 2 * minuteMs);
   await note('first', noon + 3 * minuteMs);
-  // It has passed by itself, and somebody is planned already when the agent is changed.
+  // It has passed by itself, and a batch is planned when the agent is changed.
   expect(await scenario.plan(2, noon + 3 * minuteMs)).toMatchObject({ kind: 'batch', size: 30 });
   await note('second', noon + 4 * minuteMs);
   expect(await scenario.post(2, noon + 5 * minuteMs)).toMatchObject({ kind: 'verdict', state: 'released' });
@@ -126,7 +126,7 @@ test.from(begin)('a call back that was promised to somebody of the first sample 
   await resume(scenario, noon + 3 * minuteMs, true);
   const second = await scenario.dial(2, noon + 3 * minuteMs);
   await settle(scenario, second.slice(0, 5), () => 'busy', noon + 4 * minuteMs);
-  // Whoever was in no sample waits for the decision, whatever was promised.
+  // Who was in no sample waits for the decision, whatever was promised.
   const inSecond = (await scenario.recipients()).some((row) => row.row_number === uncalled && row.sample === 2);
   expect(rowsOf(await scenario.dial(3, dueAt))).toEqual(inSecond ? [called, uncalled].toSorted((a, b) => a - b) : [called]);
 });
@@ -158,7 +158,7 @@ test('what is planned and not in the sample is given back by the dial transactio
     .where('recipient_id', '=', planned[0] ?? '')
     .execute();
   expect(await scenario.post(1)).toMatchObject({ kind: 'post', calls: { length: 9 } });
-  // While it waits for a person, nobody at all, whatever has set it going.
+  // While it waits for a person: nobody at all.
   const asked = await begin(dialect);
   await asked.plan(1);
   await asked.store.db.updateTable('campaigns').set({ pilot_state: 'asked' }).execute();
@@ -194,7 +194,7 @@ test('a gate that is always asked trips at its doublings, and starts anew after 
     await settle(scenario, ids, (at) => (at < optedOut ? 'opted_out' : 'answered'), noon + n * minuteMs + 1);
     return scenario.plan(n + 1, noon + n * minuteMs + 2);
   };
-  // 1 of 10 and 3 of 20 are more than a tenth, and may be chance; 13 of 30 are not, and are not asked for before 40.
+  // 1 of 10 and 3 of 20 exceed a tenth, perhaps by chance; 13 of 30 do not, and are not asked for before 40.
   expect(await call(1, 1)).toMatchObject({ kind: 'batch' });
   expect(await call(2, 2)).toMatchObject({ kind: 'batch' });
   expect(await call(3, 10)).toMatchObject({ kind: 'batch' });
@@ -205,7 +205,7 @@ test('a gate that is always asked trips at its doublings, and starts anew after 
   expect(await told(scenario)).toEqual(['gate.read', 'gate.read', 'gate.read']);
 });
 
-/** Of the differences between what was drawn of each region and a fair share, for regions of equal size. */
+/** Chi-square of what was drawn of each region against a fair share; regions of equal size. */
 function chiSquare(rows: readonly number[], { regions, count }: { regions: number; count: number }): number {
   const fair = rows.length / regions;
   const drawn = Array.from({ length: regions }, () => 0);

@@ -41,7 +41,7 @@ test('each waits for its own hours, and who has no time zone is not called', asy
     ['Europe/London', 'Asia/Tokyo'],
   ];
   const scenario = await beginOn(dialect, { rows: rowsIn(...zones), rules: { calendar: { hours: from8to9, closedOn: [] } } });
-  // Nobody's hour has come; two hours that never meet are as good as none.
+  // Nobody's hour has come; two hours that never meet count as none.
   const plan = await scenario.plan(1);
   const standing = await scenario.standings();
   const never = ['done', 'undialable', 'no_open_window_before_end'];
@@ -68,7 +68,7 @@ test('the law of the state holds when a batch is planned and again when it is di
     rows: rows.map((row, index) => ({ ...row, regions: regions[index] ?? null })),
     rules: { law },
   });
-  // It is 7:00. Where the state is not known, those of Kentucky and Rhode Island never leave a common hour.
+  // It is 7:00. With an unknown state, Kentucky and Rhode Island never share an hour.
   expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: 2 });
   expect(await scenario.standings()).toEqual([
     ['open', null, null],
@@ -95,11 +95,11 @@ test.from(openLedger)('caps hold over all campaigns, by number and by person, wh
   const [third = ''] = numbers(3).slice(2);
   const spring = await beginProven(store, { rows: rowsOf([first, 'ana'], [second, 'ben']) });
   await spring.dial(1);
-  // Another campaign: Ana by her number, Ben by another number of his, and somebody who was never called.
+  // Another campaign: Ana by her number, Ben by another, and somebody who was never called.
   const rows = rowsOf([first, 'other'], [third, 'ben'], ['+12125550177', 'cem']);
   const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
   await spring.settle(['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
-  // Each rang as soon as it was posted, to the second of its record.
+  // Each rang when posted, to the second of its record.
   await store.db
     .updateTable('attempts')
     .set({ rang_at: noon - 1000 })
@@ -110,7 +110,7 @@ test.from(openLedger)('caps hold over all campaigns, by number and by person, wh
     ['waiting', 48 * hourMs],
     ['open', null, null],
   ]);
-  // What was given back or never sent is no call; what another campaign placed meanwhile is one.
+  // What was given back or never sent is no call; what another campaign placed is one.
   await store.db.updateTable('attempts').set({ person: 'cem' }).where('attempt_id', '=', 'spring/1/1').execute();
   expect(await autumn.post(1, noon + hourMs)).toEqual({ kind: 'verdict', state: 'released' });
   expect((await autumn.standings())[2]).toEqual(['waiting', 48 * hourMs]);
@@ -128,7 +128,7 @@ test('a person is known by the key of the list before the id of the row, and the
   await spring.dial(1);
   await spring.settle(['spring/1/1', 'spring/2/1'], 'busy', noon + minuteMs);
   const caps = [{ by: 'person' as const, calls: 1, withinMs: 48 * hourMs }];
-  // Ana by another number and id, Ben by another number of his, and one who has Ana's former id.
+  // Ana by another number and id, Ben by another number, and one with Ana's former id.
   const rows = rowsOf([third, 'row-7', 'ana'], ['+12125550177', 'row-8', 'ben'], ['+12125550178', 'row-1', null]);
   const autumn = await beginProven(store, { rows, rules: { caps }, campaignId: 'autumn' });
   expect(await autumn.plan(1, noon + hourMs)).toMatchObject({ kind: 'batch', size: 1 });
@@ -173,7 +173,7 @@ test.from(openLedger)('a cancelled campaign closes all who wait, more than one l
   expect(await scenario.plan(2)).toMatchObject({ kind: 'wait', reason: 'collecting', outstanding: { open: 20 } });
   const outcomes = await scenario.outcomes();
   expect(outcomes.filter((outcome) => outcome === 'cancelled')).toHaveLength(1_480);
-  // Calls that were open are settled as they are; their retries fall away.
+  // Open calls are settled; their retries fall away.
   await scenario.settle(open.slice(0, 1), 'busy');
   await scenario.settle(open.slice(1), 'answered');
   expect(await scenario.plan(2)).toEqual({ kind: 'done' });
@@ -198,7 +198,6 @@ test.from(beginOn, { rows: rowsIn(['America/New_York'], ['UTC']) })('who has not
   expect((await scenario.standings())[0]).toEqual(['done', 'undialable', 'missing_value']);
 });
 
-/** Two batches of three whose calls were busy. */
 async function callAll(scenario: Scenario, now = noon): Promise<void> {
   for (const n of [1, 2]) await scenario.settle(await scenario.dial(n, now), 'busy', now);
 }
@@ -207,7 +206,6 @@ interface Situation {
   what: string;
   /** Leads there. */
   arrange?: (scenario: Scenario) => Promise<unknown>;
-  /** The batch that is asked for, and how long after noon. */
   n: number;
   laterMs?: number;
   answer: Partial<Plan>;
@@ -271,7 +269,7 @@ test.for(situations)('the collector ends for the planner when it has something t
   const plan = await scenario.plan(situation.n, now);
   expect(plan).toMatchObject(situation.answer);
   expect(ready).toBe(plan.kind !== 'wait');
-  // Asked again, it finds nothing new: the two would otherwise chase each other.
+  // Asked again, it finds nothing new: the two would chase each other.
   expect(await scenario.isReady(now)).toBe(false);
 });
 

@@ -11,13 +11,12 @@ import { test, beginOn } from '../ledger-test.ts';
 const people = numbers(6);
 const staysOpen: StaysOpen = { expiresAfterMs: 2 * hourMs, newestFirst: true };
 
-/** One person of the list, and whoever is added. */
+/** One person of the list, and who is added. */
 async function begin(dialect: TestDialect, rules: object = {}): Promise<Scenario> {
   const rows = buildRows(people.slice(0, 1), () => 'Guest 0').map((row) => ({ ...row, externalId: 'first' }));
   return beginOn(dialect, { rows, rules: { staysOpen, pacing: { batchSize: 1, refillThreshold: 1 }, ...rules } });
 }
 
-/** Adds these people, by their places among `people`. */
 async function add({ store, campaignId }: Scenario, places: readonly number[], now: number) {
   const editor = new RecipientEditor(store, { campaignId, restore: false, dryRun: false, adds: true });
   const rows = places.map((place, index) => {
@@ -67,7 +66,7 @@ test.from(begin)('a campaign whose people are done waits for more until it is dr
   expect(await isPlanReady(scenario.store, scenario.campaignId, later)).toBe(false);
   await add(scenario, [1], later);
   expect(await isPlanReady(scenario.store, scenario.campaignId, later)).toBe(true);
-  // Added in good time, and called too late: nobody is called about what is long past.
+  // Added in time, and called too late: nobody is called about what is long past.
   expect(await scenario.plan(2, later + 3 * hourMs)).toMatchObject(waits('rows'));
   expect((await scenario.recipients()).map(({ outcome, reason }) => `${outcome} ${reason}`)).toEqual([
     'completed answered',

@@ -46,7 +46,7 @@ test.both('rows are found by state, outcome, number, id and row, page by page', 
   expect(await found({ search: everywhere('guest 4') })).toEqual([5]);
   // A wildcard of the database is none here.
   for (const wild of ['%', '%%', 'G_est', '\\%']) expect(await found({ search: everywhere(wild) })).toEqual([]);
-  // Whoever may not see numbers and cells does not find them either.
+  // Who may not see numbers and cells does not find them.
   for (const hidden of [two, two.slice(-10), 'Guest 4']) expect(await found({ search: { text: hidden, everywhere: false } })).toEqual([]);
   expect(await found({ search: { text: 'A4', everywhere: false } })).toEqual([4]);
   const [first] = await readCampaignRows(db, 'spring', { search: everywhere('#1') }, now);
@@ -92,7 +92,7 @@ test.both.from(openLedger)('of a number it is told what was decided, by which ru
   ]);
   const [, spring] = callee?.rows ?? [];
   expect(spring?.calls[0]).toMatchObject({ attempt: { disposition: 'busy' }, facts: { conversationId: 'conv_1' } });
-  // The delay of the retry ends within the hours.
+  // The retry's delay ends within the hours.
   expect(spring?.verdict).toMatchObject({ verdict: 'wait', until: spring?.recipient.due_at });
   expect(callee?.events.map(({ type }) => type)).toEqual(['attempt.planned', 'attempt.posted', 'attempt.matched', 'attempt.settled']);
   const late = await readCallee(db, one, noon + 2 * hourMs);

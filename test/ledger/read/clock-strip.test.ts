@@ -43,13 +43,13 @@ test.both.from(openLedger)('each zone shows its clock, its rows, its hours today
       zone: london,
       rows: 3,
       wallMinutes: 12 * 60,
-      // Of the row that may be in Los Angeles too, both zones are never open at once: London closes as Los Angeles opens.
+      // The row that may be in Los Angeles too is never open in both zones: London closes as Los Angeles opens.
       today: [{ from: 9 * 60, to: 17 * 60 - marginMinutes, rows: 2 }],
       open: 2,
       opensAt: null,
       opensThere: null,
       closesAt: noon + 5 * hourMs - marginMinutes * 60_000,
-      // A day by instants, from four hours ago: whoever reads it may be in any zone.
+      // A day by instants, from four hours ago: its reader may be in any zone.
       ahead: { open: [{ from: noon - 3 * hourMs, to: noon + 5 * hourMs - marginMinutes * 60_000 }], lawful },
       boundBy: [{ ...own, zone: losAngeles }],
     },
@@ -66,7 +66,6 @@ test.both.from(openLedger)('each zone shows its clock, its rows, its hours today
       boundBy: [{ ...own, zone: null }],
     },
   ]);
-  // Each hour is that of the planner: who it would call then.
   expect((await readClockStrip(store.db, campaign, nineInLosAngeles)).zones.map(({ open }) => open)).toEqual([0, 1]);
 });
 
@@ -115,7 +114,7 @@ test('of more than 24 zones those with the most rows are shown, by name where th
   const all = Intl.supportedValuesOf('timeZone').filter((zone) => zone.startsWith('America/'));
   const zones = all.slice(0, 27);
   const [few = '', , many = ''] = zones;
-  // One zone has more rows than the others, and is none of the first by name.
+  // One zone has the most rows, and is not among the first by name.
   const rows = [...zones.toReversed(), many, many].map((zone) => ({ zones: [zone], regions: [] }));
   const scenario = await beginProven(store, { rows: rowsIn(rows) });
   const strip = await readClockStrip(store.db, await scenario.campaign(), noon);
@@ -144,7 +143,7 @@ test.from(openLedger)('a day has a window for each stretch of hours, to its midn
   const scenario = await beginProven(store, {
     rules: {
       calendar: { hours: { tue: tuesday, wed: [{ from: 0, to: 60 }] }, closedOn: [] },
-      // Two rows each of one state, whose hours meet at ten: as many may be called before as after.
+      // Two rows of each state, whose hours meet at ten: as many open before as after.
       law: [
         { ...law('us-fl', 'FL', 24 * 60), hours: { tue: [{ from: 0, to: 10 * 60 + marginMinutes }, evening] } },
         { ...law('us-oh', 'OH', 24 * 60), hours: { tue: [{ from: 10 * 60, to: 24 * 60 }] } },
@@ -161,7 +160,7 @@ test.from(openLedger)('a day has a window for each stretch of hours, to its midn
   expect(zone?.today).toEqual([
     { from: 0, to: 60 - marginMinutes, rows: 2 },
     { from: 9 * 60, to: 12 * 60 - marginMinutes, rows: 2 },
-    // Open until one o'clock of the next day for the first of them, until midnight less the margin for the others.
+    // Open until one o'clock of the next day for the first, until midnight less the margin for the others.
     { from: 14 * 60, to: 24 * 60 - marginMinutes, rows: 3 },
     { from: 24 * 60 - marginMinutes, to: 24 * 60, rows: 1 },
   ]);
@@ -187,7 +186,7 @@ test.from(openLedger)('before its start and after its end a campaign itself is w
     },
   ]);
   const going = { ...campaign, state: 'running' } as const;
-  // Until then the hours of the campaign would let it go on; its end comes first.
+  // The campaign's hours would let it go on; its end comes first.
   expect((await readClockStrip(store.db, going, startsAt)).zones).toMatchObject([
     { open: 1, opensAt: null, opensThere: null, boundBy: [{ ...plain, rule: 'ends' }] },
   ]);

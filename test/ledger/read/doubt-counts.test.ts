@@ -49,7 +49,7 @@ test.both('rows that ended in doubt are counted by cause, and name what may be t
     return all;
   };
   expect(await candidatesOf()).toEqual([['conv'], ['conv']]);
-  // Once it is known whose it is, it is nobody else's candidate.
+  // Once its owner is known, it is nobody else's candidate.
   await spring.store.db.updateTable('conversations').set({ attempt_id: 'spring/1/1' }).execute();
   expect(await candidatesOf()).toEqual([[], []]);
 });
@@ -63,7 +63,7 @@ async function* listOf(entries: readonly Partial<ListedCall>[]): AsyncGenerator<
 }
 
 const anonymous = (startedAt = noon) => ({ startedAt });
-/** Two calls were requested at noon, to the first and the second number; one of them has its record. */
+/** Two calls were requested at noon, to the first and second number; one has its record. */
 const cases: { what: string; entries: Partial<ListedCall>[]; unknown: string[] }[] = [
   { what: 'its own record', entries: [{ conversationId: 'conv_first', calleeNumber: first }], unknown: [] },
   { what: 'the record of the open call', entries: [{ calleeNumber: second }], unknown: [] },

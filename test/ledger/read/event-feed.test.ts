@@ -74,7 +74,7 @@ test.postgres('a line whose writer is stuck between its number and its row is wa
   const location = await newDatabase('postgres');
   const store = await openAt(location);
   const [stuck, door] = [await openAt(location), await openAt(location)];
-  // A row has its number by the time that its own trigger runs; there the first one meets a door that is shut.
+  // A row has its number when its own trigger runs; there the first one meets a closed door.
   await sql`create function meet_door() returns trigger language plpgsql as
       $$ begin if new.at = 1 then perform pg_advisory_xact_lock(4711); end if; return new; end $$`.execute(store.db);
   await sql`create trigger meet_door before insert on events for each row execute function meet_door()`.execute(store.db);
@@ -110,7 +110,7 @@ test.postgres(
     const theyBegin = others.map(() => new Promise<void>((resolve) => begun.push(resolve)));
     const foreign = others.map((other, index) =>
       other.transaction(async (tx) => {
-        // In the other database the table of the log has the same number among its tables or not; it is another one anyway.
+        // The table of the log may or may not have the same number in the other database; it is another one anyway.
         if (index === 1) await appendEvents(tx, [event(9)]);
         await tx.insertInto('meta').values({ key: 'foreign', value: 'work' }).execute();
         begun[index]?.();
@@ -139,7 +139,7 @@ const transactionsEach = 15;
 
 class CalledOff extends Error {}
 
-/** Transactions one after the other: each takes numbers of the log in several goes, does other things meanwhile, and may be given up. */
+/** Each transaction takes numbers of the log in several goes, does other things meanwhile, and may be given up. */
 async function write(store: Store, random: Random): Promise<void> {
   for (let nth = 0; nth < transactionsEach; nth += 1) {
     const work = store.transaction(async (tx) => {
@@ -164,7 +164,7 @@ interface Wanted {
   limit: number;
 }
 
-/** Reads on until nobody writes any more and the cursor stands at the end of the log. Answers the numbers that were read, page by page. */
+/** Reads until nobody writes and the cursor is at the end of the log. Answers the numbers read, page by page. */
 async function follow(store: Store, wanted: Wanted, isOver: () => boolean): Promise<number[][]> {
   const feed = new EventFeed(store);
   const pages: number[][] = [];
@@ -215,7 +215,7 @@ test.postgres.for([1, 2, 3])(
       expect(pages.flat()).toEqual(theirs.map(({ seq }) => seq));
       expect(Math.max(...pages.map(({ length }) => length))).toBeLessThanOrEqual(limit);
     }
-    // It was a storm: numbers are missing for good, and the followers were at it while it lasted; how often depends on the machine.
+    // Numbers are missing for good, and the followers read meanwhile; how often depends on the machine.
     expect((committed.at(-1)?.seq ?? 0) - committed.length).toBeGreaterThan(50);
     expect(seen[1]?.length).toBeGreaterThan(2);
   },

@@ -83,7 +83,7 @@ test.from(newDatabase)('the check of the calling number is the one that held at 
   };
   const settle = (store: Store, attemptId: string, now: number) =>
     store.transaction((tx) => settleAttempts(tx, { campaignId: 'spring', now }, [{ attemptId, result: { disposition: 'busy', detail: null, counted: true } }])); // prettier-ignore
-  // The version before kept of all checks the last one.
+  // The version before kept only the last check.
   const [first = ''] = await scenario.dial(1);
   await settle(earlier, first, noon + minuteMs);
   await check(earlier, noon + minuteMs, null);

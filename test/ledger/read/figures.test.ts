@@ -42,7 +42,7 @@ test.both.from(begin)('figures follow a campaign from its first batch to its las
     oldestUnknownMs: 0,
   });
   await spring.submit(2, noon + 3 * minuteMs);
-  // Whoever was to tell what became of it may have died.
+  // Who was to tell may have died.
   expect(await at(spring, noon + 4 * minuteMs)).toMatchObject({ batches: { posting: 1 }, oldestUnknownMs: minuteMs });
   await spring.verdict(2, 'unknown', { now: noon + 4 * minuteMs });
   expect(await at(spring, noon + 6 * minuteMs)).toMatchObject({
@@ -136,7 +136,6 @@ test.from(begin)('campaigns are watched while somebody works for them, or should
   };
   expect([await watchedIn('running'), await watchedIn('paused'), await watchedIn('failed')]).toEqual([['spring'], ['spring'], ['spring']]);
   expect([await watchedIn('draft'), await watchedIn('completed')]).toEqual([[], []]);
-  // One that ended between two readings is shown all the same.
   await spring.store.db.updateTable('rounds').set({ ended_at: noon }).execute();
   expect(await listWatched(spring.store.db, noon - 1)).toEqual(['spring']);
   expect(await listWatched(spring.store.db, noon)).toEqual([]);

@@ -10,7 +10,6 @@ import { test, openLedger, beginOn } from '../ledger-test.ts';
 
 const nothingMore = { since: null, until: null, calls: null, lines: null, rule: null };
 
-/** Why the campaign stands still, and what the planner answers in the same moment. */
 async function why(scenario: Scenario, now: number) {
   return readIdleReason(scenario.store.db, await scenario.campaign(), { now: () => now, speed: 1 });
 }
@@ -107,7 +106,6 @@ test('while all lines are busy one reason stands, whichever step the next batch 
     await look();
     at += 10_000;
     await scenario.settle(ids, 'answered', at);
-    // All lines are free, and the next batch is still to be planned.
     await look();
   }
   expect(new Set(reasons)).toEqual(new Set(['capacity']));

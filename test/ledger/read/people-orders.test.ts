@@ -16,7 +16,6 @@ async function openWorld(dialect: TestDialect) {
     externalId: `id${index}`,
   }));
   const scenario = await beginProven(store, { rows, rules: { ...idRules, pacing: { batchSize: 2 } } });
-  /** All rows in that order, read in pages of three. */
   const rowsBy = async (order: RowOrder, query: RowQuery = {}, now = noon) => {
     if (order.by === 'column') await orderByColumn(store, 'spring', order.place);
     const found: number[] = [];
@@ -25,7 +24,7 @@ async function openWorld(dialect: TestDialect) {
       expect(page.rows.length).toBeLessThanOrEqual(3);
       found.push(...page.rows.map(({ row }) => row));
       after = page.next;
-      // Nothing of a person stands in an address.
+      // No data of a person in an address.
       expect(after ?? '').toMatch(/^[\d.]*$/);
     }
     return found;
@@ -39,7 +38,7 @@ test.both('people stand in the order of a column of the list, page by page, also
   const known = (rows: readonly number[]) => rows.filter((row) => ![3, 10, 12].includes(row));
   const found = await rowsBy(name);
   expect(found.toSorted((a, b) => a - b)).toEqual(names.map((_, index) => index + 1));
-  // Letters of other languages and signs stand where the database puts them.
+  // Other letters and signs stand where the database puts them.
   expect(known(found)).toEqual([4, 11, 2, 6, 5, 9, 8, 1, 7]);
   expect(known(await rowsBy(name, { states: ['waiting'] }))).toEqual(known(found));
   expect(await rowsBy(name, { states: ['open'] })).toEqual([]);

@@ -111,7 +111,7 @@ test.from(beginOn, { rows: 2 })('a call that is corrected moves to its new place
 test('attempts are the calls to a person, and a number that was refused is none of them', async (dialect) => {
   const scenario = await beginOn(dialect, { rows: 3, rules: { pacing: { batchSize: 3 } } });
   await scenario.submit(1);
-  // The batch is given back and sent again in halves: two people, then one, who is refused.
+  // The batch is given back and sent in halves: two people, then one, who is refused.
   await scenario.verdict(1, 'refused', { status: 422 });
   await scenario.sweep(noon + hourMs);
   await scenario.dial(2, noon + hourMs);
@@ -137,7 +137,7 @@ test('attempts are the calls to a person, and a number that was refused is none 
 
 const zonesOfTest = ['America/New_York', 'Europe/London', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'America/Phoenix'];
 
-/** What a clock in the zone shows, asked of another library than the program's. */
+/** The zone's clock by another library than the program's. */
 function hourOnTheWall(instant: number, timeZone: string): number {
   return Number(new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' }).format(instant));
 }
@@ -151,7 +151,7 @@ test.both('hours are those on the wall of the recipient, over changes of summer 
       zones: [zonesOfTest[index] ?? ''],
     })),
   });
-  // Every 37 minutes over all days on which one of the zones changes, 2030.
+  // Every 37 minutes over the days on which a zone changes, 2030.
   const days = ['2030-03-10', '2030-03-31', '2030-04-07', '2030-10-06', '2030-10-27', '2030-11-03'];
   const dials = days.flatMap((day) => Array.from({ length: 39 }, (_, n) => Date.parse(day) + n * 37 * minuteMs));
   const calls = dials.flatMap((postedAt, n) =>

@@ -36,7 +36,7 @@ test.both.from(mixed)('results are chosen by outcome, latest disposition and rea
   expect(await rowsBy(scenario, { reasons: ['invalid_phone'] })).toEqual([6]);
   expect(await rowsBy(scenario, { outcomes: ['in_progress'], dispositions: ['busy', 'answered'] })).toEqual([2, 4]);
   expect(await readReasons(scenario.store.db, 'spring')).toContain('invalid_phone');
-  // The latest call is open again: how the one before ended no longer counts.
+  // The latest call is open again: how the one before ended does not count.
   await scenario.dial(2, noon + hourMs);
   expect(await rowsBy(scenario, { dispositions: ['busy'] })).toEqual([]);
 });
@@ -114,7 +114,7 @@ test('the next delta begins after the last change, or before it as long as other
   expect(nextSince({ lastChange: null, now: noon, speed: 1 })).toBeNull();
   expect(nextSince({ lastChange: noon - hourMs, now: noon, speed: 1 })).toBe(noon - hourMs + 1);
   expect(nextSince({ lastChange: noon - 1_000, now: noon, speed: 1 })).toBe(noon - 1_000 - 2 * minuteMs);
-  // A change of a worker whose clock is ahead of ours.
+  // A change by a worker whose clock is ahead.
   expect(nextSince({ lastChange: noon + 5_000, now: noon, speed: 1 })).toBe(noon - 2 * minuteMs);
   // On a fast sandbox two real minutes are many of its own.
   expect(nextSince({ lastChange: noon - hourMs, now: noon, speed: 600 })).toBe(noon - hourMs - 1_200 * minuteMs);
@@ -130,7 +130,7 @@ test.both.from(mixed)('a job that follows the deltas sees every change, also one
     from = next ?? from;
   };
   await delta(noon + 5 * minuteMs + 1);
-  // Its time lies before the last change that was seen: its transaction began earlier and took longer.
+  // It is dated before the last change seen: its transaction began earlier and took longer.
   await scenario.settle('spring/5/1', 'no_answer', noon + 4 * minuteMs);
   await delta(noon + 6 * minuteMs);
   expect(seen.get(5)).toBe('no_answer');

@@ -11,7 +11,7 @@ import { test, beginOn, unjudged } from '../ledger-test.ts';
 const rows = 40;
 const rules = ['due', 'retry', 'not_before', 'later', 'outside_hours', 'cap', 'evidence', 'no_such_rule'];
 
-/** Rows that wait until one of a few instants, for whatever reason, and a log that tells of some of them. */
+/** Rows that wait until one of a few instants, and a log that tells of some. */
 async function scatter({ store, campaignId }: Scenario, random: Random): Promise<void> {
   const instant = () => noon + minuteMs * Math.floor(random.between(-3, 8));
   const deferrals = Array.from({ length: Math.floor(random.between(0, 8)) }, (): NewEvent => {
@@ -47,7 +47,7 @@ test.both('every waiting row is found by the rule that it is counted under, and 
     const now = noon + minuteMs * Math.floor(random.between(-1, 3));
     const waiting = await readCampaignRows(db, 'spring', { states: ['waiting'], limit: rows }, now);
     const groups = new Map((await readWaiting(db, { campaignId: 'spring' }, now)).map((group) => [group.rule, group]));
-    // Before anybody is due, what keeps those who are next is what their group is counted under.
+    // Before anybody is due, the group of the next rows names what keeps them.
     const before = noon - 10 * minuteMs;
     const ahead = await readWaiting(db, { campaignId: 'spring' }, before);
     const next = Math.min(...ahead.map(({ from }) => from));

@@ -137,7 +137,7 @@ test('a retry is a new attempt after its delay, and one that is planned waits fo
   expect(await scenario.plan(2, noon + 2 * minuteMs)).toMatchObject(waits('due', due));
   await scenario.plan(2, due);
   expect(await scenario.post(2, due - 2 * minuteMs)).toEqual({ kind: 'blocked', until: due });
-  // The record is read once more, and says that nobody answered: that asks for another delay.
+  // The record is read again, and says that nobody answered: another delay.
   await scenario.settle('spring/1/1', 'no_answer', due);
   expect(await scenario.post(2, due)).toEqual({ kind: 'blocked', until: due + 10 * minuteMs });
   expect(await scenario.post(2, due + 10 * minuteMs)).toMatchObject({ kind: 'post', calls: [{ attemptId: 'spring/1/2' }] });
@@ -153,7 +153,7 @@ test.for([
   const again = await scenario.lookAgain(noon + hourMs);
   expect(await scenario.submit(2, again)).toMatchObject({ kind: 'post' });
   expect(await scenario.post(2, again)).toEqual({ kind: 'verdict', state: 'unknown' });
-  // The record of the first call comes while nobody knows of the second.
+  // The first record comes while nobody knows of the second.
   await scenario.settle('spring/1/1', given.disposition, again + minuteMs);
   expect(await scenario.recipients()).toMatchObject([{ state: 'open', outcome: null }]);
   await scenario.verdict(2, 'not_sent', { now: again + 2 * minuteMs });

@@ -93,7 +93,7 @@ test.from(beginOn)('a person who pauses it ends the cool-down: only a person res
   expect(await scenario.pause(noon + minuteMs, 'paused by a person')).toBe(true);
   expect(await scenario.campaign()).toMatchObject({ stateReason: 'paused by a person', resumeAt: null });
   expect(await scenario.plan(1, noon + hourMs)).toMatchObject({ reason: 'paused', until: null });
-  // Repeating a pause without a cool-down keeps the reason that it has.
+  // Repeating a pause without a cool-down keeps its reason.
   expect(await scenario.pause(noon + minuteMs, 'once more')).toBe(true);
   expect((await scenario.campaign()).stateReason).toBe('paused by a person');
   expect(await scenario.resume(noon + hourMs)).toBe(true);
@@ -118,7 +118,7 @@ test('a row is dialled neither before nor after its own time', async (dialect) =
   const called = await scenario.dial(1);
   const expired = ['done', 'expired', 'row_expired'];
   expect(await scenario.standings()).toEqual([['waiting', hourMs], ['open', null, null], expired]);
-  // Its retry would come in time, but not with the margin that the service may take to dial.
+  // Its retry would come in time, but not with the service's dial margin.
   await scenario.settle(called, 'busy', noon + 12 * minuteMs);
   expect((await scenario.standings())[1]).toEqual(expired);
   expect(await scenario.plan(2, noon + 30 * minuteMs)).toMatchObject({ reason: 'due', until: noon + hourMs });

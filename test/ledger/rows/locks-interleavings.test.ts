@@ -15,7 +15,7 @@ import { test } from '../ledger-test.ts';
 const [first = '', second = ''] = numbers(2);
 const never: Omit<Suppression, 'e164'> = { scope: 'account', source: 'person', reason: null, expiresAt: null };
 
-/** People with ids of their own, which caps by person need. */
+/** Caps by person need ids. */
 const rows = guests(6).map((row, index) => ({ ...row, externalId: `person${index}` }));
 const byPerson = { caps: [{ by: 'person' as const, calls: 1, withinMs: 24 * hourMs }] };
 
@@ -35,7 +35,7 @@ const waits: Wait[] = [
   { for: 'its campaign, with serializable transactions', lock: sql`select 1 from campaigns for update`, defaults: serializable },
 ];
 
-/** A dial that waits for a lock which another process holds until it is released. */
+/** A dial that waits for another process's lock until it is released. */
 async function dialWaits({ lock, rules = {}, defaults }: Omit<Wait, 'for'>) {
   const [dialler, person] = await openTwo(defaults);
   const scenario = await beginProven(dialler, { rules, rows });
@@ -51,7 +51,7 @@ test.postgres.for(waits)('a do-not-call entry that was confirmed while a dial wa
   let isConfirmed = false;
   const added = addSuppressions(person, [{ ...never, e164: first }], noon).then(() => (isConfirmed = true));
   await until('the entry stands or waits', async () => isConfirmed || (await countWaiting(person)) === 2);
-  // An entry that waits behind the dial comes after it; which of two answers is read first says nothing about what was written first.
+  // An entry that waits behind the dial comes after it, whichever answer is read first.
   const stoodBefore = isConfirmed;
   await release();
   const step = await dialled;
@@ -92,7 +92,7 @@ test.postgres.for([{}, serializable])(
     const parts = async function* () {
       yield [first];
     };
-    // The import is at its last statement: everything is written, nothing committed.
+    // At its last statement: all is written, nothing committed.
     const held: Store = {
       ...person,
       transaction: (work) =>

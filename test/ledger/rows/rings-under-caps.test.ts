@@ -9,15 +9,15 @@ import { test, openLedger } from '../ledger-test.ts';
 const secondMs = 1000;
 const people = 5;
 const capMs = 2 * hourMs;
-/** The two campaigns know the queue of the service differently well; no call waits longer than its own says. */
+/** Each campaign knows the service's queue differently well; no call waits longer than its own margin. */
 const margins = { spring: 25 * minuteMs, summer: 3 * minuteMs };
 
 interface Weather {
-  /** Parts of the margin that calls wait in the queue, one after the other, over and over. */
+  /** Parts of the margin that calls wait in the queue, in turn. */
   queue: readonly number[];
-  /** Whether a call leaves a record, in the same way. */
+  /** Whether a call leaves a record, in turn. */
   records: readonly boolean[];
-  /** How far the service's clock is from that of the process, and how long ago it was read before each request. */
+  /** How far the service's clock is from the process's, and how long before each request it was read. */
   skewMs: number;
   readAgoMs: number;
   /** Minutes between two looks of the planner. */
@@ -32,7 +32,7 @@ interface Call {
   hasRecord: boolean;
 }
 
-/** Lets both campaigns dial the same numbers for half a day; answers when the phones rang, on one clock that nobody in the world reads. */
+/** Both campaigns dial the same numbers for half a day; answers the rings, on a clock that the world does not read. */
 async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<string, number[]>> {
   const store = await openLedger(dialect);
   const rows = guests(people);
@@ -52,7 +52,6 @@ async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<
   const endCalls = async (now: number): Promise<void> => {
     for (const call of open.filter(({ rings: at }) => at + minuteMs <= now)) {
       if (call.hasRecord) {
-        // To the second, as records are, and on the service's clock.
         const start = Math.floor((call.rings + weather.skewMs) / secondMs) * secondMs;
         await store.db.updateTable('attempts').set({ rang_at: start }).where('attempt_id', '=', call.attemptId).execute();
       }
@@ -86,12 +85,12 @@ async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<
   return rings;
 }
 
-/** Rings more than the cap allows, by counting them in the window that ends at each. */
+/** Rings beyond the cap, counted in the window that ends at each. */
 function crowded(rings: readonly number[]): number[] {
   return rings.filter((end) => rings.filter((at) => at <= end && at > end - capMs).length > 2);
 }
 
-/** A number between two, each part of the stretch as likely as another (`fc.double` draws nearly all beside the least). */
+/** Uniform between the two (`fc.double` draws nearly all near the least). */
 function evenly(least: number, most: number): fc.Arbitrary<number> {
   return fc.integer({ min: 0, max: 1000 }).map((part) => least + ((most - least) * part) / 1000);
 }
@@ -115,6 +114,6 @@ test('with two calls allowed in a stretch of time no phone rings three times in 
     }),
     { seed: 13, endOnFailure: true, numRuns: dialect === 'sqlite' ? 5 * seedFactor : 1 },
   );
-  // Two per stretch, queue, look and skew, over half a day: nobody waits longer than the caps ask for.
+  // Two per stretch, queue, look and skew, over half a day: no longer waits than the caps ask for.
   expect(Math.min(...counts)).toBeGreaterThanOrEqual(6);
 });

@@ -11,7 +11,7 @@ import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import type { TestDialect } from '../test-stores.ts';
 import { finishRecipients } from '../../../src/ledger/rows/recipients.ts';
 
-/** Has the database refuse the word in a column of a table, as it would refuse what it cannot hold. */
+/** The database refuses this word in a column, as it would refuse what it cannot hold. */
 async function forbid({ db, dialect }: Store, word: string, table: string, column: string): Promise<void> {
   const [named, refused] = [sql.id(column), sql.lit(`%${word}%`)];
   if (dialect === 'postgres') {
@@ -72,7 +72,7 @@ test.both('a row that the database refuses in a list is rejected, in a change fa
 
 const people = 8;
 
-/** The same people in each campaign, under numbers that no other one has; in the second the other way round. */
+/** The same people in each campaign, each under its own numbers; in the second in reverse. */
 function rowsOf(campaign: number) {
   const rows = buildRows(numbers(people, campaign * people), (index) => `Guest ${campaign}-${index}`);
   const named = rows.map((row, index) => ({ ...row, externalId: `person${index}` }));
@@ -85,7 +85,7 @@ test.both.from(openLedger)('campaigns that dial the same people at the same mome
   for (const [index, campaignId] of ['autumn', 'spring', 'summer'].entries())
     scenarios.push(await beginProven(store, { campaignId, rules, rows: rowsOf(index) }));
   for (const scenario of scenarios) expect(await scenario.plan(1)).toMatchObject({ kind: 'batch', size: people });
-  // Each has a connection of its own, or they would take turns to get one.
+  // A connection each, or they would take turns to get one.
   await Promise.all(scenarios.map((scenario) => store.transaction((tx) => findCampaign(tx, scenario.campaignId))));
   await Promise.all(scenarios.map((scenario) => scenario.post(1)));
   const attempts = await store.db.selectFrom('attempts').select('state').where('state', '=', 'posting').execute();
@@ -102,7 +102,7 @@ async function dialOnce(dialect: TestDialect, maxAttempts: number): Promise<Scen
   return scenario;
 }
 
-/** Somebody called once without an answer, of whom it then turns out that they cannot be called. */
+/** Called once without an answer, and then found not to be callable. */
 async function begin(dialect: TestDialect): Promise<Scenario> {
   const scenario = await dialOnce(dialect, 2);
   await scenario.settle('spring/1/1', 'no_answer', noon + minuteMs);

@@ -224,7 +224,7 @@ function record(turns: Turn[], endedMs: number): Recording {
   return new Recording({ turns, answeredAt: noon, endedAt: noon + endedMs, agentHertz, calleeHertz });
 }
 
-/** Which of the two tones is heard on a channel in the hundred milliseconds from `ms` on. */
+/** Which tone a channel has in the hundred milliseconds from `ms` on. */
 function listen(recording: Recording): (channel: 0 | 1, ms: number) => 'agent' | 'callee' | 'silence' {
   const wav = Buffer.concat([...recording.read()]);
   expect(wav.length).toBe(recording.bytes);

@@ -182,7 +182,7 @@ test.each(['127.0.0.1', 'localhost', '::1', '127.3.2.1'])('on %s a sandbox needs
   expect(resolveSettings({ host })).toMatchObject({ host, controlToken: null });
 });
 
-/** A sandbox set up for others to reach, of which this test has only the loopback side. */
+/** Set up for others to reach; this test has only its loopback side. */
 async function startForOthers(): Promise<{ ask: Ask; port: number }> {
   const app = createApp({ host: '0.0.0.0', controlToken });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -22,7 +22,7 @@ async function withConversations(count: number, rules: FaultRuleInput[]): Promis
   return sandbox;
 }
 
-/** Sends one request by hand, so that what HTTP clients hide can be seen. */
+/** By hand, so that what HTTP clients hide can be seen. */
 async function openRaw(sandbox: TestSandbox, path: string, connection = 'close'): Promise<Socket> {
   const socket = createConnection({ host: '127.0.0.1', port: sandbox.port });
   await once(socket, 'connect');

@@ -16,8 +16,8 @@ async function outcomeOf(sandbox: TestSandbox): Promise<string> {
   );
 }
 
-// What makes a caller dial a person twice, produced exactly, and told by truth, journal and conduct report. That a campaign survives it:
-// test/e2e/kills.test.ts and the mixes of test/world/inputs/draw-mix.ts.
+// What makes a caller dial twice, exactly, told by truth, journal and conduct report. That a campaign survives it: test/e2e/kills.test.ts
+// and the mixes of test/world/inputs/draw-mix.ts.
 test.each<[string, FaultRuleInput['effect'], string, number]>([
   ['429', { type: 'rate_limited' }, '429', 0],
   ['500 before the work', { type: 'error', when: 'before' }, '500', 0],

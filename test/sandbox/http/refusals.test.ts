@@ -99,7 +99,7 @@ async function stateOf(sandbox: TestSandbox): Promise<Json> {
   return state;
 }
 
-/** What is wrong: the code of an error, or the place in the request. */
+/** The code of an error, or the place in the request. */
 function whereOf({ detail }: Json): string {
   return Array.isArray(detail) ? detail[0].loc.slice(1).join('.') : detail.code;
 }
@@ -202,7 +202,7 @@ test('the second name of the key header counts in the extended dialect alone', a
     [sandbox, good, 200],
     [sandbox, { 'xi-api-key': 'sk_sandbox_revoked' }, 401],
     [sandbox, { ...good, 'x-api-key': 'sk_sandbox_ok' }, 200],
-    // Two keys are no key: it would be a guess which one is meant.
+    // Two keys are none: which one is meant would be a guess.
     [sandbox, { ...good, 'x-api-key': 'sk_sandbox_slow' }, 401],
     [sandbox, { authorization: 'Bearer sk_sandbox_ok' }, 401],
     [spec, good, 401],

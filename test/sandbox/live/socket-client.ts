@@ -12,9 +12,7 @@ export interface SocketClient {
   /** The next event of a type that was not asked for yet. */
   next(type: string): Promise<Json>;
   send(message: Json): void;
-  /** Code and reason, once the connection is closed. */
   readonly closed: Promise<{ code: number; reason: string }>;
-  /** All messages sent so far have been taken. */
   settle(): Promise<void>;
 }
 
@@ -28,7 +26,7 @@ type ConnectOptions = ClientOptions & {
   answersPings?: boolean;
 };
 
-/** Connects as a browser would; closed after the test. */
+/** As a browser would; closed after the test. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<SocketClient> {
   const { protocols = ['convai'], answersPings = true, ...more } = options;
   const socket = new WebSocket(url, protocols, more);
@@ -79,7 +77,6 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 
 interface Conversation extends SocketClient {
   readonly conversationId: string;
-  /** The record as the service shows it now. */
   record(): Promise<Json>;
 }
 
@@ -96,7 +93,7 @@ export async function converse(
   return { ...client, conversationId, record: () => sandbox.read(`/v1/convai/conversations/${conversationId}`) };
 }
 
-/** A conversation whose agent has finished its first message. */
+/** Its agent has finished the first message. */
 export async function listening(sandbox: TestSandbox, agentId = 'agent_reminders', initiation: Json = {}): Promise<Conversation> {
   const client = await converse(sandbox, agentId, initiation);
   await client.next('audio');
@@ -104,7 +101,7 @@ export async function listening(sandbox: TestSandbox, agentId = 'agent_reminders
   return client;
 }
 
-/** Connects and is turned away: the event that says why, and how the connection was closed. */
+/** The event that says why, and how the connection was closed. */
 export async function turnedAway(url: string, options: ClientOptions = {}): Promise<{ code: number; reason: string; error: Json }> {
   const { closed, events } = await connect(url, options);
   const close = await closed;
@@ -112,7 +109,7 @@ export async function turnedAway(url: string, options: ClientOptions = {}): Prom
   return { ...close, error: events[0].error_event };
 }
 
-/** Tries to connect and tells what it was answered over HTTP instead. */
+/** What it was answered over HTTP instead. */
 export async function refusal(url: string, options: ClientOptions = {}): Promise<{ status: number; body: Json; headers: Json }> {
   const socket = new WebSocket(url, 'convai', options);
   onTestFinished(() => socket.terminate());
@@ -127,7 +124,7 @@ export async function refusal(url: string, options: ClientOptions = {}): Promise
   return { status: response.statusCode ?? 0, body: JSON.parse(text), headers: response.headers };
 }
 
-/** Service time goes on in steps, so that nothing that is answered in between is overdue. */
+/** In steps, so that nothing answered in between is overdue. */
 export async function pass(sandbox: TestSandbox, ms: number, stepMs = ms): Promise<void> {
   for (let left = ms; left > 0; left -= stepMs) {
     sandbox.clock.advance(Math.min(stepMs, left));

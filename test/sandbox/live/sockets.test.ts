@@ -13,7 +13,7 @@ async function record(sandbox: TestSandbox, conversationId: string): Promise<Jso
   return await sandbox.read(`/v1/convai/conversations/${conversationId}`);
 }
 
-/** Lets the agent finish, the analysis come, and reads the record. */
+/** Lets agent and analysis finish, and reads the record. */
 async function finished(sandbox: TestSandbox, conversationId: string): Promise<Json> {
   await pass(sandbox, 20_000);
   return record(sandbox, conversationId);
@@ -186,7 +186,7 @@ test('a first message that came while the sandbox was busy is not too late', asy
   const agentId = await sandbox.createAgent({ agent: { first_message: 'Hello {{name}}.' } });
   const client = await connect(await signedUrl(sandbox, agentId));
   client.send({ type: 'conversation_initiation_client_data', dynamic_variables: { name: 'Robin' } });
-  // Client and sandbox share this process: neither reads anything before the time is over.
+  // Both share this process: neither reads anything before the time is over.
   for (const until = performance.now() + 300; performance.now() < until;);
   await client.next('conversation_initiation_metadata');
   expect((await client.next('agent_response')).agent_response_event.agent_response).toBe('Hello Robin.');

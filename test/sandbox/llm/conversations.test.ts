@@ -180,7 +180,7 @@ test('user id and extra body of a call are passed on to the model', async ({ san
 const exampleKey = 'example-key-4711';
 const prompt = 'You call {{name}} about an order.\n- Did the order arrive?\n- How many chairs were in it?';
 
-/** The example as a user runs it; its address is the line that it prints. */
+/** As a user runs it; its address is the line that it prints. */
 async function startExample(): Promise<string> {
   const server = spawn(process.execPath, ['examples/chat-completions-server/server.mjs', '0'], {
     env: { MODEL_KEY: exampleKey },

@@ -91,7 +91,7 @@ test('a model that says its credentials aloud is not repeated', async ({ sandbox
   await expectNoSecret(sandbox, record);
 });
 
-/** Looks everywhere that a caller, an owner or a judge can look. */
+/** Everywhere that a caller, an owner or a judge can look. */
 async function expectNoSecret(sandbox: TestSandbox, record: Json): Promise<void> {
   const places = ['/_sandbox/journal', '/_sandbox/calls', '/v1/convai/conversations'];
   const seen = await Promise.all(places.map(async (path) => await sandbox.read(path)));

@@ -18,7 +18,7 @@ export interface ModelServer {
   answer: Answer;
 }
 
-/** A real model server on this machine, closed after the test. */
+/** Closed after the test. */
 export async function startModelServer(answer: Answer): Promise<ModelServer> {
   const model: ModelServer = { url: '', requests: [], answer };
   const server = createServer((request, response) => {
@@ -52,7 +52,7 @@ export function stream(response: ServerResponse, text: string, more = ''): void 
   response.end(`${chunk({}, 'stop')}${more}data: [DONE]\n\n`);
 }
 
-/** Uses one tool, as a stream whose arguments come in two pieces. */
+/** As a stream whose arguments come in two pieces. */
 export function useTool(response: ServerResponse, name: string, parameters: Json = {}): void {
   const text = JSON.stringify(parameters);
   const cut = Math.ceil(text.length / 2);
@@ -62,7 +62,7 @@ export function useTool(response: ServerResponse, name: string, parameters: Json
   response.end(`${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
 }
 
-/** Asks how things are until it was answered twice, then ends the call. The same conversation gets the same words. */
+/** Asks how things are until answered twice, then ends the call. A conversation always gets the same words. */
 export const interviewer: Answer = (response, { body }) => {
   const heard = body.messages.filter(({ role }: Json) => role === 'user').length;
   if (heard < 3) stream(response, `Question ${heard}: how many chairs do you have?`);
@@ -87,7 +87,7 @@ export async function createModelAgent(
   return sandbox.createAgent(config, platform === undefined ? {} : { platform_settings: platform });
 }
 
-/** Calls one number, waits until the conversation has been held, and goes on to where everything is over. */
+/** Waits for the conversation, and goes to where everything is over. */
 export async function holdConversation(
   sandbox: TestSandbox,
   agentId: string,
@@ -102,7 +102,6 @@ export async function holdConversation(
   return sandbox.record(known);
 }
 
-/** The turns of a call are known when its conversation has been held. */
 export async function isHeld(sandbox: TestSandbox, index: number): Promise<void> {
   await vi.waitFor(
     () => {

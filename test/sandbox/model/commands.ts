@@ -119,7 +119,7 @@ const refusedCalls: unknown[] = [
   [{ to_phone_number: '+12125550150', conversation_config_override: { agent: { llm: { temperature: 2 } } } }],
 ];
 
-/** All that a caller may do, in any order: the 14 operations, waiting, and reading everything back. */
+/** All that a caller may do: the 14 operations, waiting, and reading everything back. */
 export const anyCommand: fc.Arbitrary<fc.AsyncCommand<object, ModelledCaller>>[] = [
   command(
     'create agent',

@@ -2,12 +2,12 @@ import type { OperationName } from '../../../src/sandbox/core/operations.ts';
 import type { Dialect } from '../../../src/sandbox/core/dialects.ts';
 import { closed, createValidator, documentOf, follow, operationsOf, type Schema } from '../openapi/checks.ts';
 
-/** Says what in an answer is not as the OpenAPI document describes it; null when all of it is. */
+/** What the OpenAPI document does not describe in an answer; null: nothing. */
 export type AnswerCheck = (operation: OperationName, status: number, body: unknown) => string | null;
 
 const checks = new Map<Dialect, AnswerCheck>();
 
-/** Each schema is compiled once, fields that are served and not described count as misfits. */
+/** Compiles each schema once; served fields without a description are misfits. */
 export function describedAnswers(dialect: Dialect): AnswerCheck {
   const check = checks.get(dialect) ?? createCheck(dialect);
   checks.set(dialect, check);

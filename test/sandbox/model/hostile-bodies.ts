@@ -4,7 +4,7 @@ export interface HostileBody {
   what: string;
   text: string | Uint8Array;
   contentType?: string;
-  /** Undefined where the text holds no JSON value that could be accepted. */
+  /** Undefined where no JSON value could be accepted. */
   value?: unknown;
 }
 
@@ -41,7 +41,7 @@ const hostileValues: readonly (readonly [string, unknown])[] = [
 
 type Path = (string | number)[];
 
-/** Each field of a body in turn replaced, left out, or given one that nobody knows beside it. */
+/** Each field replaced, left out, or joined by an unknown one. */
 export function* bentBodies(valid: unknown): Generator<{ path: string; bodies: HostileBody[] }> {
   for (const path of pathsOf(valid)) {
     const replaced = hostileValues.map(([what, value]) => hostile(what, replacedAt(valid, path, value)));

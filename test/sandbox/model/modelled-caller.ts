@@ -11,12 +11,11 @@ const tokenMs = 10 * 60_000;
 /** What happens between two pages of a list. */
 export type Disturbance = 'add' | 'delete oldest' | 'delete newest' | 'delete last seen';
 
-/** Asks for operations and holds each answer, and what it does, against the model. An id that nobody has stands for any other. */
+/** Holds each answer, and its effect, against the model. An unknown id stands for any other. */
 export class ModelledCaller {
   readonly sandbox: TestSandbox;
   readonly dialect: Dialect;
   model: ServiceModel;
-  /** Operations that have done their work, in any sequence. */
   readonly asked = new Set<OperationName>();
 
   constructor(sandbox: TestSandbox, dialect: Dialect) {
@@ -25,7 +24,7 @@ export class ModelledCaller {
     this.model = emptyModel(sandbox.clock.now());
   }
 
-  /** An agent and a number of one's own, and nothing else. */
+  /** Only an agent and a number of one's own. */
   async startOver(): Promise<void> {
     this.sandbox.reset();
     this.model = emptyModel(this.sandbox.clock.now());
@@ -75,7 +74,7 @@ export class ModelledCaller {
     for (const number of this.model.numbers.values()) if (number.agentId === id) number.agentId = null;
   }
 
-  /** All agents, newest first, each once, but for those that came or went while the pages were read. */
+  /** Newest first, each once, but for those that came or went meanwhile. */
   async listAgents(pageSize: number, disturbances: readonly Disturbance[] = []): Promise<void> {
     const before = [...this.model.agents.keys()];
     const seen = await this.#walk('list_agents', 'agents', 'agent_id', { pageSize, query: '' }, async (page, last) => {
@@ -148,7 +147,7 @@ export class ModelledCaller {
     this.model.credentials.push({ secret, expiresAt, used: false });
   }
 
-  /** What a conversation that is started with it would find: good once, and not for long. */
+  /** What a conversation started with it finds: good once, and not for long. */
   async redeem(nth: number): Promise<void> {
     const credential = this.model.credentials[nth % this.model.credentials.length];
     if (credential === undefined) return;
@@ -194,7 +193,7 @@ export class ModelledCaller {
     expect([body.phone_number_id, body.agent_id]).toEqual([numberId, agentId]);
   }
 
-  /** Each call makes a record of its own; from a number that is not imported it fails. */
+  /** Each call makes a record; from a number that is not imported it fails. */
   async batch(agentId: string, from: string, numbers: readonly string[]): Promise<void> {
     const status = this.model.agents.has(agentId) ? 200 : 404;
     const calls = numbers.map((number) => ({ to_phone_number: number }));
@@ -269,7 +268,7 @@ export class ModelledCaller {
     }
   }
 
-  /** Who was there before and is there still stands in the list once, in order; who came meanwhile at most once. */
+  /** Who stayed is in the list once, in order; who came meanwhile at most once. */
   #expectWalk(seen: string[], before: string[], now: ReadonlyMap<string, unknown>): void {
     expect(new Set(seen).size).toBe(seen.length);
     const stayed = before.filter((id) => now.has(id)).toReversed();

@@ -1,10 +1,10 @@
-/** What a caller may believe of the service after its requests, from the contract alone. */
+/** What a caller may believe of the service, by the contract alone. */
 export interface ServiceModel {
   /** In the order of creation. */
   agents: Map<string, ModelAgent>;
   deletedAgents: string[];
   numbers: Map<string, ModelNumber>;
-  /** Records that are to be found, with the agent of their call, in the order of the calls. */
+  /** Their agents, in the order of the calls. */
   conversations: Map<string, string>;
   deletedConversations: string[];
   credentials: ModelCredential[];
@@ -59,7 +59,7 @@ export function settled(config: Config): Config | null {
   return tts === undefined ? config : { ...config, tts: { model_id: 'svc_flash_v2', ...tts } };
 }
 
-/** Only the fields sent change, at any depth: null takes one out, an empty object changes nothing, all else is replaced. */
+/** Only sent fields change, at any depth: null takes one out, an empty object changes nothing, all else is replaced. */
 export function patched(before: Config, patch: Config): Config {
   const after = structuredClone(before);
   for (const [path, value] of leavesOf(patch)) set(after, path, value);

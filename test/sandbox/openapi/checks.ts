@@ -17,7 +17,7 @@ export function documentOf(dialect: Dialect): OpenApiDocument {
   return JSON.parse(JSON.stringify(document)) as OpenApiDocument;
 }
 
-/** What a JSON pointer such as `#/components/schemas/Agent` leads to; undefined when it leads nowhere. */
+/** Such as `#/components/schemas/Agent`; undefined when it leads nowhere. */
 export function follow(document: unknown, ref: string): unknown {
   const parts = ref.replace(/^#\/?/, '').split('/').filter(Boolean);
   return parts.reduce<unknown>(
@@ -66,7 +66,7 @@ export function createApp(options: SandboxOptions = {}): FastifyInstance {
   return app;
 }
 
-/** The same for every route that is installed at such paths, as the router itself prints them. */
+/** The same for installed routes, as the router prints them. */
 export async function installed(app: FastifyInstance, paths: RegExp): Promise<string[]> {
   await app.ready();
   const above: string[] = [];
@@ -83,7 +83,7 @@ export async function installed(app: FastifyInstance, paths: RegExp): Promise<st
     .sort();
 }
 
-/** What makes it no OpenAPI 3.1 document, as far as the rules of the format say that reach beyond JSON Schema. */
+/** What makes it no OpenAPI 3.1 document, beyond JSON Schema. */
 export function faultsOf(document: OpenApiDocument): string[] {
   const faults: string[] = [];
   if (!/^3\.1\.\d+$/.test(document.openapi)) faults.push('openapi: no version of 3.1');
@@ -131,7 +131,7 @@ function parameterFaults(path: string, place: string, parameters: Schema[]): str
   ];
 }
 
-/** Compiles schemas of a document by reference. Strict about the vocabulary, so that a misspelt keyword shows. */
+/** By reference. Strict about the vocabulary, so that a misspelt keyword shows. */
 export function createValidator(document: OpenApiDocument): (ref: string) => ValidateFunction {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, validateFormats: false });
   ajv.addVocabulary(['x-source', 'x-basis', 'openapi', 'info', 'servers', 'security', 'tags', 'paths', 'components']);
@@ -140,8 +140,8 @@ export function createValidator(document: OpenApiDocument): (ref: string) => Val
 }
 
 /**
- * A copy in which objects with named fields bear no others, so that a field that is served and not described shows. Objects that are open
- * by design (`additionalProperties` is given) stay so.
+ * Objects with named fields bear no others, so that a served field without a description shows. Objects open by design
+ * (`additionalProperties` is given) stay so.
  */
 export function closed(document: OpenApiDocument): OpenApiDocument {
   const copy = structuredClone(document);

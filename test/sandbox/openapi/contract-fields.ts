@@ -1,9 +1,6 @@
 import type { OperationName } from '../../../src/sandbox/core/operations.ts';
 
-/**
- * The fields that the contract names, by schema: its table of resources and its table of endpoints. Everything else in the document is an
- * assumption. `[]` stands for the items of a list.
- */
+/** By schema: the contract's tables of resources and of endpoints. Everything else is an assumption. `[]`: items of a list. */
 export const contractFields: Readonly<Record<string, readonly string[]>> = {
   CreateAgentRequest: ['name', 'tags', 'conversation_config', ...below('conversation_config', configFields())],
   UpdateAgentRequest: ['conversation_config', ...below('conversation_config', configFields())],

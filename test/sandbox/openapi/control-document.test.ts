@@ -55,7 +55,6 @@ test('the document asks for the token where the sandbox does', async () => {
   expect(free.map(({ path }) => path).sort()).toEqual(['/_sandbox/health']);
 });
 
-/** Bodies that the sandbox takes, and ones that it refuses. */
 test.each([
   ['POST', '/_sandbox/clock/advance', { until: 'idle' }, { until: 7 }],
   ['PUT', '/_sandbox/clock', { mode: 'realtime' }, { mode: 'warp' }],

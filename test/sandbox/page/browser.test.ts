@@ -57,7 +57,7 @@ browserTest('a conversation has its transcript, and a recording that plays', asy
   expect(Math.abs((await audio('duration')) - body.metadata.duration)).toBeLessThan(2);
   await page.evaluate("document.querySelector('audio').muted = true; document.querySelector('audio').play()");
   await vi.waitFor(async () => expect(await audio('currentTime')).toBeGreaterThan(0), slow);
-  // Days of the service pass in seconds, and what is being heard goes on.
+  // Days of service time pass in seconds; the playing recording goes on.
   await sandbox.advance(24 * 3600);
   await page.locator('#clock-now', { hasText: '16 Jan 2030' }).waitFor();
   const heard = await audio('currentTime');

@@ -1,6 +1,6 @@
 import type { RunningSandbox } from '../../../src/sandbox/start.ts';
 
-/** Fills a sandbox, whose clock stands, with what the pictures of its page show. Throws where it answers otherwise than expected. */
+/** For the pictures of its page; its clock stands. Throws on an unexpected answer. */
 export async function fillForPictures(sandbox: RunningSandbox): Promise<void> {
   const ask = async (method: string, path: string, body?: unknown, expected = 200): Promise<void> => {
     const headers = { 'x-api-key': 'sk_sandbox_ok', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };

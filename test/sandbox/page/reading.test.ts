@@ -9,7 +9,7 @@ const liveLink = '.live[data-link="on"]:visible';
 /** Widths in pixels on both sides of each place where the styles change, and the narrowest that is asked for. */
 const widths = [1280, 1101, 961, 768, 390, 320];
 
-/** Ids and telephone numbers in the main part that do not stand whole on one line. Bodies are shown as they were sent. */
+/** Ids and telephone numbers in the main part that break over lines. Bodies are shown as sent. */
 const brokenIds = `(() => {
   const wanted = /\\+\\d{8,}|\\b(?:agent|batch|call|conv|pn|webhook)_\\w+/g;
   const broken = [];

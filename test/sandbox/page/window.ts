@@ -21,7 +21,6 @@ export interface PageSandbox extends RunningSandbox {
 export const apiKey = 'sk_sandbox_ok';
 export const ownKey = 'sk_page_test_key_of_our_own';
 
-/** A sandbox whose clock stands until it is moved through its controls. */
 export async function startPageSandbox(options: SandboxOptions = {}): Promise<PageSandbox> {
   const clock = new ServiceClock({ speed: 0, epochMs: noon });
   const sandbox = await startSandbox({ seed: 'page', clock, apiKeys: [ownKey], ...options });
@@ -57,7 +56,7 @@ export async function startPageSandbox(options: SandboxOptions = {}): Promise<Pa
   };
 }
 
-/** A window on a view of the page. When the test ends, it must not have asked for anything elsewhere, nor have complained. */
+/** At the test's end it must have asked nobody else, nor complained. */
 export async function look(sandbox: PageSandbox, path = '/', options: Partial<WindowOptions> = {}): Promise<TestWindow> {
   const window = await openWindow({ origin: sandbox.url, ...options });
   onTestFinished(async () => {
@@ -69,7 +68,7 @@ export async function look(sandbox: PageSandbox, path = '/', options: Partial<Wi
   return window;
 }
 
-/** Every kind of thing that the page shows, with calls in every state. Returns addresses of views that show them. */
+/** With calls in every state. Returns the addresses of the views. */
 export async function fillSandbox(sandbox: PageSandbox): Promise<string[]> {
   await sandbox.ask('POST', '/_sandbox/webhooks', { url: 'http://127.0.0.1:9/hook', secret: 'secret-of-the-page-test' });
   await sandbox.batch('+12125550100', '+12125550101', '+12125550102', '+12125550103');

@@ -7,7 +7,7 @@ import { campaigns, submission } from '../outbound-campaigns/caller.ts';
 const onHold = { clock: 'manual', epochMs: noon } as const;
 const test = testWith(onHold);
 
-/** What differs between two sandboxes that are otherwise the same: ids of errors, and the machine's time. */
+/** Ids of errors, and the machine's time. */
 function normalise(body: Json): string {
   return JSON.stringify(body, (key, value) => (['request_id', 'realAcceptedAt', 'snapshot_id'].includes(key) ? 0 : value));
 }

@@ -12,11 +12,9 @@ export interface Recipient {
 }
 
 export interface PublishedSandbox extends TestSandbox {
-  /** What the report of a batch says of each recipient, by id. */
   statuses(batchId: string): Promise<Record<string, string>>;
 }
 
-/** A sandbox of the published API alone, asked with its key header. */
 export async function startPublished(options: SandboxOptions = {}): Promise<PublishedSandbox> {
   const sandbox = await startTestSandbox({ dialect: 'published', ...options }, 'xi-api-key');
   return {

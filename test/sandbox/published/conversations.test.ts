@@ -15,7 +15,7 @@ async function startWithCalls(): Promise<PublishedSandbox> {
   return sandbox;
 }
 
-/** The last four digits of who was called in the conversations that are listed. */
+/** Last four digits of who was called, in listed conversations. */
 async function listed(sandbox: PublishedSandbox, query: string): Promise<string[]> {
   const body = await sandbox.read(`${conversations}?${query}`);
   expect(body).toHaveProperty('conversations');

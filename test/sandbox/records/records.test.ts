@@ -10,7 +10,6 @@ const onHold = { clock: 'manual', epochMs: noon } as const;
 const line = 'Hello Ada, this is the clinic about your visit.';
 const hourMs = 3_600_000;
 
-/** Everybody answers; what is given says what the records tell of it. */
 function worldWith(records: WorldInput['records'], more: WorldInput = {}): WorldInput {
   return { population: [{ reach: {} }], records, ...more };
 }

@@ -12,7 +12,6 @@ async function patch(sandbox: TestSandbox, path: string, config: Json): Promise<
   return sandbox.patch(path, { conversation_config: config });
 }
 
-/** Where a refusal points, without the `body` that all begin with. */
 function places(body: Json): string[] {
   return body.detail.map(({ loc }: Json) => loc.slice(1).join('.'));
 }

@@ -14,11 +14,11 @@ export interface Receiver {
   received: Received[];
   /** Status of the answers from now on; by body where it matters. */
   answer: (request: Received) => number | Promise<number>;
-  /** Requests whose sender went away before the answer. */
+  /** Senders that left before the answer. */
   cutOff: number;
 }
 
-/** Takes deliveries until the test ends; the first are answered with these statuses. */
+/** Until the test ends; the first get these statuses. */
 export async function startReceiver(...statuses: number[]): Promise<Receiver> {
   const receiver: Receiver = { url: '', received: [], answer: () => statuses.shift() ?? 200, cutOff: 0 };
   const server = createServer((request, response) => {

@@ -22,7 +22,7 @@ async function deliveries(sandbox: TestSandbox, id: string): Promise<Json[]> {
   return (await sandbox.read(`/_sandbox/webhooks/${id}/deliveries`)).deliveries;
 }
 
-/** Waits until nothing is on its way any more but what a later hour is to bring. */
+/** Until nothing is on its way before a later hour. */
 async function settled(sandbox: TestSandbox, id: string): Promise<Json[]> {
   return vi.waitFor(async () => {
     const all = await deliveries(sandbox, id);
@@ -38,7 +38,7 @@ async function call(sandbox: TestSandbox, ...numbers: string[]): Promise<void> {
   sandbox.calls();
 }
 
-/** A call to a busy line, over a few seconds later, so that a retry is still to come. */
+/** Over a few seconds later, so that a retry is still to come. */
 async function busyCall(sandbox: TestSandbox): Promise<void> {
   await sandbox.batch(['+12125550101']);
   sandbox.clock.advance(10_000);

@@ -30,7 +30,7 @@ export function clockStep(afterMs: number, ms: number): WorldEvent {
   return { afterMs, happen: control('clock/step', { ms: Math.round(ms) }) };
 }
 
-/** A step, and the way back: before long, or when somebody has noticed that nobody is called while the clocks are far apart. */
+/** A step and the way back: soon, or once it is seen that nobody is called while the clocks are far apart. */
 export function clockSteps(random: Random, ms: number): WorldEvent[] {
   const afterMs = soon(random);
   const backMs = random.pick([20_000, 5 * minuteMs, hourMs]);
@@ -39,7 +39,7 @@ export function clockSteps(random: Random, ms: number): WorldEvent[] {
 
 type Whose = 'our template' | 'ours' | 'ours unanswered' | 'our words to a stranger' | 'other words';
 
-/** Another system or a colleague has the same agent call somebody. */
+/** Another system or a colleague has the same agent call. */
 export function foreignCall(random: Random, people: Person[], whose: Whose, afterMs: number = soon(random)): WorldEvent {
   const person = random.pick(people as [Person, ...Person[]]);
   const ours = whose === 'ours' || whose === 'ours unanswered';
@@ -71,7 +71,7 @@ export function carriedOutRefusals(random: Random): FaultRuleInput[] {
   });
 }
 
-/** No connection for some minutes; then the clock is behind, and right again before long. */
+/** No connection for minutes; then a clock that is behind, and soon right again. */
 export function restart(random: Random): { events: WorldEvent[]; faults: FaultRuleInput[] } {
   // As often as not nothing has been dialled before.
   const [downAt, downMs] = random.chance(0.5)
@@ -86,7 +86,7 @@ export function restart(random: Random): { events: WorldEvent[]; faults: FaultRu
   };
 }
 
-/** A list that as a whole is behind by more than a campaign is ready to wait. */
+/** A list that lags more than a campaign waits. */
 export function listLag(random: Random): FaultRuleInput {
   const ms = Math.round(random.between(10 * minuteMs, 3 * hourMs));
   const period = { from: 0, until: random.between(1, 4) * 3_600 };

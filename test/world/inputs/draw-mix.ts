@@ -8,7 +8,7 @@ import type { CampaignPlan, Hang, Mix, TurnEvent } from '../mix.ts';
 import { drawNumbers } from '../population.ts';
 import { control } from './around.ts';
 
-/** Faults of the POST by its nth request, so that at most one of them, or a hang, befalls each. */
+/** Faults of the nth POSTs: at most one, or a hang, for each. */
 export function drawPostFaults(random: Random): { faults: FaultRuleInput[]; hangs: Hang[] } {
   const faults: FaultRuleInput[] = [];
   const hangs: Hang[] = [];
@@ -88,7 +88,7 @@ export function drawStrikes(random: Random, points: readonly StrikePoint[] = str
     const most = point.startsWith('record') ? 40 : point.startsWith('commit') ? 80 : 6;
     const nth = 1 + Math.floor(random.between(0, most));
     strikes.push({ point, nth });
-    // A database that stays away: what was to be written comes back to be written later.
+    // A database that stays away: the write is tried again.
     if (point === 'commit: fails') for (let more = 1; more <= 4; more += 1) strikes.push({ point, nth: nth + more });
   }
   return strikes;
@@ -103,14 +103,12 @@ function drawInbound(random: Random, numbers: readonly string[], count: number):
   });
 }
 
-/** A person pauses or cancels the first campaign. */
 function drawStop(random: Random): TurnEvent {
   const tick = 1 + Math.floor(random.between(0, 30));
   const change = random.chance(0.5) ? 'pause' : 'cancel';
   return { tick, happen: (_, hands) => hands.change(0, change) };
 }
 
-/** A whole world from one number. */
 export function drawMix(seed: number | string): Mix {
   const random = new Random('mix', seed);
   const dialect = random.chance(0.5) ? 'extended' : 'spec';
@@ -192,7 +190,7 @@ export function drawTangledMix(seed: number): Mix {
   };
 }
 
-/** As `drawMix`, with many small batches from a number that the service vouches for: submits go on, and are struck while they do. */
+/** As `drawMix`, with many small batches from a vouched number: submits go on, and are struck meanwhile. */
 export function drawChainedMix(seed: number): Mix {
   const name = `chained ${seed}`;
   const random = new Random(name);
@@ -209,7 +207,7 @@ export function drawChainedMix(seed: number): Mix {
   };
 }
 
-/** What the published types leave open, one way or the other: lags, words and what a withdrawal does. */
+/** What the published types leave open: lags, words, withdrawals. */
 function drawSettings(random: Random, lagMs: number): Mix['sandbox'] {
   const reportLagMs = random.pick([0, 0, 20_000, 180_000]);
   return {
@@ -233,7 +231,7 @@ function drawSettings(random: Random, lagMs: number): Mix['sandbox'] {
   };
 }
 
-/** As drawn, with a service that reports its calls. Where nothing dies, nothing dies around reports either. */
+/** The same with a service that reports its calls. Where nothing dies, nothing dies around reports. */
 export function asReported<Drawn extends Omit<Mix, 'seed'>>(mix: Drawn, api: Exclude<ServiceApi, 'contract'>, random: Random): Drawn {
   const { strikes = [] } = mix;
   const isProven = random.chance(0.7);

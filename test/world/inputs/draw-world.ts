@@ -16,7 +16,7 @@ export interface World {
   name: string;
   seed: number;
   api: ServiceApi;
-  /** Its calls can be told apart, so next to nothing may be left in doubt. */
+  /** Its calls can be told apart, so almost nothing may be left in doubt. */
   apart: boolean;
   people: Person[];
   mix: Mix;
@@ -24,20 +24,18 @@ export interface World {
   reported: Omit<ReportedSide, 'mix'> | null;
 }
 
-/** The worlds that there are with each API. */
 function worldNamesOf(api: ServiceApi): string[] {
   return Object.keys(api === 'contract' ? kinds : { ...kinds, ...reportedKinds });
 }
 
-/** The name of the world that a seed draws. */
 export function nameOfSeed(seed: number, api: ServiceApi): string {
   const names = worldNamesOf(api);
   return names[seed % names.length] ?? '';
 }
 
 /**
- * A whole world from one number; with a name (`given`), that world. `databaseUrl` is where two workers may meet. The API changes nothing
- * that is drawn for the contract's, and adds what only a service that reports its calls can do.
+ * A world from a number, or the one named by `given`. Two workers may meet at `databaseUrl`. What is drawn for the contract stays the same
+ * with each API.
  */
 export function drawWorld(
   seed: number,

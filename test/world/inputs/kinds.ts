@@ -30,7 +30,7 @@ export interface Traits {
   workers?: Mix['workers'];
   /** A second campaign to some of the people. */
   second?: boolean;
-  /** Calls that may be open at once, where fewer are than usual. */
+  /** Calls open at once, where fewer than usual. */
   concurrent?: number;
   /** Processes die and replies are lost. */
   kills?: boolean;
@@ -48,7 +48,7 @@ const wordsOnly: Records = { number_shown: 0, batch_shown: 0, reference_shown: 0
 
 const lateWithinSettle = { share: 0.4, from_seconds: 30, to_seconds: 360 };
 
-/** What a campaign meets where the service shows words and nothing else, and three of ten answer. */
+/** The service shows words alone, and three of ten answer. */
 const usual = { apart: true, crowd: () => ({ count: 20, answering: 0.3, optOutEvery: 20, hasty: false }) };
 
 function told(unanswered: Records['unanswered']): Traits {
@@ -187,7 +187,7 @@ export const kinds: Record<string, Kind> = {
       records: { unanswered: random.pick(['none', 'bare']), shortened: 1 / 6 },
     }),
   },
-  // The same where words are altered, others speak our words, a second campaign calls some of them, and processes die.
+  // The same with altered words, others who speak our words, a second campaign to some, and processes that die.
   interrupted_mixed: {
     crowd: () => ({ count: 24, answering: 0.5, firstNames: true, hasty: true }),
     draw: (random, people) => ({

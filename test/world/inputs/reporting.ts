@@ -12,10 +12,10 @@ import { strangerAt, type Person } from '../population.ts';
 
 type Drawn = Omit<Mix, 'seed'>;
 
-/** What a world of a service that reports its calls can be judged by, beyond the promises of all. */
+/** What a reporting service is judged by, beyond the promises of all. */
 export interface ReportedSide {
   mix: Drawn;
-  /** How long after a wish the last telephone may ring that it forbids; null: the world takes nothing back. */
+  /** How long after a wish a phone that it forbids may ring; null: nothing is taken back. */
   graceMs: number | null;
   /** Batches cannot be read, or what they say is not true: people may be left in doubt. */
   isDoubtful: boolean;
@@ -23,7 +23,6 @@ export interface ReportedSide {
   isTwice: boolean;
 }
 
-/** A world as a service of the published API has it. */
 export function reportingSide(mix: Drawn, { name, api, people, random }: Scene): ReportedSide {
   const side = asReported(mix, api, random);
   const plain = { mix: side, graceMs: null, isDoubtful: false, isTwice: false };
@@ -60,13 +59,13 @@ function early(random: Random): number {
   return Math.round(random.between(1_000, 4 * minuteMs));
 }
 
-/** Processes that die around a withdrawal, and requests whose answers are lost, take their time to be taken up again. */
+/** A process that dies around a withdrawal, or a lost answer, is taken up again late. */
 function graceOf({ strikes = [], hangs = [], faults = [], provenLagMs = 0 }: Drawn): number {
   const isTroubled = strikes.length + hangs.length + faults.length > 0;
   return (isTroubled ? 25 * minuteMs : 4 * minuteMs) + 3 * provenLagMs;
 }
 
-/** Worlds that only a service can make that queues calls, reports them, and gives them back. */
+/** Worlds that need a service which queues calls, reports them, and gives them back. */
 export const reportedKinds: Record<string, ReportedKind> = {
   paused: {
     crowd,
@@ -167,13 +166,13 @@ export const reportedKinds: Record<string, ReportedKind> = {
   },
 };
 
-/** Somebody deletes all batches there are, in the service's dashboard. */
+/** As by hand in the service's dashboard. */
 const deleteBatches: WorldEvent['happen'] = async (sandbox) => {
   for (const batchId of new Set(sandbox.calls().flatMap((call) => call.batchId ?? [])))
     await fetch(`${sandbox.url}/v1/convai/batch-calling/${batchId}`, { method: 'DELETE', headers: { 'xi-api-key': 'sk_sandbox_ok' } });
 };
 
-/** A service that knows nothing any more of its nth batches from the third report on. */
+/** From the third report on, its nth batches are unknown. */
 function goneAfter(service: CallService, nths: ReadonlySet<number>): CallService {
   const seen = new Map<string, number>();
   return {
@@ -189,7 +188,7 @@ function goneAfter(service: CallService, nths: ReadonlySet<number>): CallService
   };
 }
 
-/** A service whose reports leave people out, take one for another, or name each other or their numbers. The same people each time. */
+/** Its reports leave people out, take one for another, or name each other or their numbers; each time the same people. */
 function untrue(service: CallService, share: number, seed: number): CallService {
   return {
     ...service,
@@ -216,7 +215,7 @@ function untrue(service: CallService, share: number, seed: number): CallService 
   };
 }
 
-/** A service that makes so many batches of its nth requests, and answers with this status; null: the answers are lost. */
+/** Makes `times` batches of its nth requests, and answers with this status; null: the answers are lost. */
 function lost(service: CallService, nths: ReadonlySet<number>, times: number, status: number | null = null): CallService {
   let nth = 0;
   return {
@@ -233,12 +232,12 @@ function lost(service: CallService, nths: ReadonlySet<number>, times: number, st
   };
 }
 
-/** A service whose list never shows what it took. */
+/** Its list never shows what it took. */
 function unlisted(service: CallService): CallService {
   return { ...service, find: async () => ({ kind: 'absent', certain: false }) };
 }
 
-/** A service whose reports name a conversation from the second read after its end on. */
+/** Its reports name a conversation from the second read after its end. */
 function namedLate(service: CallService): CallService {
   const seen = new Set<string>();
   return {

@@ -3,7 +3,7 @@ import { groupBy } from './calls.ts';
 import { auditOf, dialsByRequest, isDoubtCaused, isLineUnique, isReplyLost, type Audit } from './doubt.ts';
 import type { Attempt, Call, Dial, Evidence } from './evidence.ts';
 
-/** Each call with the attempt that it belongs to, found in two ways that do not know of each other. */
+/** Each call with its attempt, found in two independent ways. */
 export function* judgeDials({ books, calls }: Evidence): Generator<Breach> {
   if (books === undefined) return;
   const byRequest = dialsByRequest(books);
@@ -27,7 +27,7 @@ export function* judgeDials({ books, calls }: Evidence): Generator<Breach> {
 
 const endedBatches = new Set(['confirmed', 'refused', 'released', 'held', 'redial', 'given_up']);
 
-/** Whether every batch and attempt is accounted for when the run is over, and every count. */
+/** Every batch, attempt and count is accounted for at the end. */
 export function* judgeBooks({ books, finals }: Evidence): Generator<Breach> {
   if (books === undefined) return;
   for (const { batch_id: id, state } of books.batches)
@@ -54,7 +54,7 @@ function truthOf(call: Call): string {
   return call.result ?? 'undecided';
 }
 
-/** What the ledger says of each attempt against what happened to its call. */
+/** The ledger's word on each attempt, against its call. */
 export function* judgeDispositions(evidence: Evidence): Generator<Breach> {
   const audit = auditOf(evidence);
   for (const attempt of audit?.books.attempts ?? []) {
@@ -99,7 +99,7 @@ function allowedFor(audit: Audit, attempt: Attempt, call: Call | undefined): str
   return mayDoubt ? [...known, 'unknown'] : known;
 }
 
-/** Dispositions that an attempt may have, given what really became of its call. */
+/** Dispositions allowed by what really became of the call. */
 function allowedWithCall(audit: Audit, attempt: Attempt, call: Call): string[] {
   const { unreadable, reports, dialect } = audit.books;
   const truth = truthOf(call);
@@ -127,8 +127,8 @@ function allowedWithoutCall(audit: Audit, { batch_id: batchId }: Attempt): strin
 }
 
 /**
- * Whether the call began so soon after its POST that it may as well be that of an earlier attempt to the same number of which nothing was
- * ever heard, while the lost reply left nothing but the number to go by.
+ * Whether the call began so soon after its POST that it may be that of an earlier, unheard attempt to the same number, with only the number
+ * to go by.
  */
 function isContested(audit: Audit, attempt: Attempt, call: Call): boolean {
   const { dials, attempts } = audit.books;

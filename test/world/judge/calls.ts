@@ -37,7 +37,7 @@ export function callsByPerson({ calls, rows }: Pick<Evidence, 'calls' | 'rows'>)
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What a clock on a wall of the zone shows, as Node tells it, such as `2030-03-09T17:00`. It shares nothing with the program. */
+/** A wall clock of the zone, by Node, such as `2030-03-09T17:00`; independent of the program. */
 export function wallOf(at: number, zone: string): string {
   let format = formats.get(zone);
   if (format === undefined) {
@@ -50,14 +50,13 @@ export function wallOf(at: number, zone: string): string {
 
 const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** The day of the week of a wall's date. */
 export function weekdayOf(wall: string): string {
   return weekdays[new Date(`${wall.slice(0, 10)}T00:00Z`).getUTCDay()] ?? '';
 }
 
 const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** Whether a clock in the zone stands within hours as a list has them, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`. */
+/** Whether the zone's clock is within hours such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`. */
 export function isWithin(hours: string, zone: string, at: number): boolean {
   const wall = wallOf(at, zone);
   const [today, now] = [days.indexOf(weekdayOf(wall).slice(0, 3)), wall.slice(11)];

@@ -44,7 +44,7 @@ export function* judgeDoubt(evidence: Evidence): Generator<Breach> {
     }
 }
 
-/** By the service's own log: whether nobody can know what became of a person's part in a request. */
+/** Whether, by the service's log, nobody can know what became of a person in a request. */
 function isUnknowable({ calls, doubt }: Evidence, { batchId, k, e164 }: Dial): boolean {
   if (doubt?.by !== 'requests') return false;
   const requestId = `${batchId}/${k}`;
@@ -117,7 +117,7 @@ function wereWordsShown({ books }: Audit, attempt: Attempt): boolean {
   });
 }
 
-/** Whether nobody else who was called for this agent heard the same first words. */
+/** Whether nobody else called for this agent heard the same first words. */
 export function isLineUnique({ books }: Audit, { opening_line: line, e164, agent_id: agent }: Attempt): boolean {
   return line !== null && books.attempts.every((other) => other.opening_line !== line || other.e164 === e164 || other.agent_id !== agent);
 }

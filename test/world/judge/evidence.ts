@@ -1,7 +1,7 @@
 import type { Closed } from './not-then.ts';
 import type { Cap, Goal, Pilot } from './limits.ts';
 
-/** What is known of a campaign that is over, and what it was held to. What is left out is not judged. */
+/** What is known of a finished campaign, and what it was held to. What is left out is not judged. */
 export interface Evidence {
   /** The service's own log of the calls that it made for us. */
   calls: readonly Call[];
@@ -109,7 +109,7 @@ export type Try = { status: number; code: string | null; isReplayed: boolean; to
 
 export type Dial = Facts<'attemptId' | 'batchId' | 'e164'> & { k: number; at: number };
 
-/** What Carillon itself has written down, as its tables have it, and the faults that excuse it. */
+/** Carillon's own tables, and the faults that excuse them. */
 export interface Books {
   dials: readonly Dial[];
   posts: readonly (Facts<'batch_id', 'verdict'> & { k: number })[];

@@ -71,7 +71,7 @@ function* judgeEnd({ faults, seen = [], presses = [] }: Evidence): Generator<Bre
   for (const what of presses) yield { rule: 'needs a hand', to: null, what };
 }
 
-/** What was broken of all that a run can be held to from its outside; an empty list is an acquittal. */
+/** What a run broke, as seen from its outside; an empty list is an acquittal. */
 export function judge(evidence: Evidence): Breach[] {
   return judges.flatMap((each) => [...each(evidence)]);
 }

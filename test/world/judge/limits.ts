@@ -59,7 +59,7 @@ export function* judgePilots({ calls, rows, pilots = [] }: Evidence): Generator<
   }
 }
 
-/** Enough is enough; whoever was promised another call has it nevertheless. */
+/** Who was promised another call has it nevertheless. */
 export function* judgeGoals({ calls, goals = [] }: Evidence): Generator<Breach> {
   for (const { campaignId, wanted, isExact, graceMs } of goals) {
     const own = calls.filter((call) => campaignOf(call) === campaignId);

@@ -19,7 +19,7 @@ const exampleCampaign = 'examples/reminders/campaign.yaml';
 /** A Monday, 15:00 UTC: 10:00 in New York, 07:00 in Los Angeles. */
 const monday = Date.UTC(2026, 0, 5, 15);
 
-/** A terminal with nothing around it: no service, no database. */
+/** No service, no database. */
 function captureIo(now: () => number = () => monday, isTTY = false, env: Record<string, string> = {}): FakeTerminal {
   const io = createTerminal({ now, env: { CARILLON_DB: '/nowhere/carillon.db', ...env } });
   Object.assign(io.stderr, { isTTY });
@@ -221,7 +221,6 @@ test('control characters of a list never reach the terminal', async () => {
   expect(stdout.replaceAll('\n', '')).not.toMatch(obeyed);
 });
 
-/** What a check finds in the records of thirty calls that are over. */
 async function look(options: SandboxOptions) {
   const clock = createManualClock();
   const world = await createServiceWorld({ clock, concurrency: 500, ...options });

@@ -12,7 +12,7 @@ function rowsOf(list: readonly string[]): ListRow[] {
   return list.map((e164, index) => ({ ...buildRow(index + 1, e164), line: index + 2, ...always }));
 }
 
-/** A database in which one campaign has called six numbers at noon, and what a check of another one finds in it. */
+/** One campaign has called six numbers at noon; checks another one. */
 async function checkedAfterCalls(dialect: TestDialect, at: number) {
   const location = await emptyDatabase(dialect);
   const store = await openAt(location);
@@ -20,7 +20,7 @@ async function checkedAfterCalls(dialect: TestDialect, at: number) {
   await spring.dial(1);
   const [reached = ''] = numbers(1);
   await spring.sweep(noon + hourMs, [answered('conv_1', reached, noon + 1000)]);
-  // Each rang as soon as it was posted, to the second of its record.
+  // Each rang when posted, to the second of its record.
   await store.db
     .updateTable('attempts')
     .set({ rang_at: noon - 1000 })

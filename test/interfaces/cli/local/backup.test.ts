@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const backUp = (env: Record<string, string>, ...args: string[]) => runCommand(['backup', ...args], { env });
 
-/** What the rows say, and what the counters that are kept beside them say. */
+/** The rows' own counts, and the counters kept beside them. */
 async function bothCounts({ db }: Store): Promise<{ recounted: unknown; kept: unknown; attempts: number }> {
   const counted = sql<{ kind: string; value: string; count: number }>`
     select 'outcome' as kind, outcome as value, count(*) as count from recipients where outcome is not null group by outcome
@@ -50,7 +50,7 @@ test('copies made while a process writes are whole: sound, and their counters ag
     settled.push(attempts);
     await copy.close();
   }
-  // Each is of an instant of its own: the process wrote on.
+  // Each at its own instant: the process wrote on.
   expect(settled).toEqual([...new Set(settled)].toSorted((a, b) => a - b));
   expect(settled[0]).toBeGreaterThan(0);
 });

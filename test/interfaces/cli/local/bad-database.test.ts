@@ -8,7 +8,6 @@ import { bothDialects, emptyDatabase } from '../../../ledger/test-stores.ts';
 import { runCommand } from '../terminal.ts';
 import type { Store } from '../../../../src/ledger/tx.ts';
 
-/** What `worker` and `doctor` say of a database when they begin. */
 async function begin({ databaseUrl, sqlitePath }: StoreLocation) {
   const env = {
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
@@ -45,7 +44,7 @@ test.for(bothDialects)('worker and doctor name a database of a newer version: %s
   });
 });
 
-/** The same database for another user of the server. */
+/** The same database as another user of the server. */
 async function asUser(location: StoreLocation, grants: readonly string[]): Promise<StoreLocation> {
   const user = `clerk_${randomUUID().replaceAll('-', '')}`;
   await prepare(location, async ({ db }) => {

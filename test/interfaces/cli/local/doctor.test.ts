@@ -35,7 +35,7 @@ interface Examined {
   stdout: string;
 }
 
-/** Runs the doctor on a machine that has a Temporal program and an empty folder, changed by `env`. */
+/** On a machine with a Temporal program and an empty folder, changed by `env`. */
 async function examine(env: Record<string, string> = {}, json = true): Promise<Examined> {
   const folder = temporaryFolder();
   await makeProgram(join(folder, 'bin'), 'temporal', versionScript());

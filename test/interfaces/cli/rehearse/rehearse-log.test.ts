@@ -152,7 +152,7 @@ test('what lies before the next call is skipped, but neither a pause nor the end
   });
   expect(campaign.state).toBe('running');
   expect(happened.slice(0, 4)).toEqual(['2 h', 'pause', 'resume', '720 h']);
-  // Told once more, since nobody was called: the worker had an older clock.
+  // Told once more, since nobody was called: the worker's clock was older.
   expect(happened.slice(4)).toEqual(['720 h']);
 });
 

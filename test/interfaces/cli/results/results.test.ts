@@ -127,7 +127,7 @@ test('deltas chained by nextSinceAt bring every change', async () => {
   };
   const first = await delta('1970-01-01T00:00:00Z');
   expect(first).toMatchObject({ rows: 3, names: ['Ana', 'Ben', '=1+1'], path: out, format: 'csv', ended: false });
-  // The clock of the terminal stands years before the calls, so all of them may still be on their way.
+  // The terminal's clock is years before the calls, so all may still be on their way.
   expect(Date.parse(first.nextSinceAt)).toBeLessThan(noon);
   await ledger.change(endCampaign);
   const second = await delta(new Date(noon + minuteMs + 1).toISOString());

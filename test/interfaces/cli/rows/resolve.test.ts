@@ -4,10 +4,9 @@ import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { beginProven, noon } from '../../../ledger/scenario.ts';
 import { createWorld, numberAt, proven, until, useSharedWorld, type CampaignWorld } from '../campaign-world.ts';
 
-/** A service, a database and a worker at work; the campaign of each test calls numbers of its own. */
 const workingWorld = useSharedWorld();
 
-/** Of each call to these numbers, the how manieth to its number it was. */
+/** For each call, which one to its number it was. */
 function callsTo(world: CampaignWorld, numbers: readonly string[]): number[] {
   return world.sandbox.calls().flatMap(({ to, nth }) => (numbers.includes(to) ? [nth] : []));
 }

@@ -10,13 +10,12 @@ import { patient } from '../../../support/campaign-run.ts';
 import { patienceMs, until } from '../../../support/until.ts';
 import { createWorld, numberAt, proven, useSharedWorld, type CampaignWorld } from '../campaign-world.ts';
 
-/** A service and a worker at work; each test has a schedule and a folder of its own. */
 const workingWorld = useSharedWorld(patient);
 
-/** Each look is a command of its own, which takes its time. */
+/** Each look is a command, which takes time. */
 const often = { everyMs: 400 };
 
-/** Far enough away that nothing fires by itself while a test runs. */
+/** So far away that nothing fires during a test. */
 const yearly = ['--cron', '0 9 1 1 *', '--timezone', 'America/New_York'];
 
 async function viewOf(world: CampaignWorld): Promise<ScheduleView> {
@@ -27,7 +26,7 @@ async function viewOf(world: CampaignWorld): Promise<ScheduleView> {
 
 async function untilEnd(world: CampaignWorld, campaignId: string): Promise<ScheduleView['last']> {
   const hasEnded = async () => {
-    // A server that does not answer in time, on a busy machine, is asked again.
+    // On a busy machine a server that answers too late is asked again.
     const late = await world.run('schedule', 'describe', world.id, '--json');
     if (late.stderr.startsWith('Temporal stopped answering')) return undefined;
     expect(late.stderr).toBe('');
@@ -37,9 +36,9 @@ async function untilEnd(world: CampaignWorld, campaignId: string): Promise<Sched
   return until(`${campaignId} has ended`, hasEnded, often);
 }
 
-/** Fires, once the firing before is over as far as Temporal knows; answers the id of the campaign. */
+/** Fires once the last firing is over for Temporal; answers the campaign's id. */
 async function trigger(world: CampaignWorld): Promise<string> {
-  // Temporal names a firing by its second: a second one within it would be the same.
+  // Temporal names a firing by its second: two within one would be the same.
   const isOver = ({ isRunning, last }: ScheduleView) => !isRunning && (last === null || Date.now() - Date.parse(last.scheduledAt) > 1_000);
   await until('the firing before is over', async () => isOver(await viewOf(world)), often);
   const { stdout, code, stderr } = await world.run('schedule', 'trigger', world.id, '--json');
@@ -84,7 +83,7 @@ test('a schedule is created, listed, paused, resumed and deleted', async () => {
 
   expect(await world.run('schedule', 'pause', world.id, '--note', 'no list this week')).toMatchObject({ code: 0 });
   expect(await viewOf(world)).toMatchObject({ state: 'paused', note: 'no list this week', nextAt: [] });
-  // A second pause, by somebody who does not know of the first, leaves what the first one noted.
+  // A second pause, unaware of the first, keeps the first one's note.
   expect(await world.run('schedule', 'pause', world.id)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('was paused already (no list this week): it starts no runs'),
@@ -136,7 +135,7 @@ test('each firing dials a list of its own, whatever the file says later; one who
   });
   expect((await world.run('schedule', 'list')).stdout).toMatch(/failed: There is no list lists\/\d+\.csv\.\n/);
 
-  // The time of a firing is that of the zone, where the year begins hours later.
+  // A firing's time is that of the zone, where the year begins hours later.
   const years = [new Date().getUTCFullYear() - 1, new Date().getUTCFullYear(), new Date().getUTCFullYear() + 1];
   const writeLists = (text: string) => years.forEach((year) => writeFileSync(world.path(`lists/${year}.csv`), text));
   writeLists('phone,name\nno number,A\n2125550100x,B\n');
@@ -146,7 +145,7 @@ test('each firing dials a list of its own, whatever the file says later; one who
   const workflowId = state.info.recentActions[1]?.action.workflow.workflowId ?? '';
   const history = JSON.stringify(await client.workflow.getHandle(workflowId).fetchHistory());
   const readable = [...history.matchAll(/"data":"([^"]+)"/g)].map(([, data]) => Buffer.from(data ?? '', 'base64'));
-  // Encoded payloads and ids are random letters and digits: among them anything stands by chance.
+  // Encoded payloads and ids are random: anything may stand there by chance.
   const kept = history.replaceAll(/"data":"[^"]+"/g, '') + readable.join('\n');
   expect(kept).toContain('fireSchedule');
   expect(kept).toContain('invalid_phone 2');
@@ -183,7 +182,7 @@ test('a firing is skipped while the campaign of the one before still runs', asyn
     code: 1,
     stderr: expect.stringMatching(/campaign autumn-\S+ is running\. A run now would be skipped/),
   });
-  // What comes by itself is skipped as well: Temporal itself is asked to fire beside it.
+  // What comes by itself is skipped too: Temporal itself is asked to fire.
   const client = await clientOf(world);
   const handle = client.schedule.getHandle((await viewOf(world)).scheduleId);
   await handle.trigger('SKIP');
@@ -203,7 +202,7 @@ test('beside a campaign of an earlier firing nothing is fired, also when its wor
   await world.run('schedule', 'create', path, ...yearly);
   const id = await trigger(world);
   await untilEnd(world, id);
-  // As `carillon retry` leaves it, and as one whose workflow was terminated: it runs, and no firing is under way.
+  // As `carillon retry` leaves it, or a terminated workflow: it runs, and no firing is under way.
   const store = await openStore({ sqlitePath: world.env['CARILLON_DB'] ?? '' });
   const setState = (state: 'running' | 'completed') =>
     store.db.updateTable('campaigns').set({ state }).where('campaign_id', '=', id).execute();
@@ -217,7 +216,7 @@ test('beside a campaign of an earlier firing nothing is fired, also when its wor
     ),
   });
 
-  // What comes by itself is skipped by the worker, which says why; and then there still is something to go on with.
+  // The worker skips what comes by itself, and says why; then there still is something to go on with.
   await (await clientOf(world)).schedule.getHandle((await viewOf(world)).scheduleId).trigger('SKIP');
   const reason = `Skipped: campaign ${id} of an earlier run is running. If it does not progress, continue it from the schedule.`;
   await until('it is skipped', async () => (await viewOf(world)).last?.reason === reason, often);

@@ -7,7 +7,6 @@ import { buildRows } from '../../../support/campaign-rules.ts';
 import { obeyed, poison } from '../../../support/terminal-poison.ts';
 import { createWorld, numberAt, proven, until, useSharedWorld, type CampaignWorld } from '../campaign-world.ts';
 
-/** A service, a database and a worker at work. */
 const workingWorld = useSharedWorld();
 
 const mine = '+12125550190';
@@ -18,7 +17,6 @@ function called(world: CampaignWorld): string[] {
   return world.sandbox.calls().map((call) => call.to);
 }
 
-/** The campaign file of the world with other lines. */
 function edit(world: CampaignWorld, ...changes: (readonly [string, string])[]): string {
   let text = readFileSync(world.campaignPath, 'utf8');
   for (const [from, to] of changes) {
@@ -29,7 +27,7 @@ function edit(world: CampaignWorld, ...changes: (readonly [string, string])[]): 
   return world.campaignPath;
 }
 
-/** A world whose clock goes no faster than ours, so that calling hours do not pass while a test runs. */
+/** Its clock goes as ours, so that calling hours do not pass during a test. */
 async function slowWorld(): Promise<CampaignWorld> {
   const world = await createWorld({ speed: 1, epochMs: monday });
   world.writeCampaign({ lines: ['no number,Bad', `${numberAt(0)},Ana`] });
@@ -164,7 +162,7 @@ test('whoever leaves before the end is told how to look at it and end it', async
   expect(called(world)).toEqual([]);
 });
 
-// The last two: what their faults do to the service that the tests share is for good.
+// Last: their faults change the shared service for good.
 test('a transcript with escapes and bidi characters reaches the terminal harmless', async () => {
   const transcript = [
     { speaker: 'agent', text: 'Hello Ana, a reminder.' },

@@ -7,7 +7,6 @@ import { openStore } from '../../../../src/ledger/open-ledger.ts';
 import { connectTemporal } from '../../../../src/temporal/connection.ts';
 import { createWorld, numberAt, proven, until, useSharedWorld, type CampaignWorld } from '../campaign-world.ts';
 
-/** A service, a database and a worker at work; the campaign of each test calls numbers of its own. */
 const workingWorld = useSharedWorld();
 
 async function jsonOf(world: CampaignWorld, ...args: string[]): Promise<Record<string, unknown>> {
@@ -97,7 +96,7 @@ test('the account is shared by its campaigns, and status says who has what', asy
     stderr: expect.stringContaining('add --max-concurrent-calls'),
   });
   const store = await openStore({ sqlitePath: world.path('carillon.db') });
-  // Nobody works on it, so nobody is told: that would take its time.
+  // Nobody works on it: telling would take its time.
   await store.db.updateTable('campaigns').set({ state: 'paused' }).execute();
   const set = await world.run('adjust', '--account', '--max-concurrent-calls', '5', '--keep-free', '20%');
   expect(set.stdout).toMatch(
@@ -130,7 +129,7 @@ test('two campaigns that share one line both come to their ends', async () => {
   await store.close();
   const { stdout } = await world.run('verify', ids[0] ?? '', '--json');
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
-  // In the truth of the phone network no call began before the one before it had ended.
+  // By the phone network, each call began after the one before had ended.
   const calls = world.sandbox
     .calls()
     .filter(({ to }) => numbers.includes(to))
@@ -243,7 +242,7 @@ test('a campaign waits for its own service, and goes with it when a person says 
   expect((await worker.ended).stderr).toContain(says);
 });
 
-/** What the activities of the campaign that are tried again last failed with. */
+/** What the campaign's retried activities last failed with. */
 async function failuresOf(world: CampaignWorld): Promise<string[]> {
   const { client, connection } = await connectTemporal(readConfig(world.env));
   const { raw } = await client.workflow.getHandle(`campaign/${world.id}/1`).describe();

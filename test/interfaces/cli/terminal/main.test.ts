@@ -16,7 +16,7 @@ class ForeseenError extends Error {
   readonly exitCode = 2;
 }
 
-/** A command that does `act`, and one beside it that must not be loaded. */
+/** A command that does `act`, beside one that must not be loaded. */
 function entriesDoing(act: (word: string) => void | Promise<void>): CommandEntry[] {
   return [
     {

@@ -137,7 +137,7 @@ const instantName = /^at$|[a-z]At$/;
 /** Epoch milliseconds, or seconds, of our time. */
 const isEpoch = (value: number): boolean => value > 1_500_000_000 && value < 5_000_000_000_000;
 
-/** What does not have the shape of docs/json.md, as paths. */
+/** Paths without the shape of docs/json.md. */
 function misshapen(value: unknown, path = '', name = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((inner, index) => misshapen(inner, `${path}[${index}]`, name));
   if (typeof value === 'object' && value !== null)

@@ -31,7 +31,7 @@ browserTest('every form is for its role alone, is named and fits a phone, has a 
   await page.getByRole('link', { name: 'Resume' }).first().waitFor();
 });
 
-/** What a view offers to somebody whose role may not do it, and which forms let them in all the same. `examples`: as of the walk. */
+/** What a view offers to a role that may not do it, and which forms let it in nevertheless. `examples`: as of the walk. */
 async function wrongOffers(console: ConsoleWorld, examples: Readonly<Record<string, readonly string[]>>): Promise<string[]> {
   const found: string[] = [];
   for (const role of ['read', 'operate'] as const) {

@@ -16,14 +16,14 @@ const isLong = isFull || isSoak;
 const colorSchemes = ['light', 'dark'] as const;
 const moving = 'document.getAnimations().length';
 
-/** Where a document is looked at. At the small depth once, but in every state of a campaign; forms are those of every-form.test.ts. */
+/** At the small depth once, but in every state of a campaign; forms are those of every-form.test.ts. */
 function shownAt([place, paths]: [place: string, paths: readonly string[]]): readonly string[] {
   if (isLong) return paths;
   if (place === '/campaigns/:campaign') return paths;
   return actions.some(({ path }) => path === place) ? [] : paths.slice(0, 1);
 }
 
-/** How a width is looked at by axe: at the small depth each address once, in light at the widest or in dark at the narrowest. */
+/** At the small depth axe looks at each address once, in light at the widest or in dark at the narrowest. */
 function schemesAt(address: number, width: number): readonly ('light' | 'dark')[] {
   if (isLong) return colorSchemes;
   const isEven = address % 2 === 0;
@@ -68,7 +68,7 @@ browserTest('every view is accessible, fits, is printed, is read in large text a
     if (/^\/campaigns\/[^/]+$/.test(path)) note('at first', await firstLookFindings(page));
     note('on paper', await printFindings(page));
     note('with text at 200 %', await largeTextFindings(page, tools));
-    // Without a script a page has a heading, and nothing of it waits for more.
+    // Without a script a page has a heading, and waits for nothing.
     const isWhole = async () => (await openAddress(plain, origin + path)) === 200 && (await plain.locator('.bone:visible').count()) === 0;
     if (!isLong && !(await console.text(path, 'admin')).includes('bone')) continue;
     await until(`${path} is whole without a script`, isWhole);

@@ -3,7 +3,7 @@ import type { Api } from '../../../../src/interfaces/api/core/app.ts';
 import { operations } from '../../../../src/operations/list.ts';
 import { files } from '../../../../src/interfaces/console/views/all.ts';
 
-/** What the page answers beside documents: the stream of changes, files, and that nothing is there. */
+/** What is no document: the stream of changes, files, and "not there". */
 const noDocuments: ReadonlySet<string> = new Set([
   '/changes',
   '/*',
@@ -12,14 +12,14 @@ const noDocuments: ReadonlySet<string> = new Set([
   ...files.map((id) => operations[id].route.replace('GET /api/v1', '')),
 ]);
 
-/** Every address at which the page shows a document, as the router knows them: `/campaigns/:campaign/rows`. */
+/** As the router knows the documents' addresses: `/campaigns/:campaign/rows`. */
 export function documentsOf(app: Api): string[] {
   return routesOf(app.printRoutes({ commonPrefix: false, method: 'GET' })).filter(
     (path) => !/^\/(api|_page)\//.test(path) && !noDocuments.has(path),
   );
 }
 
-/** The router prints its tree: each line adds to the address of the line above it that is less deep. */
+/** In the router's tree each line adds to the address of the last shallower one. */
 function routesOf(tree: string): string[] {
   const above: string[] = [];
   return tree.split('\n').flatMap((line) => {
@@ -31,7 +31,7 @@ function routesOf(tree: string): string[] {
   });
 }
 
-/** A tab that runs no scripts, in which the token was written into the form. */
+/** Runs no scripts; the token was written into the form. */
 export async function openPlainTab(beside: Page, origin: string, token: string): Promise<Page> {
   const page = await beside.context().newPage();
   const tools = await beside.context().newCDPSession(page);
@@ -43,7 +43,7 @@ export async function openPlainTab(beside: Page, origin: string, token: string):
   return page;
 }
 
-/** What an address is answered with; nothing yet while a busy Temporal does not say in time what the page waits for. */
+/** Its status; undefined while a busy Temporal does not answer in time. */
 export async function openAddress(page: Page, url: string): Promise<number | undefined> {
   const status = (await page.goto(url))?.status();
   return status === 503 ? undefined : status;

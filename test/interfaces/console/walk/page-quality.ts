@@ -1,6 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-/** Runs in the page: what of its frame and its controls is still to be seen on paper, and what is wider than the sheet. */
+/** Runs in the page: frame and controls still visible on paper, and what is wider than the sheet. */
 const onPaper = `(() => {
   const seen = (selector) => [...document.querySelectorAll(selector)].filter((it) => it.checkVisibility() && it.getClientRects().length > 0);
   const controls = seen('.side, .top, .btn, .tabs, .tools, .pager, summary.btn, nav').map((it) => it.className || it.tagName);
@@ -12,7 +12,7 @@ const onPaper = `(() => {
   ];
 })()`;
 
-/** Runs in the page: text that its box cuts off, and a page that scrolls sideways. Text with an ellipsis is whole elsewhere. */
+/** Runs in the page: text that its box cuts off, and sideways scrolling. Text with an ellipsis is whole elsewhere. */
 const cutText = `(() => {
   const own = (it) => [...it.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
   const cut = [...document.querySelectorAll('main *, .side *, .top *')].filter((it) => {
@@ -28,7 +28,7 @@ const cutText = `(() => {
   ];
 })()`;
 
-/** Runs in the page: ids of one word that stand on two lines, and a page that scrolls sideways. */
+/** Runs in the page: one-word ids on two lines, and sideways scrolling. */
 const onScreen = `[
   ...[...document.querySelectorAll('.named a')]
     .filter((link) => /^[a-z]+$/.test(link.textContent) && link.getClientRects().length > 1)
@@ -36,7 +36,7 @@ const onScreen = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
 ]`;
 
-/** Runs in the page: controls without a name, ids that are there twice, headings, and forms whose second press would act again. */
+/** Runs in the page: controls without a name, duplicate ids, headings, and forms whose second press would act again. */
 const onForm = `(() => {
   const controls = [...document.querySelectorAll('form.act :is(input:not([type=hidden]), select, textarea, button)')];
   const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
@@ -48,17 +48,16 @@ const onForm = `(() => {
   ];
 })()`;
 
-/** What is wrong with the form of an action. */
 export async function formFindings(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(onForm);
 }
 
-/** What is wrong with the page in a window of the present width. */
+/** In a window of the present width. */
 export async function screenFindings(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(onScreen);
 }
 
-/** What is wrong with the page on a sheet of A4, asked for while the screen is dark. */
+/** On a sheet of A4, asked for while the screen is dark. */
 export async function printFindings(page: Page): Promise<string[]> {
   await page.setViewportSize({ width: 794, height: 1123 });
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -67,7 +66,7 @@ export async function printFindings(page: Page): Promise<string[]> {
   return found;
 }
 
-/** What is wrong with the page where the viewer has made text twice its usual size. */
+/** With text at twice its size. */
 export async function largeTextFindings(page: Page, tools: CDPSession): Promise<string[]> {
   await page.setViewportSize({ width: 1280, height: 900 });
   await tools.send('Page.setFontSizes', { fontSizes: { standard: 32 } });
@@ -84,7 +83,7 @@ const firstLooks = [
 const bottoms = `['#hero', '#key-figures'].map((id) => document.querySelector(id).getBoundingClientRect().bottom + scrollY)`;
 const firstWord = `Math.min(...[...document.querySelectorAll('.state, .note-brief, .note')].filter((it) => it.checkVisibility()).map((it) => it.getBoundingClientRect().top + scrollY))`;
 
-/** What of a campaign's progress, figures and what is wrong with it stands below the first look. */
+/** What of a campaign's progress, figures and problems is below the first look. */
 export async function firstLookFindings(page: Page): Promise<string[]> {
   const found: string[] = [];
   await page.locator('#key-figures .bone').waitFor({ state: 'detached' });

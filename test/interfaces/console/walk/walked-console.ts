@@ -27,7 +27,7 @@ const stillSpeed = 1e-9;
 const calledRow = 18;
 const heldHookId = '00c0ffee0002';
 
-/** A list with more columns than a window has room for. */
+/** More columns than a window has room for. */
 const wideList = `phone,${Array.from({ length: 24 }, (_, i) => `A long name of column ${i + 2}`).join(',')}\n+12125550131,${'some words,'.repeat(23)}x\n`;
 
 const cron = '0 9 1 1 *';
@@ -35,9 +35,9 @@ const always = { everyMs: null, startAt: null, endAt: null, keepSkipped: false, 
 const yearly: Recurrence = { ...always, cron, when: `cron ${cron}`, timeZone: 'America/New_York' };
 
 /**
- * A working day with campaigns in every state, rows in doubt, webhooks, schedules that Temporal knows, a do-not-call list and drafts
- * begun and ready. `location`: of an empty database; a new one where it is left out. `examples`: where each document can be seen, by its
- * address as the router knows it.
+ * A working day with campaigns in every state, rows in doubt, webhooks, Temporal's schedules, a do-not-call list and drafts begun and
+ * ready. `location`: an empty database, by default a new one. `examples`: where each document can be seen, by its address as the router
+ * knows it.
  */
 export async function startWalkedConsole(location?: StoreLocation) {
   const store = await openAt(location ?? (await emptyDatabase('sqlite')));
@@ -77,7 +77,7 @@ export async function startWalkedConsole(location?: StoreLocation) {
   return { console, examples: await examplesOf(new DraftWorld(console)) };
 }
 
-/** What is made while the clock stands is of one instant: nothing says what of it is shown first. */
+/** What is made while the clock stands has one instant, which orders nothing. */
 async function orderTokens({ db }: Store): Promise<void> {
   for (const [index, role] of ['read', 'operate', 'admin'].entries()) {
     const made = { created_real: picturedAt - hourMs + index };
@@ -92,7 +92,7 @@ async function orderDrafts({ db }: Store, paths: readonly string[]): Promise<voi
   }
 }
 
-/** A service whose clock stands, and which knows what was said in the first call to `calledRow`. Answers its address. */
+/** Its clock stands; it knows the first call to `calledRow`. Answers its address. */
 async function startService(store: Store): Promise<string> {
   const clock = new ServiceClock({ speed: stillSpeed, epochMs: picturedAt - hourMs });
   const sandbox = await startPageSandbox({ clock });
@@ -114,7 +114,7 @@ async function startService(store: Store): Promise<string> {
   return sandbox.url;
 }
 
-/** One promise by an operator, and one wish of which nobody can tell when. */
+/** One promise by an operator, and one wish of an unknown time. */
 async function promiseCallbacks(store: Store): Promise<void> {
   const wish = { campaignId: 'reminders', row: 288, by: 'Dana', now: picturedAt };
   await setCallback(store, wish, { instant: picturedAt + 5 * hourMs });
@@ -147,7 +147,7 @@ function scheduleOf({ api }: ConsoleWorld, campaignId: string, recurrence: Recur
   return createSchedule(api.context, schedule, recurrence);
 }
 
-/** Each document with what this ledger has in its address; `more`: where it has to be another, or several that look otherwise. */
+/** Each document with this ledger's ids in its address; `more`: other ids, or several that look different. */
 async function examplesOf(drafts: DraftWorld): Promise<Readonly<Record<string, readonly string[]>>> {
   const { api } = drafts.console;
   const begun = await drafts.begin();

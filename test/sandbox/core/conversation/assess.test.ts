@@ -4,7 +4,7 @@ import { assess } from '../../../../src/sandbox/core/conversation/assess.ts';
 import type { Talk, Turn } from '../../../../src/sandbox/core/state/talk.ts';
 import type { CollectionItem, PlatformSettings } from '../../../../src/sandbox/schemas/agent-schemas.ts';
 
-/** Lines of agent and person by turns, the agent first. */
+/** By turns, the agent first. */
 function talkOf(...lines: string[]): Talk {
   const turns = lines.map((text, index): Turn => {
     const at = index * 1_000;

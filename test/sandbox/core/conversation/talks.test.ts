@@ -204,7 +204,7 @@ function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? NaN;
 }
 
-/** From the end of each turn to the next, milliseconds; a turn takes as long as saying it takes. */
+/** Milliseconds from each turn's end to the next; a turn takes as long as saying it. */
 function gapsIn(transcript: Json[]): number[] {
   return transcript
     .slice(1)

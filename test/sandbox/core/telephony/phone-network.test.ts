@@ -8,7 +8,7 @@ async function readRecord(sandbox: TestSandbox, call: CallTruth | undefined) {
   return await sandbox.read(`/v1/convai/conversations/${call?.conversationId}`);
 }
 
-/** What of a call depends on its number and seed alone. */
+/** What depends on the number and seed alone. */
 function course({ to, nth, conversationId, result, silent, optedOut, transcriptTurns, dialedAt, endedAt }: CallTruth) {
   return { to, nth, conversationId, result, silent, optedOut, transcriptTurns, lastedMs: (endedAt ?? 0) - (dialedAt ?? 0) };
 }
@@ -123,7 +123,7 @@ test('no more calls are on the line than there are lines, and the queue moves in
   expect(calls.every((call) => call.endedAt !== null)).toBe(true);
   const dialed = calls.map((call) => call.dialedAt ?? 0);
   expect(dialed).toEqual([...dialed].sort((a, b) => a - b));
-  // Each line takes the next call at the very instant at which it became free.
+  // Each line takes the next call the instant it is free.
   const freed = calls.map((call) => call.endedAt).sort((a, b) => (a ?? 0) - (b ?? 0));
   expect(dialed.slice(3)).toEqual(freed.slice(0, -3));
   for (const call of calls) {

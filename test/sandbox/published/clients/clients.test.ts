@@ -14,7 +14,7 @@ const here = import.meta.dirname;
 /** With CARILLON_REQUIRE_PUBLISHED_CLIENTS=1 a client that cannot be installed is a failure, not a reason to skip. */
 const mustHaveClients = process.env['CARILLON_REQUIRE_PUBLISHED_CLIENTS'] === '1';
 
-/** A folder outside the project with a client, installed once for each version. Skips the test where no registry is reached. */
+/** Outside the project, once for each version. Skips the test without a registry. */
 async function installed(context: TestContext, name: string, install: (folder: string) => Promise<unknown>): Promise<string> {
   const folder = join(tmpdir(), `carillon-${name}`);
   if (existsSync(folder)) return folder;
@@ -31,7 +31,7 @@ async function installed(context: TestContext, name: string, install: (folder: s
   return folder;
 }
 
-/** Where the sandbox is, in a service of its own whose hours are seconds. */
+/** A service of its own whose hours are seconds. */
 async function startQuickSandbox(): Promise<string> {
   const sandbox = await startSandbox({ dialect: 'published', seed: 'clients', speed: 300 });
   onTestFinished(() => sandbox.close());
@@ -62,7 +62,7 @@ test('the published client for TypeScript does its main jobs with another addres
   expect(JSON.parse(stdout)).toEqual({ ...whatCame, numbers: ['+12025550110', true, 4], doubled: 2 });
 });
 
-/** One process for both, since to load the client takes longer than what they do. */
+/** One process for both: loading the client takes longest. */
 const bothJobs = `
 import runpy, sys
 for script, *args in (sys.argv[1:3], sys.argv[3:]):
