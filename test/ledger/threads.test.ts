@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { isBusy, openSqliteFile } from '../../src/ledger/sqlite-file.ts';
 import { openStore } from '../../src/ledger/open-ledger.ts';
@@ -14,11 +15,19 @@ import { test } from './ledger-test.ts';
 
 let path: string;
 let store: Store;
+/** The first one writes. */
+let threads: Worker[];
+const noteThread = (thread: Worker) => void threads.push(thread);
 beforeEach(async () => {
+  threads = [];
+  process.on('worker', noteThread);
   path = join(tmpdir(), `carillon-threads-${randomUUID()}.db`);
   store = await openStore({ sqlitePath: path }, 'upgrade', createThreadedSqliteDialect);
 });
-afterEach(() => store.close());
+afterEach(async () => {
+  await store.close();
+  process.off('worker', noteThread);
+});
 
 const write = (key: string) => store.db.insertInto('meta').values({ key, value: 'x' }).execute();
 const keys = async () => (await store.db.selectFrom('meta').select('key').execute()).map(({ key }) => key);
@@ -86,4 +95,31 @@ test('what SQLite refuses is known by its code, as without threads', async () =>
   expect(isBusy(await waiting)).toBe(true);
   other.exec('rollback');
   other.close();
+});
+
+test('a store that is closed answers what was asked before, ends all threads, and refuses what is asked later', async () => {
+  await keys();
+  const asked = [write('last'), ...Array.from({ length: 5 }, () => countTo(400_000))];
+  await pause(20);
+  await store.close();
+  expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(asked.map(() => 'fulfilled'));
+  await expect(keys()).rejects.toThrow(/closed|destroyed/);
+  expect(threads.map(({ threadId }) => threadId)).toEqual([-1, -1, -1, -1]);
+  store = await openStore({ sqlitePath: path }, 'as-is', createThreadedSqliteDialect);
+  expect(await keys()).toContain('last');
+});
+
+test('nothing of a transaction is kept whose thread has ended, also of what waited for its turn', async () => {
+  const put = (tx: Pick<Store['db'], 'insertInto'>, key: string) => tx.insertInto('meta').values({ key, value: 'x' }).execute();
+  const ending = store.transaction(async (tx) => {
+    await put(tx, 'before');
+    await threads[0]?.terminate();
+    const later = await Promise.allSettled([put(tx, 'after'), put(tx, 'waited')]);
+    expect(later.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+  await expect(ending).rejects.toThrow(/thread .*has ended/);
+  await write('next');
+  const kept = await keys();
+  expect(kept).toContain('next');
+  for (const lost of ['before', 'after', 'waited']) expect(kept).not.toContain(lost);
 });

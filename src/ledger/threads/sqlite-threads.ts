@@ -26,7 +26,8 @@ export function createThreadedSqliteDialect(path: string): Dialect {
 class ThreadedSqliteDriver implements Driver {
   readonly #writer: Threads<SqliteQuestion>;
   readonly #readers: Threads<SqliteQuestion>;
-  readonly #holders = new Set<DatabaseConnection>();
+  /** Who is in a transaction, and how many writing threads had ended when it began. */
+  readonly #holders = new Map<DatabaseConnection, number>();
   /** Ends when nobody holds the writing connection any more. */
   #turn: Promise<void> = Promise.resolve();
   #endTurn = (): void => {};
@@ -59,13 +60,13 @@ class ThreadedSqliteDriver implements Driver {
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await this.#takeTurn();
-    this.#holders.add(connection);
+    this.#holders.set(connection, this.#writer.ended);
     // Deferred, one that reads and then writes could fail half-way when another process wrote in between.
     await ask(this.#writer, CompiledQuery.raw('begin immediate'));
   }
 
-  async commitTransaction(): Promise<void> {
-    await ask(this.#writer, CompiledQuery.raw('commit'));
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await ask(this.#writer, CompiledQuery.raw('commit'), this.#holders.get(connection));
   }
 
   async rollbackTransaction(): Promise<void> {
@@ -77,7 +78,9 @@ class ThreadedSqliteDriver implements Driver {
   }
 
   async #run<Row>(connection: DatabaseConnection, query: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#holders.has(connection)) return ask(this.#writer, query);
+    const ended = this.#holders.get(connection);
+    // A thread that is started anew would keep each statement of a transaction by itself.
+    if (ended !== undefined) return ask(this.#writer, query, ended);
     if (isReading(query)) return ask(this.#readers, query);
     await this.#takeTurn();
     try {
@@ -107,7 +110,7 @@ function isReading({ query, sql }: CompiledQuery): boolean {
 
 type Statement = Pick<CompiledQuery, 'sql' | 'parameters'>;
 
-async function ask<Row>(threads: Threads<SqliteQuestion>, { sql, parameters }: Statement): Promise<QueryResult<Row>> {
-  const { rows, changes } = (await threads.ask({ sql, parameters })) as SqliteAnswer;
+async function ask<Row>(threads: Threads<SqliteQuestion>, { sql, parameters }: Statement, ended?: number): Promise<QueryResult<Row>> {
+  const { rows, changes } = (await threads.ask({ sql, parameters }, ended)) as SqliteAnswer;
   return { rows: rows as Row[], ...(changes === null ? {} : { numAffectedRows: BigInt(changes) }) };
 }

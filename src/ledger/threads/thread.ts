@@ -69,15 +69,35 @@ export class Threads<Question extends object> {
   readonly #resting: Thread[] = [];
   readonly #threads = new Set<Thread>();
   readonly #waiting: ((thread: Thread) => void)[] = [];
+  /** What is asked and not over yet; none of them fails. */
+  readonly #asked = new Set<Promise<unknown>>();
+  #isClosed = false;
+  #ended = 0;
 
   constructor(program: URL, input: unknown, options: ThreadsOptions) {
     this.#start = () => startThread(program, input);
     this.#options = options;
   }
 
-  async ask(question: Question): Promise<unknown> {
+  /** How many threads have ended so far: what one of them knew is gone. */
+  get ended(): number {
+    return this.#ended;
+  }
+
+  /** `ended`: so many have ended before; throws, and asks nothing, where it is not so any more when a thread is free. */
+  async ask(question: Question, ended: number | null = null): Promise<unknown> {
+    const isOver = this.#note();
+    try {
+      return await this.#answer(question, ended);
+    } finally {
+      isOver();
+    }
+  }
+
+  async #answer(question: Question, ended: number | null): Promise<unknown> {
     const thread = await this.#take();
     try {
+      if (ended !== null && ended !== this.#ended) throw new Error('The background thread of what was asked before has ended.');
       return valueOf(await thread.tell(question));
     } finally {
       await this.#giveBack(thread);
@@ -86,6 +106,15 @@ export class Threads<Question extends object> {
 
   /** Goes on as far as the pieces are taken. */
   async *pieces(question: Question): AsyncGenerator {
+    const isOver = this.#note();
+    try {
+      yield* this.#inPieces(question);
+    } finally {
+      isOver();
+    }
+  }
+
+  async *#inPieces(question: Question): AsyncGenerator {
     const thread = await this.#take();
     try {
       let given = await thread.tell(question);
@@ -103,9 +132,25 @@ export class Threads<Question extends object> {
     }
   }
 
-  /** When they have answered; or at once, and what is still asked fails. */
-  async close({ atOnce = false } = {}): Promise<void> {
-    await Promise.all([...this.#threads].map((thread) => thread.close(atOnce)));
+  /** When all that is asked has been answered; what is asked from now on is refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#asked);
+    await Promise.all([...this.#threads].map((thread) => thread.close()));
+  }
+
+  /** Notes that something is asked; answers how to note that it is over. Throws where the threads are closed. */
+  #note(): () => void {
+    if (this.#isClosed) throw new Error('The background threads are closed: nothing can be asked of them any more.');
+    let end = (): void => {};
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#asked.add(over);
+    return () => {
+      this.#asked.delete(over);
+      end();
+    };
   }
 
   async #take(): Promise<Thread> {
@@ -116,7 +161,10 @@ export class Threads<Question extends object> {
   }
 
   #begin(): Thread {
-    const thread = new Thread(this.#start(), () => this.#drop(thread));
+    const thread = new Thread(this.#start(), () => {
+      this.#ended += 1;
+      this.#drop(thread);
+    });
     this.#threads.add(thread);
     return thread;
   }
@@ -131,7 +179,7 @@ export class Threads<Question extends object> {
   async #giveBack(thread: Thread): Promise<void> {
     if (!this.#options.keep) {
       this.#drop(thread);
-      await thread.close(false);
+      await thread.close();
     } else if (this.#threads.has(thread)) {
       const next = this.#waiting.shift();
       if (next === undefined) this.#resting.push(thread);
@@ -173,12 +221,11 @@ class Thread {
     }
   }
 
-  async close(atOnce: boolean): Promise<void> {
+  async close(): Promise<void> {
     if (this.#ended !== null) return;
     this.#worker.ref();
     const ended = once(this.#worker, 'exit');
-    if (atOnce) await this.#worker.terminate();
-    else this.#worker.postMessage('close', []);
+    this.#worker.postMessage('close', []);
     await ended;
   }
 }

@@ -87,3 +87,11 @@ law: off
   await aside.work('importFile', input);
   expect(await findCampaign(store.db, 'aside')).toMatchObject({ state: 'draft', rowsTotal: 2, rowsRejected: 1 });
 }, 120_000);
+
+test('what is asked aside is answered before it is closed', async () => {
+  const campaign = await begin(3);
+  const asked = [aside.read('talk', campaign), aside.read('lastChange', campaign), aside.work('talk', campaign)];
+  await aside.close();
+  expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(asked.map(() => 'fulfilled'));
+  await expect(aside.read('talk', campaign)).rejects.toThrow(/closed/);
+}, 120_000);

@@ -16,7 +16,9 @@ export function asideInThreads(location: StoreLocation): Aside {
     read: (name: string, ...told: unknown[]) => reading.ask({ name, told }),
     work: (name: string, ...told: unknown[]) => working.ask({ name, told }),
     stream: (name: string, ...told: unknown[]) => working.pieces({ name, told }),
-    close: () => reading.close({ atOnce: true }),
+    close: async () => {
+      await Promise.all([reading.close(), working.close()]);
+    },
   };
   return aside as unknown as Aside;
 }

@@ -68,6 +68,7 @@ export interface Aside {
   work<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;
   /** Goes on as far as somebody takes the pieces. */
   stream<Name extends keyof Streams>(name: Name, ...told: Told<Streams[Name]>): ReturnType<Streams[Name]>;
+  /** Once what was asked has been answered. */
   close(): Promise<void>;
 }
 
