@@ -1,4 +1,4 @@
-import { sql, type CreateTableBuilder, type Generated, type Kysely } from 'kysely';
+import { sql, type ColumnBuilderCallback, type CreateTableBuilder, type Generated, type Kysely } from 'kysely';
 
 /** A column as it is declared once: its type in both databases, and what it holds for the program. */
 export interface Column<Type = unknown> {
@@ -43,31 +43,44 @@ const typesIn = {
   postgres: { text: 'text', bytes: 'bytea', integer: 'bigint', sequence: 'bigint generated always as identity primary key' },
 } as const;
 
-/** Creates a table as its first migration did: without columns that were added later. `former`: names that columns had then. */
+interface TableNames {
+  /** That columns had when the table was created. */
+  former?: Readonly<Record<string, string>> | undefined;
+  keyName?: string | undefined;
+}
+
+/** Creates a table as its first migration did: without columns that were added later. */
 export async function createTable<Tables>(
   db: Kysely<Tables>,
   dialect: keyof typeof typesIn,
   name: string,
   columns: Columns,
-  former: Readonly<Record<string, string>>,
+  { former = {}, keyName = `${name}_pk` }: TableNames = {},
 ): Promise<void> {
   let table: CreateTableBuilder<string, string> = db.schema.createTable(name);
   const first = Object.entries(columns).filter(([, { since }]) => since === undefined);
-  for (const [column, { type, use, standard }] of first) {
-    table = table.addColumn(former[column] ?? column, sql.raw(typesIn[dialect][type]), (built) => {
-      const filled = standard === undefined ? built : built.defaultTo(standard);
-      return use === 'nullable' || type === 'sequence' ? filled : filled.notNull();
-    });
-  }
+  for (const [column, given] of first)
+    table = table.addColumn(former[column] ?? column, sql.raw(typesIn[dialect][given.type]), declared(given));
   const key = first.filter(([, { use }]) => use === 'key').map(([column]) => column);
-  await (key.length === 0 ? table : table.addPrimaryKeyConstraint(`${name}_pk`, key)).execute();
+  await (key.length === 0 ? table : table.addPrimaryKeyConstraint(keyName, key)).execute();
 }
 
-export async function addColumns<Tables>(db: Kysely<Tables>, tables: Readonly<Record<string, Columns>>, migration: number): Promise<void> {
+export async function addColumns<Tables>(
+  db: Kysely<Tables>,
+  dialect: keyof typeof typesIn,
+  tables: Readonly<Record<string, Columns>>,
+  migration: number,
+): Promise<void> {
   for (const [table, columns] of Object.entries(tables))
-    for (const [name, { type, standard, since }] of Object.entries(columns)) {
-      if (since !== migration) continue;
-      const rest = standard === undefined ? '' : ` not null default ${typeof standard === 'string' ? `'${standard}'` : standard}`;
-      await sql.raw(`alter table ${table} add column ${name} ${typesIn.sqlite[type]}${rest}`).execute(db);
-    }
+    for (const [name, given] of Object.entries(columns))
+      if (given.since === migration)
+        await db.schema.alterTable(table).addColumn(name, sql.raw(typesIn[dialect][given.type]), declared(given)).execute();
+}
+
+/** What is declared of a column besides its name and type. */
+function declared({ type, use, standard }: Column): ColumnBuilderCallback {
+  return (built) => {
+    const filled = standard === undefined ? built : built.defaultTo(standard);
+    return use === 'nullable' || type === 'sequence' ? filled : filled.notNull();
+  };
 }

@@ -54,10 +54,11 @@ const peopleIndexes = [
   'create index attempts_posted on attempts (campaign_id, posted_at, attempt_id) where posted_at is not null',
 ];
 
-/** What a migration does after the columns that name it are there: tables that it makes, then statements. */
+/** What a migration does: it makes tables, adds the columns that name it, and runs statements; `then`: what no statement can say. */
 interface Step {
   makes?: readonly (keyof Database)[];
   runs?: readonly string[];
+  then?: (db: Kysely<Database>, dialect: StoreDialect) => Promise<void>;
 }
 
 const firstTables = [
@@ -68,7 +69,7 @@ const firstTables = [
 
 /** Migrations in order. An applied one is never changed; a later one is added. */
 const steps: Readonly<Record<string, Step>> = {
-  '001-first-schema': { makes: firstTables, runs: firstIndexes },
+  '001-first-schema': { makes: firstTables, runs: firstIndexes, then: completeFirst },
   '002-drafts': { makes: ['drafts', 'draft_pieces'] },
   '003-webhooks': { makes: ['webhooks'] },
   '004-log-reading': { runs: ['create index events_type on events (campaign_id, type, seq)'] },
@@ -120,15 +121,22 @@ const steps: Readonly<Record<string, Step>> = {
   '023-last-talks': { runs: [sqlResultOfLastTalk] },
 };
 
+/** Names that columns had when their tables were made. */
+const formerNames: Partial<Record<keyof Database, Readonly<Record<string, string>>>> = { recipients: { rank: 'tier' } };
+
+// The first databases with these tables left the names of their keys to PostgreSQL, and all databases have the same names.
+const keyNames: Partial<Record<keyof Database, string>> = { promises: 'promises_pkey', house_rules: 'house_rules_pkey' };
+
 export function createMigrations(dialect: StoreDialect): MigrationProvider {
   const migrations: Record<string, Migration> = {};
-  for (const [name, { makes = [], runs = [] }] of Object.entries(steps)) {
+  for (const [name, { makes = [], runs = [], then }] of Object.entries(steps)) {
     migrations[name] = {
       async up(db: Kysely<Database>) {
-        for (const table of makes) await createTable(db, dialect, table, tables[table], table === 'recipients' ? { rank: 'tier' } : {});
-        await addColumns(db, tables, Number.parseInt(name, 10));
+        for (const table of makes)
+          await createTable(db, dialect, table, tables[table], { former: formerNames[table], keyName: keyNames[table] });
+        await addColumns(db, dialect, tables, Number.parseInt(name, 10));
         for (const statement of runs) await sql.raw(statement).execute(db);
-        if (makes === firstTables) await completeFirst(db, dialect);
+        await then?.(db, dialect);
       },
     };
   }

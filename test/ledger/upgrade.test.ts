@@ -172,3 +172,10 @@ test.both.from(begin)('whoever finds that another caller sent nothing is told to
   expect(await scenario.post(1, noon + 1, between)).toEqual({ kind: 'blocked', until: noon + 1 });
   expect(await scenario.post(1, noon + 2)).toMatchObject({ kind: 'post', k: 2 });
 });
+
+test.postgres('keys have the names that they have in every database', async (dialect) => {
+  const { db } = await openAt(await emptyDatabase(dialect));
+  const { rows } = await sql<{ name: string }>`select conname as name from pg_constraint
+    where contype = 'p' and conrelid in ('promises'::regclass, 'house_rules'::regclass, 'rehearsals'::regclass) order by 1`.execute(db);
+  expect(rows.map(({ name }) => name)).toEqual(['house_rules_pkey', 'promises_pkey', 'rehearsals_pk']);
+});
