@@ -257,7 +257,7 @@ export const tables = {
     expires_at: integerOrNull(),
   },
   /** The highest version holds; `file`: as it was written. */
-  house_rules: { /** Null: nothing is ruled any more. */ version: integerKey(), set_at: integer(), file: text(), rules: textOrNull() },
+  house_rules: { version: integerKey(), set_at: integer(), file: text(), /** Null: nothing is ruled any more. */ rules: textOrNull() },
   /** Numbers of do-not-call lists that are being imported; they stop nobody yet. */
   staged_suppressions: { import_id: textKey(), e164: textKey(), staged_real: integer() },
   events: {
