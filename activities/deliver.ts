@@ -8,7 +8,7 @@ import { EventFeed } from '../src/ledger/read/event-feed.ts';
 import { writeMessage, type WebhookMessage } from '../src/ledger/webhooks/message.ts';
 import { claimDeliveries, moveCursor, noteDelivered, noteFailed, readClaim, type Claim } from '../src/ledger/webhooks/deliveries.ts';
 import type { Webhook } from '../src/ledger/webhooks/registry.ts';
-import { instantForLog, senderOf, type ActivityDependencies } from './dependencies.ts';
+import { instantForLog, messageTimeoutMs, senderOf, type ActivityDependencies } from './dependencies.ts';
 import { expectedWait } from './failures.ts';
 import { startHeartbeat } from './heartbeat.ts';
 
@@ -46,7 +46,7 @@ export async function deliver(deps: ActivityDependencies, { webhookId }: Deliver
   const { cancellationSignal: calledOff } = context;
   const leaving = AbortSignal.any([calledOff, deps.stopping]);
   const everyMs = deps.limits.heartbeatEveryMs;
-  const heartbeat = startHeartbeat(() => context.heartbeat(), { everyMs, longestStepMs: 60_000 });
+  const heartbeat = startHeartbeat(() => context.heartbeat(), { everyMs, longestStepMs: 4 * messageTimeoutMs });
   try {
     return await deliverInOrder({ deps, ...claimed, calledOff, leaving, onStep: heartbeat.step });
   } finally {

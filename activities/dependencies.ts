@@ -56,10 +56,13 @@ export interface ActivityDependencies {
   };
 }
 
-/** How this process sends to hooks and webhooks; a message of its own has at most 15 s. */
+/** At most so long a message to a hook or webhook takes. */
+export const messageTimeoutMs = 15_000;
+
+/** How this process sends to hooks and webhooks. */
 export function senderOf(deps: ActivityDependencies): Sender & { timeoutMs: number } {
   const { readVariable = () => undefined, hookSecret: secret = null, hookNetworks: networks, proxies, nowReal, stopping, limits } = deps;
-  return { readVariable, secret, networks, proxies, nowReal, stopping, timeoutMs: Math.min(15_000, limits.httpTimeoutMs) };
+  return { readVariable, secret, networks, proxies, nowReal, stopping, timeoutMs: Math.min(messageTimeoutMs, limits.httpTimeoutMs) };
 }
 
 /** Service time in whole milliseconds, as the database keeps it. */
