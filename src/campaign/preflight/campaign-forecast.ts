@@ -1,5 +1,5 @@
 import { windowsOf } from '../../rules/caller-choice.ts';
-import type { StartLimit } from '../../rules/forecast/line-use.ts';
+import { paceMs, type StartLimit } from '../../rules/forecast/line-use.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { forecast, type Course, type Forecast, type ForecastGroup, type ForecastInput } from '../../rules/forecast/forecast.ts';
 import { coarsened } from '../../rules/forecast/coarse.ts';
@@ -78,8 +78,7 @@ export interface ForecastRequest {
 export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines = null, wordsLines = null } = request;
   const { callMs } = assumptions;
-  const lines = linesFor(request);
-  const inputs = inputsOf(request);
+  const { lines, tellable, ...inputs } = inputsOf(request);
   const [earliest, likely, slowest] = [forecast(inputs.earliest), forecast(inputs.likely), forecast(inputs.slowest)];
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   // A failure of the carrier uses up no attempt, up to so many times before each that counts.
@@ -92,7 +91,7 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
     likely,
     slowest,
     canFinish: earliest.neverCalled === 0,
-    needs: findNeeds(rules, inputs.likely, likely, { people, lines: Math.min(lines, wordsLines ?? Infinity), accountLines, wordsLines }),
+    needs: findNeeds(rules, inputs.likely, likely, { people, lines: tellable, accountLines, wordsLines }),
     calls: { fewest: earliest.calls, likely: likely.calls, most: mostCalls },
     minutes: {
       fewest: inMinutes(earliest.callMs),
@@ -117,27 +116,31 @@ export function forecastRest(request: ForecastRequest): Pick<CampaignForecast, '
 const noRetries: RetryPath = { retries: 0, retryAt: (_retry, endedAt) => endedAt };
 const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredMs: ringMs, ...noRetries };
 
-function linesFor({ rules: { pacing }, accountLines }: ForecastRequest): number {
-  return Math.min(pacing.maxConcurrentCalls, accountLines ?? Infinity);
+interface ForecastInputs extends Record<'earliest' | 'likely' | 'slowest', ForecastInput> {
+  lines: number;
+  /** Lines that the opening lines let be in use. */
+  tellable: number;
 }
 
-function inputsOf(request: ForecastRequest): Record<'earliest' | 'likely' | 'slowest', ForecastInput> {
-  const { rules, groups, startsAt, assumptions = usualAssumptions, wordsLines } = request;
+function inputsOf(request: ForecastRequest): ForecastInputs {
+  const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines, wordsLines } = request;
   const { callMs, answerRate } = assumptions;
-  const lines = linesFor(request);
-  const inputFor = (course: Course, lines: number): ForecastInput => ({
+  const lines = Math.min(rules.pacing.maxConcurrentCalls, accountLines ?? Infinity);
+  const inputFor = (course: Course, most: number): ForecastInput => ({
     groups,
     course,
     at: startsAt,
     endsAt: rules.endsAt,
     marginMs: rules.timing.dispatchMarginMs,
-    linesAt: warmingUp(lines, rules.pacing.warmUpMs),
+    linesAt: warmingUp(most, rules.pacing.warmUpMs),
     startLimits: [...paceOf(rules.pacing), ...startLimitsOf(rules.callers)],
     caps: rules.caps,
   });
   const tellable = Math.min(lines, wordsLines ?? Infinity);
   const longest = longestRetries(rules.retry, rules.timing.settleMs);
   return {
+    lines,
+    tellable,
     // At best the records show whose they are, and words do not matter.
     earliest: inputFor(bestCourse, lines),
     likely: inputFor({ answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) }, tellable),
@@ -146,7 +149,7 @@ function inputsOf(request: ForecastRequest): Record<'earliest' | 'likely' | 'slo
 }
 
 function paceOf({ startsPerMinute: most }: CampaignRules['pacing']): StartLimit[] {
-  return most === null ? [] : [{ most, withinMs: 60_000 }];
+  return most === null ? [] : [{ most, withinMs: paceMs }];
 }
 
 /** What all numbers may begin together; that people keep theirs, and what other campaigns call from them, is left out. */

@@ -1,8 +1,7 @@
 import type { ForecastInput } from './forecast.ts';
 import { grainOf } from './grain.ts';
-import type { StartLimit } from './line-use.ts';
+import { paceMs, type StartLimit } from './line-use.ts';
 
-const minuteMs = 60_000;
 /** About so many steps a simulation takes for the time in which the lines are busy. */
 const mostSteps = 1_000;
 
@@ -45,11 +44,11 @@ function joinedLimit({ most, withinMs }: StartLimit, joined: number): StartLimit
 /** Lines that the starts of a minute keep busy. */
 function pacedLines({ course, startLimits }: ForecastInput): number {
   const pace = startLimits.find(isPace);
-  return pace === undefined ? Infinity : Math.max(1, Math.round((pace.most * meanMs(course)) / minuteMs));
+  return pace === undefined ? Infinity : Math.max(1, Math.round((pace.most * meanMs(course)) / paceMs));
 }
 
 function isPace({ withinMs }: StartLimit): boolean {
-  return withinMs === minuteMs;
+  return withinMs === paceMs;
 }
 
 /** How long it takes if lines are all that calls wait for. */

@@ -1,5 +1,8 @@
 import { PriorityQueue } from './priority-queue.ts';
 
+/** The stretch of a campaign's starts per minute. */
+export const paceMs = 60_000;
+
 /** So many calls may begin in any stretch of this length. */
 export interface StartLimit {
   most: number;
