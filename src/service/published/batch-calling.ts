@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonOf, parseBody } from '../http/bodies.ts';
 import { readPage } from '../http/pagination.ts';
 import { pathOf, root } from '../http/paths.ts';
-import type { Transport } from '../http/transport.ts';
+import type { Success, Transport } from '../http/transport.ts';
 import type { CallReport, CallRequest, CallService, Found, ListedBatch, ServiceReads } from '../port/call-service.ts';
 import { BadResponseError, RefusedError } from '../port/errors.ts';
 import { orderOf, type LookUpTrial, type TrialCall } from '../port/lookup-trial.ts';
@@ -63,6 +63,13 @@ const recipient = z
   });
 
 const dialOf = (request: CallRequest) => bodyOf(request, { agent_phone_number_id: request.callerId });
+/** The batch that an answer of success tells of. Throws BadResponseError where it has no id. */
+function madeBy(success: Success): { id: string; scheduled: number | null } {
+  const { id, scheduled_time_unix: scheduled } = parseBody(success, batch);
+  if (id === null) throw new BadResponseError(success.request, success.status, ['no id of the batch']);
+  return { id, scheduled };
+}
+
 const cancelPath = (id: string) => `${pathOf('POST', collection, id)}/cancel`;
 
 /**
@@ -72,12 +79,7 @@ const cancelPath = (id: string) => `${pathOf('POST', collection, id)}/cancel`;
 function serviceOver(transport: Transport, reads: ServiceReads): CallService {
   return {
     abilities: { lookUp: 'mark', namesRecipients: true, withdraw: 'batch' },
-    place: (request, once) =>
-      placeOnce(transport, submission(collection, dialOf(request)), once, (success) => {
-        const { id } = parseBody(success, batch);
-        if (id === null) throw new BadResponseError(success.request, success.status, ['no id of the batch']);
-        return id;
-      }),
+    place: (request, once) => placeOnce(transport, submission(collection, dialOf(request)), once, (success) => madeBy(success).id),
     find: (post) => findMarked(transport, post),
     batches: (agentId) => listBatches(transport, agentId),
     async report(serviceBatchId) {
@@ -151,8 +153,7 @@ function trialOver(transport: Transport, reads: ServiceReads, call: TrialCall): 
   return {
     async schedule() {
       const success = await transport.write(submission(collection, putOff(dialOf(trialRequest(call)), call.now)));
-      const { id, scheduled_time_unix: scheduled } = parseBody(success, batch);
-      if (id === null) throw new BadResponseError(success.request, success.status, ['no id of the batch']);
+      const { id, scheduled } = madeBy(success);
       return { id, isAhead: isFarAhead(scheduled, call.now) };
     },
     async listed() {

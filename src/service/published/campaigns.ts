@@ -99,8 +99,14 @@ function kindOf(seen: SeenCampaign, mark: string): 'request' | 'fence' | null {
   return isAhead ? 'fence' : 'request';
 }
 
+/** What an answer of success tells of the campaign. Throws BadResponseError where it has no id. */
+function madeBy(success: Success): { id: string; made: SeenCampaign; isNew: boolean } {
+  const { campaign: made, created } = parseBody(success, submitted);
+  if (made?.campaign_id == null) throw new BadResponseError(success.request, success.status, ['no id of the campaign']);
+  return { id: made.campaign_id, made, isNew: created === true };
+}
+
 const below = (method: string, id: string, what: string) => `${pathOf(method, collection, id)}/${what}`;
-const noId = ({ request, status }: Success) => new BadResponseError(request, status, ['no id of the campaign']);
 
 /** Campaigns whose leads are kept in mind. */
 const mostKept = 1_000;
@@ -118,12 +124,11 @@ function serviceOver(transport: Transport, reads: ServiceReads): CallService {
     abilities: { lookUp: 'key', namesRecipients: true, withdraw: 'recipient' },
     place: (request, once) =>
       placeOnce(transport, submission(collection, dialOf(request)), once, (success) => {
-        const { campaign: made, created } = parseBody(success, submitted);
-        if (made?.campaign_id == null) throw noId(success);
+        const { id, made, isNew } = madeBy(success);
         // A key that is taken is this request's own, sent by whoever, or that of the fence around it, which calls nobody.
-        if (created !== true && kindOf(made, request.mark) !== 'request')
+        if (!isNew && kindOf(made, request.mark) !== 'request')
           throw new BadResponseError(success.request, success.status, ['another campaign has the key']);
-        return made.campaign_id;
+        return id;
       }),
     find: (post) => lookUp(() => findKeyed(transport, reads, post)),
     batches: (agentId) => listCampaigns(transport, agentId),
@@ -259,10 +264,8 @@ function trialOver(transport: Transport, reads: ServiceReads, trial: TrialCall):
   const { mark, agentId, to, now } = trial;
   const body = putOff(dialOf(trialRequest(trial)), now);
   const submit = async (what: unknown) => {
-    const success = await transport.write(submission(collection, what));
-    const made = parseBody(success, submitted).campaign;
-    if (made?.campaign_id == null) throw noId(success);
-    return { id: made.campaign_id, scheduled: made.scheduled_time_unix };
+    const { id, made } = madeBy(await transport.write(submission(collection, what)));
+    return { id, scheduled: made.scheduled_time_unix };
   };
   return {
     async schedule() {

@@ -178,11 +178,13 @@ export function listFault({ path }: List, problem: string): BadResponseError {
 /** All entries of a list. Throws where it cannot be read to its end: an entry that is not there must not be there. */
 export async function readAll(transport: Transport, list: List, query: Record<string, string | undefined> = {}): Promise<unknown[]> {
   const all: unknown[] = [];
+  let isList = false;
   for await (const { items, isLast } of pagesOf(transport, list, query)) {
+    isList = true;
     all.push(...items);
     if (isLast) return all;
   }
-  throw listFault(list, `"${list.key}" cannot be read to its end`);
+  throw listFault(list, isList ? `"${list.key}" cannot be read to its end` : `no list under "${list.key}"`);
 }
 
 /** What a look-up comes to: a service that fails while it is asked can tell nothing. */
