@@ -20,7 +20,7 @@ const ownWorkflows = fileURLToPath(new URL(`../../workflows/index.${extension}`,
 const prebuilt = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
 /** Temporal's interceptors of workflows that make spans. */
-const makeSpans = createRequire(import.meta.url).resolve('@temporalio/interceptors-opentelemetry/lib/workflow-interceptors');
+const makeSpans = '@temporalio/interceptors-opentelemetry/lib/workflow-interceptors';
 
 interface BundleOptions {
   /** Default: those of this program. */
@@ -35,7 +35,8 @@ export async function bundleWorkflows({ workflowsPath = ownWorkflows, isTraced =
   const said: string[] = [];
   const logger = new DefaultLogger('ERROR', ({ message }) => void said.push(message));
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath, logger, workflowInterceptorModules: isTraced ? [makeSpans] : [] });
+    const workflowInterceptorModules = isTraced ? [createRequire(import.meta.url).resolve(makeSpans)] : [];
+    const { code } = await bundleWorkflowCode({ workflowsPath, logger, workflowInterceptorModules });
     return { code };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
