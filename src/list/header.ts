@@ -21,7 +21,7 @@ export interface HeaderQuestion extends ListChoice {
 }
 
 /**
- * The first of the first 50 records that has all these columns, else the one with most of them, for the messages. @throws ListFileError
+ * The first of the first 50 records that has all these columns, else the one with most of them, for the messages. Throws ListFileError
  * without header or data row, or for a repeated column.
  */
 export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {

@@ -10,7 +10,7 @@ export type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
 /**
  * Writes a list as CSV in UTF-8 with some cells replaced, without what stands above its header; rows damaged otherwise stay refused.
- * Answers how many cells differ; with none, nothing is written. @throws ListFileError
+ * Answers how many cells differ; with none, nothing is written. Throws ListFileError.
  */
 export async function mendList(list: ListChoice & { columns: readonly string[] }, fixes: CellFixes, target: string): Promise<number> {
   const { path, columns } = list;

@@ -35,7 +35,7 @@ export function testCallRules(ofCampaign: CampaignRules, anyHour: boolean): Camp
 
 /**
  * The row with this number, or the first accepted one, as if `callee` stood in its phone cell: its words, the number's place, and no
- * person. @throws ListFileError
+ * person. Throws ListFileError.
  */
 export async function readTestCallRow(
   file: { listPath: string },

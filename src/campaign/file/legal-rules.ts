@@ -31,8 +31,8 @@ const holidayYears = 3;
 let packagedRules: Promise<RulesFile> | undefined;
 
 /**
- * The package's rules, and the user's own, which replace those of the same id. `none`: countries in which no rule holds. @throws
- * CampaignFileError
+ * The package's rules, and the user's own, which replace those of the same id. `none`: countries in which no rule holds. Throws
+ * CampaignFileError.
  */
 export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {
   const packaged = await (packagedRules ??= readRules(join(packageFolder('rules'), 'calling-hours.yaml')));

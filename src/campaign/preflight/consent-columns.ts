@@ -52,8 +52,8 @@ export function unnamedConsent({ basis, consent }: RestsOn): string | null {
 }
 
 /**
- * Refuses a campaign that rests on consent without naming its columns, or whose list has unexplained columns of consent. @throws
- * ConsentOpenError
+ * Refuses a campaign that rests on consent without naming its columns, or whose list has unexplained columns of consent. Throws
+ * ConsentOpenError.
  */
 export function refuseOpenConsent(file: CampaignFile, rules: RestsOn, census: ConsentCensus | null): void {
   const example = 'consent: { at: consent_at, source: consent_source, text: consent_text }';

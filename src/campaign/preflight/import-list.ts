@@ -49,8 +49,8 @@ export async function readCampaign(file: CampaignFile, now: number): Promise<Rea
 }
 
 /**
- * The one way to import a list; does nothing if the ledger has it. Answers warnings, as sentences without a full stop. @throws
- * CampaignConflictError, CampaignFileError (then nothing was imported), ListChangedError
+ * The one way to import a list; does nothing if the ledger has it. Answers warnings, as sentences without a full stop. Throws
+ * CampaignConflictError, CampaignFileError (then nothing was imported), ListChangedError.
  */
 export async function importList(input: ListImport): Promise<string[]> {
   const { store, read, accountId, now, onProgress } = input;

@@ -35,7 +35,7 @@ export class StartTime {
     if (this.#callable !== null) for (const row of rows) this.#callable.add(row, null);
   }
 
-  /** Answers warnings without a full stop. @throws CampaignFileError when nobody, or even at best not everybody, can be called in time. */
+  /** Answers warnings without a full stop. Throws CampaignFileError when nobody, or even at best not everybody, can be called in time. */
   judge({ file, rules, accountLines, allowPartial, impossibleRows }: StartTimeInput): string[] {
     if (this.#callable === null) return [];
     const counts = this.#callable.counts();

@@ -22,7 +22,7 @@ const recordDelimiters = ['\r\n', '\n', '\r'];
  *
  * Quotes inside an unquoted cell are text. A quoted cell that goes on after its closing quote is damage when it stays on
  * its line; when it spans lines, rows may have been swallowed, and the file is refused, as for a quote never closed.
- * @throws ListFileError when the file cannot be read, is something else than CSV, or has no certain rows.
+ * Throws ListFileError when the file cannot be read, is something else than CSV, or has no certain rows.
  */
 export async function* readTextRecords(
   path: string,
@@ -210,7 +210,7 @@ export function readNote(text: string): { delimiter: string | null } | null {
 
 /**
  * Finds the delimiter: the one under which a line has all cells that `isWanted` asks for; if none or several have, the one under which
- * lines have equally many cells. @throws ListFileError when several may be it.
+ * lines have equally many cells. Throws ListFileError when several may be it.
  */
 export function findDelimiter(path: string, text: string, isWanted: (cells: string[]) => boolean): string {
   const trials = candidates.map((delimiter) => tryDelimiter(text, delimiter, isWanted));

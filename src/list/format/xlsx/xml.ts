@@ -13,7 +13,7 @@ export interface XmlHandlers {
 const longestToken = 4 * 1024 * 1024;
 
 /**
- * Reads XML piece by piece; what the handlers gathered is handed on after each. Document types are not read, so no entity unfolds. @throws
+ * Reads XML piece by piece; what the handlers gathered is handed on after each. Document types are not read, so no entity unfolds. Throws
  * Error when it is not XML.
  */
 export async function* readXml(stream: Readable, handlers: XmlHandlers): AsyncGenerator<void> {
