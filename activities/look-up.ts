@@ -75,9 +75,9 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
 async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request: LostRequest): Promise<Found> {
   const { batchId, mark, callerId } = request;
   const begunAt = serviceNow(clock);
-  // A fence is a request as well: where the service asked for none until then, nothing is sent.
+  // Where the service asked for a pause nothing is sent, and a look-up is a request as well.
   const { notBefore } = await readAccount(deps.store.db, deps.accountId);
-  if (deps.service.abilities.lookUp === 'key' && begunAt < notBefore) return notReadable;
+  if (begunAt < notBefore) return notReadable;
   const found = (await deps.service.find?.({ mark, agentId, callerId, since: request.since - timing.clockToleranceMs })) ?? notReadable;
   onStep();
   deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');

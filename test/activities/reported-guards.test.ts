@@ -124,6 +124,29 @@ test('a fence that is told to wait is not sent again before, nor is anything els
   expect(await campaign.proof()).toEqual([]);
 });
 
+test('a look-up that is told to wait is not sent again before', async () => {
+  const looked: number[] = [];
+  let now = () => 0;
+  const campaign = await beginReported({
+    api: 'batch-calling',
+    between: (service) => ({
+      ...service,
+      find: async (post) => {
+        looked.push(now());
+        return looked.length === 1
+          ? { kind: 'not_readable', retryAfterMs: 10 * minuteMs }
+          : ((await service.find?.(post)) ?? { kind: 'not_readable' });
+      },
+    }),
+  });
+  now = () => campaign.sandbox.clock.now();
+  campaign.sandbox.addFaults({ operation: 'batch_calls', times: 1, effect: { type: 'reset', when: 'before' } });
+  await campaign.run(40 * minuteMs);
+  const [first = Infinity, next = 0] = looked;
+  expect(next - first).toBeGreaterThanOrEqual(10 * minuteMs);
+  expect(await campaign.proof()).toEqual([]);
+});
+
 test.each(everyCase)('a batch of as many calls as the service has lines has all of them at once: %o', async (world) => {
   const campaign = await beginReported({ ...world, sandbox: { concurrency: 6 } });
   await campaign.dial();
