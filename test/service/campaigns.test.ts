@@ -193,6 +193,8 @@ test('a report joins calls with the recipients that they are of', async () => {
 test('a report that cannot be read to its end is none', async () => {
   const { service } = await serve({ calls: { calls: [], has_more: true } });
   await expect(service.report?.('c_1')).rejects.toThrow(/"calls" cannot be read to its end/);
+  const { service: other } = await serve({ calls: { items: [] } });
+  await expect(other.report?.('c_1')).rejects.toThrow(/no list under "calls"/);
 });
 
 test('recipients are taken back one by one, or all with their campaign', async () => {
