@@ -10,7 +10,7 @@ import type { Api, ApiContext } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
-import { errorFacts, nothingHere, ProblemError, problem, problemOf, readPart, refuseFaultyText, type Problem } from './core/problem.ts';
+import { errorFacts, nothingHere, ProblemError, problem, problemOf, readPart, refuseFaultyText, type Problem } from '../../operations/runs/problem.ts';
 import { callRoutes, rowRoutes } from './routes/rows.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';

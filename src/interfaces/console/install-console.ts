@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api, type ApiContext } from '../api/core/app.ts';
 import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
 import { noteUseAside } from '../api/core/authentication.ts';
-import { nothingHere, ProblemError, problemOf, refuseFaultyText } from '../api/core/problem.ts';
+import { nothingHere, ProblemError, problemOf, refuseFaultyText } from '../../operations/runs/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { assetFolder, pageHeaders, readPageAssets, withViewerTimes, type PageAsset } from '../../presentation/html/page-shell.ts';
 import { beginSession, endSession, findSession, findToken } from '../../ledger/console/tokens.ts';

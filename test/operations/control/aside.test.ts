@@ -8,7 +8,7 @@ import { asideInThreads } from '../../../src/operations/control/aside/aside-thre
 import { asideInPlace, type Aside } from '../../../src/operations/control/aside/works.ts';
 import { findCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
-import { problemOf } from '../../../src/interfaces/api/core/problem.ts';
+import { problemOf } from '../../../src/operations/runs/problem.ts';
 import { answered, beginProven, noon, numbers } from '../../ledger/scenario.ts';
 import type { Store } from '../../../src/ledger/tx.ts';
 

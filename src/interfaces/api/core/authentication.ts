@@ -1,7 +1,7 @@
 import { findToken, noteUse, type Token } from '../../../ledger/console/tokens.ts';
 import { refuseRole } from '../../../operations/runs/perform.ts';
 import type { Api, ApiContext } from './app.ts';
-import { nothingHere, ProblemError } from './problem.ts';
+import { nothingHere, ProblemError } from '../../../operations/runs/problem.ts';
 import { isLoopback } from '../../../rules/service-api.ts';
 
 const howToGet = 'carillon token create makes one.';

@@ -5,7 +5,7 @@ import { keyHeaders } from '../../../operations/runs/perform.ts';
 import { operations, type OperationId } from '../../../operations/list.ts';
 import { shapes, type Answer, type Read, type Shape } from '../../../operations/schemas/all.ts';
 import type { Api } from './app.ts';
-import { problemSchema } from './problem.ts';
+import { problemSchema } from '../../../operations/runs/problem.ts';
 
 type Shapes = typeof shapes;
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { appendEvents } from '../../../ledger/events.ts';
 import { mayAct, type Token } from '../../../ledger/console/tokens.ts';
 import { holderOf, type ApiContext } from './app.ts';
-import { ProblemError } from './problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import { readCallRecord, type NamedCall } from '../../../operations/control/call-record.ts';
 
 /** Writes to the log who is shown whole numbers. Throws ProblemError for whoever may only look. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from './app.ts';
 import type { ServerLimits } from './http-server.ts';
-import { ProblemError } from './problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import type { SentFiles } from '../../../operations/schemas/all.ts';
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';

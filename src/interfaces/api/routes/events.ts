@@ -8,7 +8,7 @@ import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { EventStreams } from '../core/event-stream.ts';
 import type { ServerLimits } from '../core/http-server.ts';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import type { eventShapes } from '../../../operations/schemas/webhooks.ts';
 

@@ -9,7 +9,7 @@ import { resultTypes, type whichResults } from '../../../operations/schemas/expo
 import { resultsAsJson } from '../../../presentation/results/text.ts';
 import { type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import { noteNumbersShown } from '../core/shown.ts';
 
 /** Results and report, to hand on. */

@@ -11,7 +11,7 @@ import { readCallee } from '../../../ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../ledger/read/campaign-rows.ts';
 import { type Api, type ApiContext, holderOf } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
-import { ProblemError } from '../core/problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import { noteNumbersShown, LatelyShown, showTranscript, noteShown } from '../core/shown.ts';
 import { mayAct } from '../../../ledger/console/tokens.ts';
 import { makeEvidence } from '../../../operations/control/evidence.ts';

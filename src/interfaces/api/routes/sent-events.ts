@@ -1,6 +1,6 @@
 import { takeSentRequest } from '../../../operations/control/sent-events.ts';
 import type { Api, ApiContext } from '../core/app.ts';
-import { problem, ProblemError } from '../core/problem.ts';
+import { problem, ProblemError } from '../../../operations/runs/problem.ts';
 
 /** Apart from the API, so that a proxy can let others reach it alone. */
 const sentEventsPath = '/v1/service-webhooks';

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { perform, type RunId, type Sent } from '../../../operations/runs/perform.ts';
 import type { SentFiles } from '../../../operations/schemas/all.ts';
 import { holderOf, type ApiContext } from '../../api/core/app.ts';
-import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
+import { ProblemError, problemOf, type Problem } from '../../../operations/runs/problem.ts';
 import { keepFile, readParts, withFolder } from '../../api/core/uploads.ts';
 import type { Answer, FieldError } from './press.ts';
 

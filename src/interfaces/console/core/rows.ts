@@ -1,6 +1,6 @@
 import { outcomeOf } from '../../../rules/outcome.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { ProblemError, problemOf, type Problem } from '../../api/core/problem.ts';
+import { ProblemError, problemOf, type Problem } from '../../../operations/runs/problem.ts';
 import { printable, maskedNumber } from '../../../shared/input/printable.ts';
 import { readCampaignRows, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import { type ViewRequest, may } from './view.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { draftName, draftPath } from '../core/drafts.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Api, ApiContext } from '../../api/core/app.ts';
-import { ProblemError } from '../../api/core/problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import { pageHeaders } from '../../../presentation/html/page-shell.ts';
 import { deleteDraft, readDraftList, sweepDrafts } from '../../../ledger/console/drafts.ts';
 import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';

@@ -6,7 +6,7 @@ import { calendarsFor } from '../../../rules/hours/legal-hours.ts';
 import { windowAt, type WindowState } from '../../../rules/hours/calling-window.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 import { printableLines } from '../../../shared/input/printable.ts';
-import { problemOf } from '../../api/core/problem.ts';
+import { problemOf } from '../../../operations/runs/problem.ts';
 import type { ViewRequest } from '../core/view.ts';
 import { withDraftFiles } from './content.ts';
 import type { JudgedDraft } from './reading.ts';

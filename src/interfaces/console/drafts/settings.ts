@@ -1,6 +1,6 @@
 import { isTheirs } from '../core/drafts.ts';
 import type { ViewRequest } from '../core/view.ts';
-import { ProblemError } from '../../api/core/problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import { findDraft, saveDraft, type Draft, type DraftList, createDraft, keepDraftList } from '../../../ledger/console/drafts.ts';
 import { type ListSample, guessColumns, readListSample } from '../../../list/sample.ts';
 import { createHash } from 'node:crypto';

@@ -10,7 +10,7 @@ import { selectField, textField, type FormState } from './form-fields.ts';
 import { readingOf, sampleRows } from './settings.ts';
 import { createReadStream } from 'node:fs';
 import type { FastifyRequest } from 'fastify';
-import { ProblemError } from '../../api/core/problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import { withSentForm } from '../core/carry-out.ts';
 import { encodingNames, readEncoding } from '../../../shared/input/encoding.ts';
 import { ListEncodingError, ListFileError } from '../../../shared/input/errors.ts';

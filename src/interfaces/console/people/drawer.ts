@@ -2,7 +2,7 @@ import { facts, linkButton } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { ProblemError } from '../../api/core/problem.ts';
+import { ProblemError } from '../../../operations/runs/problem.ts';
 import { rowPath } from '../core/links.ts';
 import { personName, shownNumber } from '../core/rows.ts';
 import { may, type ViewRequest } from '../core/view.ts';
