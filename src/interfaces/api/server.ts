@@ -3,13 +3,15 @@ import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransformObject, serializerCompiler, type ZodTypeProvider, jsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { didYouMean } from '../../rules/nearest-name.ts';
 import { operations } from '../../operations/list.ts';
 import { tags } from '../../operations/operation.ts';
+import { countAdds } from './core/adds.ts';
 import type { Api, ApiContext } from './core/app.ts';
 import { authenticate, refuseForeignHosts } from './core/authentication.ts';
 import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './core/http-server.ts';
 import { LogTail } from './core/log-tail.ts';
+import { refuseUnknownQuery } from './core/query.ts';
+import { dropFileHeaders } from './core/serve.ts';
 import { errorFacts, nothingHere, ProblemError, problem, problemOf, readPart, refuseFaultyText, type Problem } from '../../operations/runs/problem.ts';
 import { callRoutes, rowRoutes } from './routes/rows.ts';
 import { refuseLongUploads } from './core/uploads.ts';
@@ -68,6 +70,7 @@ export async function buildApi(
     const facts = { ...errorFacts(error), route: request.routeOptions.url };
     if (refusal.status === 500) context.logger.error(facts, 'a request failed');
     if (refusal.code === 'unavailable') context.logger.warn(facts, 'the database or Temporal did not answer');
+    dropFileHeaders(reply);
     return sendProblem(reply, refusal);
   });
   app.setNotFoundHandler(async (_request, reply) => sendProblem(reply, notFound));
@@ -94,7 +97,10 @@ export async function buildApi(
   app.decorate('isBehindTls', tls !== null || behindProxy);
   if (isOwn) refuseForeignHosts(app);
   app.addHook('onResponse', async () => void context.cache.beginLater());
-  refuseTooManyAdds(app);
+  app.decorate('beginAdd', countAdds());
+  app.addHook('onRequest', async ({ method, routeOptions: { url } }, reply) => {
+    if (`${method} ${url}` === operations.addRows.route) reply.raw.once('close', app.beginAdd());
+  });
   authenticate(app, context);
   refuseLongUploads(app, limits);
   app.addHook('preValidation', async ({ params, query, body }) => {
@@ -107,15 +113,7 @@ export async function buildApi(
   context.install?.(app, context);
   sentEventRoutes(app, context);
   await app.register(async (routes: Api) => {
-    // One that is misspelt would be ignored in silence.
-    routes.addHook('preValidation', async ({ routeOptions, query }) => {
-      const schema: unknown = routeOptions.schema?.querystring;
-      const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-      const name = Object.keys(query as object).find((each) => !known.includes(each));
-      if (name === undefined) return;
-      const detail = `The query has no parameter ${JSON.stringify(name)} here.${didYouMean(name, known)}`;
-      throw new ProblemError(400, 'invalid', detail);
-    });
+    routes.addHook('preValidation', refuseUnknownQuery);
     campaignRoutes(routes, context);
     runRoutes(routes, context);
     rowRoutes(routes, context);
@@ -136,25 +134,6 @@ function readAs(part: string, schema: z.ZodType, sent: unknown) {
 
 function isJson(body: unknown): boolean {
   return typeof body === 'object' && !(body instanceof Uint8Array || body instanceof URLSearchParams);
-}
-
-/** Requests to add rows that one server answers at once. */
-const mostAdds = 100;
-
-/** Refuses additions before the database is asked: a thousand at once would wait for its connections until they fail. */
-function refuseTooManyAdds(app: Api): void {
-  let underWay = 0;
-  app.addHook('onRequest', async ({ method, routeOptions: { url } }, reply) => {
-    if (`${method} ${url}` !== operations.addRows.route) return;
-    if (underWay >= mostAdds)
-      throw new ProblemError(
-        429,
-        'too_many_at_once',
-        'More rows are being added than can be written at once. Repeat the request in a second.',
-      );
-    underWay += 1;
-    reply.raw.once('close', () => (underWay -= 1));
-  });
 }
 
 interface Described {

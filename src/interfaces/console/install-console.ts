@@ -4,7 +4,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { holderOf, type Api, type ApiContext } from '../api/core/app.ts';
 import { LatelyShown, noteNumbersShown } from '../api/core/shown.ts';
 import { noteUseAside } from '../api/core/authentication.ts';
-import { nothingHere, ProblemError, problemOf, refuseFaultyText } from '../../operations/runs/problem.ts';
+import { refuseUnknownQuery } from '../api/core/query.ts';
+import { dropFileHeaders } from '../api/core/serve.ts';
+import { requireFiles } from '../api/core/uploads.ts';
+import { errorFacts, nothingHere, ProblemError, problemOf, refuseFaultyText } from '../../operations/runs/problem.ts';
 import { chartStyles } from '../../presentation/charts/inks.ts';
 import { assetFolder, pageHeaders, readPageAssets, withViewerTimes, type PageAsset } from '../../presentation/html/page-shell.ts';
 import { beginSession, endSession, findSession, findToken } from '../../ledger/console/tokens.ts';
@@ -13,16 +16,16 @@ import { operations } from '../../operations/list.ts';
 import type { ConsoleAction } from './core/action.ts';
 import type { Given } from './core/press.ts';
 import { actions } from './actions/all.ts';
-import { carryOut, requireFiles, withSentForm } from './core/carry-out.ts';
+import { carryOut, withSentForm } from './core/carry-out.ts';
 import { refuseRole } from '../../operations/runs/perform.ts';
 import { shapes, type Shape } from '../../operations/schemas/all.ts';
 import { Changes } from './core/changes.ts';
 import { pressView } from './core/press.ts';
-import { problemView, renderApp, renderDocument, renderSignIn, roleView } from './core/document.ts';
+import { problemView, renderApp, renderDocument, renderSignIn } from './core/document.ts';
 import { forgetSession, isFromOwnPage, keepSession, keepTheme, leaveNotice, sessionOf, SignInLimit, takeNotice, themeOf, zoneOf } from './core/session.ts'; // prettier-ignore
 import { plural } from '../../shared/input/figures.ts';
 import { installDrafts } from './drafts/install-drafts.ts';
-import { may, type View, type ViewRequest } from './core/view.ts';
+import { type View, type ViewRequest } from './core/view.ts';
 import { files, searches, views } from './views/all.ts';
 
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
@@ -97,8 +100,8 @@ export function installConsole(app: Api, context: ApiContext): void {
           const { status, detail } = problemOf(error);
           // Nobody is known yet whom a page could be shown to: it is answered as the API answers.
           if (request.holder === null && status !== 503) throw error;
-          if (status >= 500)
-            context.logger.error({ code: (error as { code?: unknown }).code, route: request.routeOptions.url }, 'a view failed');
+          if (status >= 500) context.logger.error({ ...errorFacts(error), route: request.routeOptions.url }, 'a view failed');
+          dropFileHeaders(reply);
           if (status === 503) void reply.header('retry-after', '5');
           // A page needs the database; where that is what is away, its fault is told without one.
           const viewed = request.holder === null ? null : await asked(request).catch(() => null);
@@ -131,19 +134,16 @@ export function installConsole(app: Api, context: ApiContext): void {
           const { route, role } = operations[id];
           const { params, query }: Shape = shapes[id];
           const schema = { hide: true, params, ...(query && { querystring: query }) };
+          const judgeRole = async (request: FastifyRequest) => refuseRole(holderOf(request), role);
           // A file from a page is opened in a spreadsheet, unless its address asks for the cells as they are.
-          const preValidation = async (request: FastifyRequest) => {
+          const guardCells = async (request: FastifyRequest) => {
             const { format } = request.params as { format?: string };
             const query = request.query as object;
             if (format === 'csv' && !('safe_cells' in query)) request.query = { ...query, safe_cells: 'true', bom: 'true' };
           };
-          inside.get(
-            route.replace('GET /api/v1', ''),
-            { ...hidden, schema, preValidation, exposeHeadRoute: false },
-            async (request, reply) => {
-              refuseRole(holderOf(request), role);
-              return app.downloads.get(id)?.(request, reply.headers(pageHeaders));
-            },
+          const preValidation = [judgeRole, refuseUnknownQuery, guardCells];
+          inside.get(route.replace('GET /api/v1', ''), { ...hidden, schema, preValidation, exposeHeadRoute: false }, (request, reply) =>
+            app.downloads.get(id)?.(request, reply.headers(pageHeaders)),
           );
         }
         for (const action of actions) installAction(inside, { action, asked });
@@ -174,7 +174,8 @@ export function installConsole(app: Api, context: ApiContext): void {
       (answer: (exchange: Exchange, viewed: ViewRequest) => Promise<FastifyReply>) =>
       async (request: FastifyRequest, reply: FastifyReply) => {
         const viewed = await asked(request);
-        return may(viewed, role) ? answer({ request, reply }, viewed) : send({ request, reply }, viewed, roleView(viewed.holder, role));
+        refuseRole(viewed.holder, role);
+        return answer({ request, reply }, viewed);
       };
     inside.get(
       path,

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 import { actsIn } from '../api/api-world.ts';
 import { ConsoleWorld, hiddenFields } from './console-world.ts';
 import { readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
-import { holds, locationOf } from '../../support/answers.ts';
+import { holds, locationOf, told } from '../../support/answers.ts';
 
 async function openWorld(dialect: (typeof dialects)[number] = 'sqlite') {
   const store = await openCleanStore(dialect);
@@ -226,4 +226,7 @@ test('the limits of a campaign that has ended are told, with who acted last, and
   expect(refused.status).toBe(409);
   expect(refused.text).toMatch(/role="alert">[^<]*no pace to change[^<]*Last changed by admin console: adjust/);
   expect(await limits()).toMatchObject({ priority: 20 });
+  // What is told at a field elsewhere has no field here.
+  const wrong = await console.post('limits', { ...old, ...typed, startsPerMinute: '0' });
+  expect(wrong).toMatchObject(told(400, /role="alert">[^<]*startsPerMinute/));
 });

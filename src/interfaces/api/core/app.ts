@@ -22,6 +22,8 @@ declare module 'fastify' {
     tail: LogTail;
     /** Whether clients come over TLS, that of this server or of a proxy before it. */
     isBehindTls: boolean;
+    /** Counts additions of rows, those of the page among them; see `countAdds`. */
+    beginAdd: () => () => void;
     /** What answers a download, for whoever hands it out at another address, too. */
     downloads: Map<OperationId, (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>>;
   }

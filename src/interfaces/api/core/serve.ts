@@ -55,6 +55,15 @@ export function serve<Id extends OperationId>(
   });
 }
 
+/** What answers in place of a file that failed before its first byte is no file. */
+export function dropFileHeaders(reply: FastifyReply): void {
+  for (const name of ['content-disposition', 'content-range', 'accept-ranges', 'content-length']) {
+    void reply.removeHeader(name);
+    // A stream that is sent has written them already.
+    if (!reply.raw.headersSent) reply.raw.removeHeader(name);
+  }
+}
+
 function refusals(id: OperationId, { files, refuses = [] }: Shape): Record<number, typeof problemSchema> {
   const { kind, route } = operations[id];
   const statuses = [

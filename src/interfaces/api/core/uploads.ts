@@ -49,9 +49,14 @@ export async function receiveFiles(request: FastifyRequest, folder: string, name
     const path = join(folder, name);
     [paths[name], hashes[name]] = [path, await keepFile(part, path)];
   }
-  const missing = names.filter((name) => !(name in paths));
+  return requireFiles(names, { folder, paths, hashes });
+}
+
+/** The files of an operation that has to have them all. Throws ProblemError. */
+export function requireFiles(names: readonly string[], files: SentFiles): SentFiles {
+  const missing = names.filter((name) => !(name in files.paths));
   if (missing.length > 0) throw new ProblemError(400, 'upload', `The file ${missing.join(' and ')} is missing.`);
-  return { folder, paths, hashes };
+  return files;
 }
 
 /** Bounds of a form; what is left out is the server's. */

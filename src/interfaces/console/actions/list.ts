@@ -38,7 +38,7 @@ const fixRejected: ConsoleAction = {
       back: lines.length === 0 ? [campaignPath(campaignId), 'the campaign'] : [rowsPath(campaignId, { outcome: 'rejected' }), 'the people'],
       isWide: true,
       obstacle: typeof seen === 'string' ? seen : lines.length === 0 ? 'No row of the list is wrong any more.' : null,
-      found: given.answer === null ? null : html`<p class="refused" role="alert">${fixedText(given.answer as unknown as Fixed)}</p>`,
+      found: given.answer === null ? null : html`<p class="refused" role="alert">${fixedText(given.answer as Fixed)}</p>`,
       button: ended ? `Save, and start round ${campaign.round + 1} with them` : 'Save, and put them in line',
       body: [
         html`<p class="hint" id="fix-hint">
@@ -68,15 +68,15 @@ const fixRejected: ConsoleAction = {
     return { body: { rows: [...rows, ...again] } };
   },
   done: ({ campaignId }, body) => {
-    const answer = body as unknown as Fixed;
+    const answer = body as Fixed;
     return answer.rows.some(({ result }) => result === 'failed') ? null : { to: campaignPath(campaignId), said: fixedText(answer) };
   },
 };
 
-interface Fixed {
+type Fixed = {
   rows: FixedRow[];
   round: number | null;
-}
+};
 
 function fixedText({ rows, round }: Fixed): string {
   const failed = rows.filter(({ result }) => result === 'failed').length;
@@ -102,23 +102,24 @@ async function readRejected(request: ViewRequest, given: Given): Promise<{ lines
     if (error instanceof EditRefusedError) return error.message;
     throw error;
   }
-  const told = new Map([...tried, ...((given.answer as unknown as Fixed | null)?.rows ?? [])].map((each) => [each.row, each]));
+  const told = new Map([...tried, ...((given.answer as Fixed | null)?.rows ?? [])].map((each) => [each.row, each]));
   const { columns } = campaign.rules.list;
   const lines = rows.map(({ row, reason }): FixLine => {
     const own = cells.get(row) ?? '[]';
-    const { column = null, code, result, hint = reasonText(reason ?? '') } = told.get(row) ?? {};
+    const { column = null, code, result, hint: said } = told.get(row) ?? {};
+    const hint = said ?? reasonText(reason ?? '');
     const at = column === null || code === 'malformed_row' ? -1 : columns.indexOf(column);
     const value = (JSON.parse(own) as string[])[at] ?? '';
     const hidden = maskedIn(request, campaign, own).get(at);
     const isMended = result === 'corrected';
-    const shown = hidden === undefined ? hint : (hint ?? '').replaceAll(value.trim() || '\0', hidden);
+    const shown = hidden === undefined ? hint : hint.replaceAll(value.trim() || '\0', hidden);
     const written = given.fields?.get(`fix.${row}.${at}`) ?? undefined;
     return {
       row,
       column,
       at: at === -1 ? null : at,
       isMended,
-      hint: isMended ? 'nothing is wrong with it any more' : (shown ?? ''),
+      hint: isMended ? 'nothing is wrong with it any more' : shown,
       value: written ?? value,
       masked: written === undefined || written === '' ? hidden : undefined,
     };
@@ -134,9 +135,9 @@ function maskedIn(request: ViewRequest, { campaignId, rules }: Campaign, cells: 
   return new Map(shown.map(({ place, value }) => [place, value]));
 }
 
-interface Update extends Record<'rows' | 'accepted' | 'corrected' | 'unchanged' | 'failed' | 'mayStillBeCalled', number> {
+type Update = Record<'rows' | 'accepted' | 'corrected' | 'unchanged' | 'failed' | 'mayStillBeCalled', number> & {
   failures: { code: string; count: number; examples: { row: number; line: number | null; id: string | null }[] }[];
-}
+};
 
 const isChange = (fields: URLSearchParams): boolean => fields.get('step') === 'change';
 
@@ -161,7 +162,7 @@ const updateList: ConsoleAction = {
       isWide: true,
       obstacle: editRefusalOf(campaign, request.now),
       says: 'Rows are matched by the id column. New ones are added behind the last row, changed ones are corrected, and what the file no longer has stays as it is. Rows with a call that is planned or open, or with an outcome that stays, are left alone.',
-      found: counted ? counts(answer as unknown as Update) : null,
+      found: counted ? counts(answer as Update) : null,
       button: counted ? 'Update the list' : 'Say what this does',
       body: html`<label class="field"
           >${counted ? 'The same file again' : 'The list, CSV or a workbook'}
@@ -185,7 +186,7 @@ const updateList: ConsoleAction = {
   },
   done: ({ campaignId, fields }, answer) => {
     if (!isChange(fields)) return null;
-    const { accepted, corrected, failed } = answer as unknown as Update;
+    const { accepted, corrected, failed } = answer as Update;
     const said = `${plural(accepted, 'row')} added, ${count(corrected)} corrected, ${count(failed)} left as they were.`;
     return { to: campaignPath(campaignId), said };
   },

@@ -9,6 +9,7 @@ import { countCallsTo } from '../../../ledger/read/calls-to.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { figure, instant } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
+import { printable } from '../../../shared/input/printable.ts';
 import { localTimeText } from '../../../presentation/words/callbacks.ts';
 import type { ConsoleAction } from '../core/action.ts';
 import { lineField, readTerms, termFields, written } from '../core/fields.ts';
@@ -36,7 +37,7 @@ const addPerson: ConsoleAction = {
       found:
         row === undefined
           ? null
-          : html`<p class="refused" role="alert">Nobody was added. ${row.column ?? 'The row'}: ${row.hint ?? ''}.</p>`,
+          : html`<p class="refused" role="alert">Nobody was added. ${printable(`${row.column ?? 'The row'}: ${row.hint ?? ''}`)}.</p>`,
       button: 'Add to campaign',
       body: columns.map((column) =>
         lineField(fields, {

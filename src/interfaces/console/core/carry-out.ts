@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { perform, type RunId, type Sent } from '../../../operations/runs/perform.ts';
 import type { SentFiles } from '../../../operations/schemas/all.ts';
 import { holderOf, type ApiContext } from '../../api/core/app.ts';
-import { ProblemError, problemOf, type Problem } from '../../../operations/runs/problem.ts';
+import { errorFacts, ProblemError, problemOf, refuseFaultyText, type Problem } from '../../../operations/runs/problem.ts';
 import { keepFile, readParts, withFolder } from '../../api/core/uploads.ts';
 import type { Answer, FieldError } from './press.ts';
 
@@ -11,13 +11,21 @@ type Carried = { refused: null; answer: Answer; replayed: boolean } | { refused:
 
 /** Carries out what somebody has sent from the page, in the name of their token. What is refused is answered, a defect is thrown. */
 export async function carryOut(context: ApiContext, request: FastifyRequest, op: RunId, sent: Sent): Promise<Carried> {
+  let ended = (): void => {};
   try {
+    if (op === 'addRows') ended = request.server.beginAdd();
+    const { params, query, body = null } = sent;
+    refuseFaultyText({ params, query, body });
     const { answer, replayed } = await perform(context, op, sent, holderOf(request));
     return { refused: null, answer, replayed };
   } catch (error) {
     const refusal = problemOf(error);
     if (refusal.status === 500) throw error;
+    const facts = { ...errorFacts(error), route: request.routeOptions.url };
+    if (refusal.code === 'unavailable') context.logger.warn(facts, 'the database or Temporal did not answer');
     return { refused: refusalText(refusal), status: refusal.status, errors: refusal.errors ?? [] };
+  } finally {
+    ended();
   }
 }
 
@@ -62,11 +70,4 @@ export async function withSentForm<Answer>(
     }
     return work(fields, { folder, paths, hashes }, titles);
   });
-}
-
-/** The files of an operation that has to have them all. Throws ProblemError. */
-export function requireFiles(names: readonly string[], files: SentFiles): SentFiles {
-  const missing = names.filter((name) => !(name in files.paths));
-  if (missing.length > 0) throw new ProblemError(400, 'upload', `The file ${missing.join(' and ')} is missing.`);
-  return files;
 }

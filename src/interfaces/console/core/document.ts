@@ -1,4 +1,4 @@
-import type { Token, TokenRole } from '../../../ledger/console/tokens.ts';
+import type { TokenRole } from '../../../ledger/console/tokens.ts';
 import { empty, instant, link } from '../../../presentation/html/elements.ts';
 import { renderFrame, type FrameEntry } from '../../../presentation/html/frame.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -166,8 +166,4 @@ export function problemView(status: number, detail: string): View {
     status,
     body: empty(detail, link('/', 'All campaigns')),
   };
-}
-
-export function roleView({ name, role }: Token, wanted: TokenRole): View {
-  return problemView(403, `This takes the role ${wanted}; the token of ${name} has ${role}.`);
 }

@@ -67,7 +67,7 @@ export function pressView({ refused, errors = [] }: Given, press: Press, takesFi
   } = press;
   const { title, section, crumbs, actions, found, instead, keep = 'Back, change nothing', tells = [], isWide = false } = press;
   const { why, status = 200 } = typeof obstacle === 'object' && obstacle !== null ? obstacle : { why: obstacle };
-  const isToldBelow = errors.length > 0 && errors.every(({ path }) => tells.includes(path));
+  const isToldBelow = why === null && errors.length > 0 && errors.every(({ path }) => tells.includes(path));
   const reason = isToldBelow ? null : (refused ?? why);
   const form = html`<form class="act" method="post" ${takesFiles ? html`enctype="multipart/form-data"` : null}>
     <input type="hidden" name="key" value="${randomUUID()}" />

@@ -10,11 +10,12 @@ import { keepRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { codeOf } from '../../../shared/input/errors.ts';
 import { findCampaign, readFileOf } from '../../../ledger/rows/campaigns.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { refuseRole } from '../../../operations/runs/perform.ts';
 import { carryOut } from '../core/carry-out.ts';
 import { campaignPath } from '../core/links.ts';
 import { openCampaign } from '../core/rows.ts';
 import { leaveNotice } from '../core/session.ts';
-import { may, type View, type ViewRequest } from '../core/view.ts';
+import { type View, type ViewRequest } from '../core/view.ts';
 import { beginDraft, chooseEncoding, fixRows, keepDraft, openDraft, replaceList, versionOf } from './settings.ts';
 import type { FormState } from './form-fields.ts';
 import { campaignYaml, withDraftFiles } from './content.ts';
@@ -63,9 +64,8 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
 
   const operating = async (request: FastifyRequest): Promise<ViewRequest> => {
     const viewed = await asked(request);
-    if (may(viewed, 'operate')) return viewed;
-    const { name, role } = viewed.holder;
-    throw new ProblemError(403, 'role', `This takes the role operate; the token of ${name} has ${role}.`);
+    refuseRole(viewed.holder, 'operate');
+    return viewed;
   };
   /** `answer`: a view, or the path to go on at. */
   const at = (method: 'get' | 'post', path: string, answer: (visit: Visit) => Promise<View | string>) =>
