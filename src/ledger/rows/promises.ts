@@ -126,7 +126,14 @@ export async function movePromise(
   const { recipient_id: recipientId } = row;
   const until = dueAt + callbackRulesOf(rules).lateMs;
   const changes = { due_at: dueAt, until, local, e164: row.e164 ?? '', reason: null };
-  await tx.updateTable('promises').set(changes).where('promise_id', '=', promiseId).execute();
+  const moved = await tx
+    .updateTable('promises')
+    .set(changes)
+    .where('promise_id', '=', promiseId)
+    .where((eb) => eb.or(Object.entries(changes).map(([name, value]) => eb(name as keyof typeof changes, 'is distinct from', value))))
+    .executeTakeFirst();
+  const standsThere = row.due_at === dueAt && row.rank === callbackRank;
+  if (moved.numUpdatedRows === 0n && standsThere) return;
   await updateRecipient(tx, recipientId, { due_at: dueAt, rank: callbackRank, changed_at: now });
   const data = { promise: promiseId, dueAt, until };
   await appendEvents(tx, [{ at: now, campaignId, type: 'callback.moved', recipientId, data }]);

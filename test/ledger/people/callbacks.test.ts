@@ -211,6 +211,10 @@ test.from(begin, { people: [ada, ben, cleo] })('a person has somebody called bac
   expect(await row(scenario)).toMatchObject({ state: 'waiting', outcome: null, due_at: at5pm - hourMs, rank: -1 });
   await setCallback(scenario.store, wish, { instant: at5pm });
   expect(await promises(scenario)).toMatchObject([{ state: 'open', dueAt: at5pm, madeBy: 'Dana' }]);
+  const stands = async () => [await row(scenario), await scenario.store.db.selectFrom('events').selectAll().execute()];
+  const before = await stands();
+  await setCallback(scenario.store, { ...wish, now: wish.now + minuteMs }, { instant: at5pm });
+  expect(await stands()).toEqual(before);
   await expect(setCallback(scenario.store, wish, { local: '2030-01-14 16:00' })).rejects.toThrow(CallbackRefusedError);
   await expect(setCallback(scenario.store, { ...wish, row: 2 }, { instant: at5pm })).rejects.toThrow('planned or open');
   await expect(setCallback(scenario.store, { ...wish, row: 9 }, { instant: at5pm })).rejects.toThrow('no row 9');
