@@ -44,7 +44,7 @@ const suppressionRuns = runsOf({
         purpose,
         reason,
         expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
-        by: doing.by ?? undefined,
+        by: doing.by,
       }),
   },
   removeSuppressions: {
@@ -101,7 +101,7 @@ const scheduleRuns = runsOf({
 
 const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
-const by = ({ by: name }: Doing) => ({ by: name === null ? 'person' : `person:${name}` });
+const by = ({ by: name }: Doing) => ({ by: `person:${name}` });
 
 /** A change of a webhook that is there is told in the log of its campaign. */
 const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>
@@ -120,8 +120,7 @@ const webhookRuns = runsOf({
     log: (_doing, { body }) => body.campaign ?? 'account',
     run: async (doing, { body: { url, campaign = null, types = null } }) => {
       // A request that is carried out again after its process died makes no second webhook.
-      const id = doing.onceId === undefined ? {} : { webhookId: doing.onceId };
-      return showChange(await addWebhook(doing, { url, campaign, types, ...id, ...by(doing) }));
+      return showChange(await addWebhook(doing, { url, campaign, types, webhookId: doing.onceId, ...by(doing) }));
     },
   },
   readWebhook: { run: async (doing, { webhook }) => show(await requireWebhook(doing, webhook)) },
@@ -146,7 +145,7 @@ const tokenRuns = runsOf({
     action: 'token_created',
     log: () => accountScope,
     kept: (answer) => ({ ...answer, token: null }),
-    run: (doing, { body }) => makeToken(doing, { ...body, ...(doing.onceId === undefined ? {} : { tokenId: doing.onceId }) }),
+    run: (doing, { body }) => makeToken(doing, { ...body, tokenId: doing.onceId }),
   },
   revokeToken: { action: 'token_revoked', log: () => accountScope, run: (doing, { token }) => endToken(doing, token) },
 });

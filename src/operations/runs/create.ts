@@ -82,7 +82,7 @@ export const createRuns = runsOf({
       const badLines: number[] = [];
       const file = {
         path: files.paths.numbers,
-        name: doing.by ?? 'the command line',
+        name: doing.by,
         region,
         column,
         onBad: (line: number) => void (badLines.length < mostBadLines && badLines.push(line)),

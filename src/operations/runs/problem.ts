@@ -93,7 +93,7 @@ export function refuseFaultyText(sent: object): void {
 export function readPart<Schema extends z.ZodType>(part: string, schema: Schema, sent: unknown): z.output<Schema> {
   const read = schema.safeParse(sent ?? null);
   if (read.success) return read.data;
-  const errors = read.error.issues.map(({ path, message }) => ({ path: path.join('.').replaceAll('/', '.') || part, message }));
+  const errors = read.error.issues.map(({ path, message }) => ({ path: path.join('.') || part, message }));
   const what = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new ProblemError(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
 }

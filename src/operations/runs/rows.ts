@@ -37,14 +37,14 @@ export const rowRuns = runsOf({
   setCallback: {
     action: 'set_callback',
     run: async (doing, { campaign: campaignId, row, body: { at } }) => {
-      const { dueAt, notice } = await setCallback(doing, { campaignId, row, at, by: doing.by ?? 'the command line' });
+      const { dueAt, notice } = await setCallback(doing, { campaignId, row, at, by: doing.by });
       return withInstants({ campaignId, row, dueAt, notice: noticeText(notice) });
     },
   },
   cancelCallback: {
     action: 'cancel_callback',
     run: async (doing, { campaign: campaignId, row }) => {
-      const { notice } = await cancelCallback(doing, { campaignId, row, by: doing.by ?? 'the command line' });
+      const { notice } = await cancelCallback(doing, { campaignId, row, by: doing.by });
       return { campaignId, row, notice: noticeText(notice) };
     },
   },

@@ -1,6 +1,5 @@
 import type { Notice } from '../control/campaign-message.ts';
 import type { Control } from '../control/control.ts';
-import { readServiceTime } from '../control/service.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { OperationId } from '../list.ts';
@@ -8,27 +7,25 @@ import type { Answer, Taken } from '../schemas/all.ts';
 
 /** What operations are carried out with. */
 export interface Room extends Control {
-  /** The clock of the service, or this machine's while it does not answer. Left out: it is read at each use. */
-  clock?: () => Promise<ServiceClock>;
+  /** The clock of the service, or this machine's while it does not answer. */
+  clock: () => Promise<ServiceClock>;
   /** Has days of the sandbox that takes the calls pass in minutes, unless somebody chose a speed. Default: the service is no sandbox. */
   quickenSandbox?: () => void;
 }
 
 /** Service time, whole milliseconds. */
-export async function serviceNow(room: Pick<Room, 'clock' | 'config' | 'now'>): Promise<number> {
-  return room.clock === undefined ? readServiceTime(room) : Math.round((await room.clock()).now());
+export async function serviceNow({ clock }: Pick<Room, 'clock'>): Promise<number> {
+  return Math.round((await clock()).now());
 }
 
 /** What one operation is carried out with, and who hears of it on the way. */
 export interface Doing extends Room {
-  /** Name of the token in whose name it is done; null: a person at the command line. */
-  by: string | null;
-  /** The same however often a request is sent: an id for what is made by it. Left out: it is sent once. */
-  onceId?: string;
+  /** Name of the token in whose name it is done. */
+  by: string;
+  /** The same however often a request is sent: an id for what is made by it. */
+  onceId: string;
   /** Hears of a change of a campaign as soon as it is committed, before its workflow is told. */
   onCommitted?: (campaign: Campaign) => void;
-  /** Told how many conversations of the service have been read. */
-  onProgress?: (conversations: number) => void;
 }
 
 interface Told<Id extends OperationId> {
@@ -72,6 +69,8 @@ export interface PlainRun extends Done<'pauseCampaign'> {
   help: string;
   /** What a person may ask for besides. */
   choice?: { field: 'letQueued' | 'sample'; flag: string; says: string };
+  /** A command carries it out as well, without a token and in its own words. */
+  run: (doing: Control & Pick<Doing, 'onCommitted'>, input: Taken<'pauseCampaign'>) => Promise<Answer<'pauseCampaign'>>;
   /** Looks before the command asks. Throws where the state of the campaign rules it out. */
   look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
 }

@@ -141,11 +141,7 @@ export const steerRuns = runsOf({
   recoverCampaign: {
     action: 'recover',
     run: async (doing, { campaign: campaignId }) => {
-      const { onProgress } = doing;
-      const { campaign, workflowId } = await recoverCampaign(doing, {
-        campaignId,
-        ...withoutUndefined({ onProgress }),
-      });
+      const { campaign, workflowId } = await recoverCampaign(doing, { campaignId });
       const { state, stateReason, round } = campaign;
       return { campaignId, state, stateReason, round, workflowId };
     },

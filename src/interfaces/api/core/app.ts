@@ -41,7 +41,6 @@ export function holderOf(request: FastifyRequest): Token {
 
 export interface ApiContext extends Room {
   logger: Logger;
-  clock: NonNullable<Room['clock']>;
   /** Adds what is served beside the API, such as the console. Default: nothing. */
   install?: (app: Api, context: ApiContext) => void;
   /** Default: nothing can be rehearsed here. */

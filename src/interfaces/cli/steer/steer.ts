@@ -44,7 +44,7 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
         const body = { ...seen, ...withoutUndefined({ letQueued, sample }) };
         const question = `${capital(name)} campaign ${campaignId}? ${sentencesOf(id)}`;
         if (ends && !(await mayBegin(io, yes, question))) return null;
-        const answer = await run({ ...control, by: null, onCommitted }, { campaign: campaignId, query: undefined, body });
+        const answer = await run({ ...control, onCommitted }, { campaign: campaignId, query: undefined, body });
         if (!isTold) tell(answer);
         if (answer.notice !== null)
           io.stderr.write(`The ${name} is committed, but the workflow could not be notified (see carillon status).\n`);
