@@ -22,7 +22,7 @@ import type { ViewRequest } from '../core/view.ts';
 async function campaignPress({ context: { store } }: ViewRequest, campaign: Campaign) {
   const { campaignId } = campaign;
   const [status, acts] = [await readStatus(store.db, campaign), await readLastActs(store.db, campaignId)];
-  return {
+  const press = {
     ...inCampaign(campaign),
     back: [campaignPath(campaignId), campaignName(campaign)],
     acts,
@@ -35,6 +35,7 @@ async function campaignPress({ context: { store } }: ViewRequest, campaign: Camp
       ['Rows with an outcome', html`${figure(status.done)} of ${figure(status.total)}`],
     ],
   } as const;
+  return { status, press };
 }
 
 const titles: Readonly<Record<string, readonly [title: string, button: string]>> = {
@@ -74,11 +75,11 @@ const plainActions = (Object.entries(plainRuns) as [PlainId, PlainRun][]).map(
       const canChoose = { letQueued: reportsRecipients(campaign.api), sample: campaign.rules.pilot !== undefined };
       const isOffered = states.includes(campaign.state);
       const pausesSeen = fields?.get('pauses-seen') ?? (await countOwnPauses(db, campaignId));
-      const press = await campaignPress(request, campaign);
+      const { status, press } = await campaignPress(request, campaign);
       const [title = capital(name), button = capital(name)] = titles[name] ?? [];
       return {
         ...press,
-        ...(isOffered ? { standing: [], effects: effectsOf(await readStatus(db, campaign), name) } : {}),
+        ...(isOffered ? { standing: [], effects: effectsOf(status, name) } : {}),
         title,
         keep: campaign.state === 'paused' ? 'Leave it paused' : 'Keep calling',
         obstacle: isOffered ? null : { why: `There is nothing to ${name} now.`, status: 409 },
@@ -114,7 +115,7 @@ const recoverCampaign: ConsoleAction = {
     const look = (await lookAtWorkflows(request.context, [campaign])).get(campaignId) ?? null;
     const why = obstacleOf(campaign, look);
     return {
-      ...(await campaignPress(request, campaign)),
+      ...(await campaignPress(request, campaign)).press,
       title: 'Recover this campaign?',
       obstacle: why === null ? null : { why, status: look !== null && look.runs === null ? 503 : 409 },
       says: `${sentencesOf('recoverCampaign')} Reading them may take minutes. A paused campaign stays paused.`,
