@@ -133,7 +133,7 @@ type Found<Name extends Part> = Awaited<ReturnType<(typeof works)[Name]>>;
  * A part of what is known of a campaign, read beside all else and once for all who ask at the same time. Undefined: it is being read, and
  * there for a later look. `status`: of the campaign, for the forecast.
  */
-export async function readPart<Name extends Part>(
+export async function readCampaignPart<Name extends Part>(
   { aside, cache }: { aside: Aside; cache: ReadCache },
   name: Name,
   {

@@ -12,7 +12,7 @@ import { readCampaignView, type CampaignView } from '../../../ledger/read/campai
 import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
 import { toldEvents } from '../../../presentation/words/events.ts';
 import { readWhy } from '../../../operations/control/why.ts';
-import { readPart } from '../../../operations/control/read-cache.ts';
+import { readCampaignPart } from '../../../operations/control/read-cache.ts';
 import { feed, readNames, tellAll } from '../campaign/activity.ts';
 import { headActions, headMeta, readProof } from '../campaign/head.ts';
 import { campaignNotes } from '../campaign/notes.ts';
@@ -41,9 +41,9 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const { status, needs, limits } = view;
   const acts = await readLastActs(db, campaignId);
   const part = { campaign, now };
-  const forecast = (await readPart(context, 'forecast', { ...part, status })) ?? null;
-  const waiting = await readPart(context, 'waiting', part);
-  const measured = { course: await readPart(context, 'course', part), talk: await readPart(context, 'talk', part) };
+  const forecast = (await readCampaignPart(context, 'forecast', { ...part, status })) ?? null;
+  const waiting = await readCampaignPart(context, 'waiting', part);
+  const measured = { course: await readCampaignPart(context, 'course', part), talk: await readCampaignPart(context, 'talk', part) };
   const proof = await readProof(request, campaignId);
   const why = await asked;
   const at = { clock, now: context.now(), serviceNow: now };
@@ -107,7 +107,7 @@ async function columns(request: ViewRequest, view: CampaignView, { measured, wai
 
 async function clockPanel({ context, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
   if (status.waiting === 0 || hasEnded(campaign)) return null;
-  const strip = await readPart(context, 'hours', { campaign, now });
+  const strip = await readCampaignPart(context, 'hours', { campaign, now });
   return strip === undefined ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(strip, now);
 }
 

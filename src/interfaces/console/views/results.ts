@@ -6,7 +6,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readResultKeys } from '../../../ledger/read/result-rows.ts';
 import { reportPanel } from './report.ts';
-import { readPart } from '../../../operations/control/read-cache.ts';
+import { readCampaignPart } from '../../../operations/control/read-cache.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { campaignNav, campaignPath, rowsPath } from '../core/links.ts';
 import { openCampaign, inCampaign, rowBadge } from '../core/rows.ts';
@@ -24,7 +24,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
   const { campaignId, rules } = campaign;
   const status = await readStatus(db, campaign);
   const keys = await cache.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
-  const changedAt = (await readPart(context, 'lastChange', { campaign, now: request.now })) ?? null;
+  const changedAt = (await readCampaignPart(context, 'lastChange', { campaign, now: request.now })) ?? null;
   return {
     title: 'Results',
     follows: campaignId,
