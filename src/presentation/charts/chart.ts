@@ -1,3 +1,4 @@
+import { count } from '../../shared/input/figures.ts';
 import { html, type Html, type HtmlValue } from '../html/html.ts';
 import { printable } from '../../shared/input/printable.ts';
 
@@ -86,7 +87,7 @@ export function figureTable(title: string, { columns, rows, more = 0 }: ShownTab
         ${lines}
       </tbody>
     </table>
-    ${more === 0 ? null : html`<p class="chart-note">And ${more.toLocaleString('en-US')} more.</p>`}
+    ${more === 0 ? null : html`<p class="chart-note">And ${count(more)} more.</p>`}
   </div>`;
 }
 

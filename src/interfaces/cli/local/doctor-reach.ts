@@ -87,7 +87,7 @@ async function checkSqlite(path: string): Promise<Verdict> {
 
 const anotherDatabase = 'Set CARILLON_DB or DATABASE_URL to the database of the campaigns.';
 
-/** The found, unless the schema is not this program's. */
+/** What was found, unless the schema is not this program's. */
 async function judgeSchema(found: Verdict, dialect: StoreDialect, applied: string[]): Promise<Verdict> {
   const { detail } = found;
   const known = Object.keys(await createMigrations(dialect).getMigrations());

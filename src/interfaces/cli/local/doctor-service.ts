@@ -255,17 +255,17 @@ const webhookCheck: Check = {
       `${webhook.webhookId} (${webhookAsJson(webhook).place}) ${webhookStanding(webhook, now)}, ${waitingText(webhook.waiting, now, clock)}`;
     const isBehind = ({ waiting: { oldestAt } }: WebhookWithWaiting): boolean =>
       oldestAt !== null && clock !== null && now - clock.atReal(oldestAt) >= behindAfterMs;
-    const bad = webhooks.filter((webhook) => {
+    const failing = webhooks.filter((webhook) => {
       const { state, failures } = webhook;
       return state === 'disabled' || (state !== 'paused' && (failures > 0 || isBehind(webhook)));
     });
-    const [first] = bad;
+    const [first] = failing;
     if (first === undefined) {
       const held = webhooks.filter(({ state, waiting }) => state === 'paused' && waiting.events > 0);
       return good([`${webhooks.length}, none of which fails`, ...held.map(describe)].join('; '));
     }
     return doubtful(
-      `${bad.length} of ${webhooks.length}: ${bad.map(describe).join('; ')}`,
+      `${failing.length} of ${webhooks.length}: ${failing.map(describe).join('; ')}`,
       `Nothing is lost while one fails or falls behind. Look at its receiver, which should answer before it does its work, then try: carillon webhook test ${first.webhookId}`,
     );
   },

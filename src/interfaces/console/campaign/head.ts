@@ -1,7 +1,7 @@
 import { instant, menu, menuLink } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
-import { count, count as figureText, plural } from '../../../shared/input/figures.ts';
+import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
@@ -131,5 +131,5 @@ function promise(campaignId: string, proof: Proof): Html {
 }
 
 export function proofWord({ ok, checks, found }: Proof): string {
-  return ok ? `${plural(checks, 'promise')} kept` : `${figureText(found)} broken ${found === 1 ? 'promise' : 'promises'}`;
+  return ok ? `${plural(checks, 'promise')} kept` : `${count(found)} broken ${found === 1 ? 'promise' : 'promises'}`;
 }

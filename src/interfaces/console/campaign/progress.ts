@@ -40,7 +40,7 @@ export function peopleOf({ outcomes, open, planned, waiting, total }: CampaignSt
 }
 
 export function peopleBar(people: People, big = false): Html {
-  const of = (tone: OutcomeTone): string => (people.parts.find(([each]) => each === tone)?.[1] ?? 0).toLocaleString('en');
+  const of = (tone: OutcomeTone): string => count(people.parts.find(([each]) => each === tone)?.[1] ?? 0);
   const says = `${count(people.done)} of ${count(people.whole)} people done, ${of('calling')} being called, ${of('waiting')} waiting, ${of('cannot')} cannot be called`;
   return bar(people.parts, { says, big });
 }

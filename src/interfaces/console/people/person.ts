@@ -1,7 +1,6 @@
 import { count, plural } from '../../../shared/input/figures.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { isNeverCalledAgain } from '../../../rules/outcome.ts';
-
 import { html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
