@@ -193,11 +193,11 @@ export interface BatchCall {
 }
 
 /** Body of operation 14: one agent, one caller number, at least one call. */
-export interface BatchCallsRequest {
+export type BatchCallsRequest = {
   agent_id: string;
   from_phone_number_id: string;
   calls: BatchCall[];
-}
+};
 
 const variables = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 

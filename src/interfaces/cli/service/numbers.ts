@@ -152,7 +152,7 @@ async function placeCalls(io: Io, flags: CallFlags & { json: boolean; yes: boole
   };
   const placed = await askService(io, operation, (client) =>
     // The client checks the body before it sends anything.
-    client.placeBatchCalls(body as unknown as BatchCallsRequest, { requestId, mayBegin: () => true }),
+    client.placeBatchCalls(body as BatchCallsRequest, { requestId, mayBegin: () => true }),
   );
   writeAnswer(io, flags.json, {
     data: { batch_id: placed.batchId, calls_initiated: placed.callsInitiated },
@@ -194,7 +194,7 @@ async function importNumber(io: Io, flags: ImportFlags) {
   const secrets = [String(body['telephony_auth_token'])];
   // The client checks the body before it sends anything.
   const data = await askService(io, { doing: 'import the number', lookWith, secrets }, (client) =>
-    client.importPhoneNumber(body as unknown as ImportPhoneNumberRequest),
+    client.importPhoneNumber(body as ImportPhoneNumberRequest),
   );
   return { data, words: `${printable(data.phone_number_id)}\n` };
 }

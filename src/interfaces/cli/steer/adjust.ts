@@ -199,8 +199,8 @@ function readCampaignFlags(flags: AdjustFlags): Partial<AdjustableRules> {
 
 /** `--retry-no-answer` is read as `retryNoAnswer`. */
 function termFlag(flags: AdjustFlags, name: keyof AdjustableTerms): string | undefined {
-  const written = flags as unknown as Readonly<Record<string, string | undefined>>;
-  return written[adjustableTerms[name].key.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+  const written = adjustableTerms[name].key.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return Reflect.get(flags, written) as string | undefined;
 }
 
 function readTerm(name: keyof AdjustableTerms, text: string): unknown {

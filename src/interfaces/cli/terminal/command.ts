@@ -47,7 +47,10 @@ export function commandOf<Flags extends object = object, Argument = string>(text
     if (argument !== undefined) command.argument(...(argument as [string, string]));
     for (const flag of flags) {
       if (flag instanceof Option) command.addOption(flag);
-      else command.option(...(flag as unknown as [string, string, string]));
+      else {
+        const [written, means, ...more] = flag;
+        command.option(written, means, ...(more as [string]));
+      }
     }
     if (asks !== undefined) command.option('-y, --yes', asks === true ? 'do not ask for confirmation' : asks, false);
     const lines = [...(help === undefined ? [] : [help]), ...(examples.length === 0 ? [] : [examplesText(examples)])];

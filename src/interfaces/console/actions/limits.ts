@@ -181,7 +181,7 @@ const changeHouseRules: ConsoleAction = {
       ...place,
       title: 'Change the house rules',
       says: 'They hold for every campaign besides its own file, for calls that are planned, too. The stricter of the two binds.',
-      found: refused === null && answer !== null ? trialNote(answer as unknown as Trial) : null,
+      found: refused === null && answer !== null ? trialNote(answer as Trial) : null,
       button: 'Set the house rules',
       keep: 'Keep them as they are',
       body: html`<label class="field"
@@ -195,7 +195,7 @@ ${fields?.get('rules') ?? now?.text ?? houseExample}</textarea>
   call: ({ fields }) => ({ body: { rules: fields.get('rules') ?? '', ...(isLook(fields) ? { dryRun: true } : {}) } }),
   done: ({ fields }, answer) => {
     if (isLook(fields)) return null;
-    const { changed, version, lacking } = answer as unknown as Trial & { version: number };
+    const { changed, version, lacking } = answer as Trial & { version: number };
     const pauses = ` ${plural(lacking.length, 'campaign')} without what is required ${lacking.length === 1 ? 'pauses' : 'pause'}.`;
     const said = `Version ${version} of the house rules holds from now on.${lacking.length === 0 ? '' : pauses}`;
     return { to: '/limits', said: changed ? said : 'The house rules say so already.' };
@@ -204,10 +204,10 @@ ${fields?.get('rules') ?? now?.text ?? houseExample}</textarea>
 
 const houseExample = '# caps: [{ calls: 3, within: 7d }]\n# holidays: [US]\n# caller_limits: { per_day: 80 }\n# consent: required\n{}\n';
 
-interface Trial {
+type Trial = {
   changed: boolean;
   lacking: { campaignId: string; lacks: string[] }[];
-}
+};
 
 function trialNote({ changed, lacking }: Trial): Html {
   const lines = lacking.map(({ campaignId, lacks }) => html`<p>${campaignId} would pause: it has no ${lacks.join(' and no ')}.</p>`);
