@@ -12,7 +12,16 @@ import { createHttpServer, usualLimits, type ServerLimits, type Tls } from './co
 import { LogTail } from './core/log-tail.ts';
 import { refuseUnknownQuery } from './core/query.ts';
 import { dropFileHeaders } from './core/serve.ts';
-import { errorFacts, nothingHere, ProblemError, problem, problemOf, readPart, refuseFaultyText, type Problem } from '../../operations/runs/problem.ts';
+import {
+  errorFacts,
+  nothingHere,
+  ProblemError,
+  problem,
+  problemOf,
+  readPart,
+  refuseFaultyText,
+  type Problem,
+} from '../../operations/runs/problem.ts';
 import { callRoutes, rowRoutes } from './routes/rows.ts';
 import { refuseLongUploads } from './core/uploads.ts';
 import { campaignRoutes } from './routes/campaigns.ts';

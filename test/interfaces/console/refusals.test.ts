@@ -25,14 +25,21 @@ async function openWorld(options: ScenarioOptions = {}) {
 /** What a form shows beside its fields, for an answer that no request brings about at will. */
 async function shownFor({ api }: ConsoleWorld, action: ConsoleAction | undefined, row: object): Promise<string> {
   const params = { campaign: 'spring' };
-  const asked = { context: api.context, holder: { role: 'read' }, now: noon, params, query: () => '', numbersShown: () => true } as unknown as ViewRequest;
+  const asked = {
+    context: api.context,
+    holder: { role: 'read' },
+    now: noon,
+    params,
+    query: () => '',
+    numbersShown: () => true,
+  } as unknown as ViewRequest;
   const press = await action?.form(asked, { fields: null, refused: null, answer: { rows: [row], round: null } });
   return html`${press?.found} ${press?.body}`.text;
 }
 
 const openList = {
   firstMessage: 'Hello.',
-  variables: { ...buildRules().variables, values: {} },
+  variables: { key: 'dynamic_variables', values: {}, reference: null },
   list: { ...buildRules().list, columns: ['id', 'phone'], phoneColumn: 'phone', idColumn: 'id' },
   staysOpen: { expiresAfterMs: hourMs, newestFirst: false },
 };
@@ -49,7 +56,15 @@ test('a defect behind a form is logged with its kind and where it came from, and
   await console.submit('pause');
   expect(await console.submit('resume')).toMatchObject({ status: 500 });
   const route = '/campaigns/:campaign/resume';
-  expect(lines).toMatchObject([{ level: 50, msg: 'a view failed', error: 'Error', route, at: expect.arrayContaining([expect.stringContaining('perform.ts')]) as string[] }]);
+  expect(lines).toMatchObject([
+    {
+      level: 50,
+      msg: 'a view failed',
+      error: 'Error',
+      route,
+      at: expect.arrayContaining([expect.stringContaining('perform.ts')]) as string[],
+    },
+  ]);
   await sql`create trigger refuse before update on answers begin select raise(abort, 'the disk is full'); end`.execute(store.db);
   expect(await console.submit('limits', { batchSize: '3' })).toMatchObject({ status: 503 });
   const facts = { error: 'SqliteError', code: expect.stringMatching(/^SQLITE_/) as string, route: '/campaigns/:campaign/limits' };
