@@ -24,7 +24,7 @@ declare module 'fastify' {
     isBehindTls: boolean;
     /** Counts additions of rows, those of the page among them; see `countAdds`. */
     beginAdd: () => () => void;
-    /** What answers a download, for whoever hands it out at another address, too. */
+    /** Answer a download; the console serves them at its own addresses. */
     downloads: Map<OperationId, (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>>;
   }
   interface FastifyRequest {

@@ -29,7 +29,7 @@ const serverCheck: Check = {
   },
 };
 
-/** Whether somebody works on the campaigns of the database. */
+/** Whether a worker runs for this database. */
 const workerCheck: Check = {
   name: 'Worker',
   ifItFails: null,

@@ -172,7 +172,7 @@ export function judgeInterface(own: ServiceApi, probes: Readonly<Record<ServiceA
       if (header === keyHeaders[own]) return null;
       return bad(`the service wants the key as ${header}, not as ${keyHeaders[own]}`, advice);
     case 'unclear':
-      return doubtful(`whether this service has ${placed[own]} cannot be told`, 'Try again, and look at what the service answers.');
+      return doubtful(`it is not known whether this service has ${placed[own]}`, 'Try again, and look at what the service answers.');
   }
 }
 

@@ -117,8 +117,8 @@ others could read it.`,
     asks: true,
     json: 'print the response as JSON',
     help: `
-Places real calls immediately, without protection: no ledger against calling somebody twice, no calling hours, no do-not-call list,
-no record of the outcome. For more than a test, use a campaign (carillon run). If it is unknown whether the service accepted the
+Places real calls immediately. Nothing prevents a second call to the same number, a call outside calling hours, or a call to a number on
+the do-not-call list, and no outcome is recorded. For more than a test, use a campaign (carillon run). If it is unknown whether the service accepted the
 request, the command says so and ends with code 1: the calls may have been placed.
 
 In YAML, write numbers in quotes.`,
@@ -132,7 +132,7 @@ In YAML, write numbers in quotes.`,
 ]);
 
 const warning =
-  'Nothing protects these calls: no ledger against calling twice, no calling hours, no do-not-call list. A campaign (carillon run) has all three.\n';
+  'These calls are not checked against earlier calls, calling hours or the do-not-call list. A campaign (carillon run) checks all three.\n';
 
 /**
  * One batch request outside any campaign. When its fate is not known, the error says that the calls may have been placed, and the exit code

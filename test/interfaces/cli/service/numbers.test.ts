@@ -102,7 +102,7 @@ test('calls are placed after a yes, with the warning that nothing protects them'
   expect(questions).toEqual(['Place 2 calls now?']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Batch batch_\w+: 2 calls queued\.\n$/);
-  expect(stderr).toMatch(/Nothing protects these calls: no ledger/);
+  expect(stderr).toMatch(/These calls are not checked against earlier calls/);
   expect(world.sandbox.calls().map(({ to, requestId }) => [to, requestId?.slice(0, 4)])).toEqual([
     ['+12125550130', 'cli-'],
     ['+12125550131', 'cli-'],
@@ -175,7 +175,7 @@ test.each([
   { args: ['assign', '', '--agent', 'a'], says: /id in the path, which is empty/ },
 ])('numbers $args is wrong usage, and nothing is sent', async ({ args, says }) => {
   const { code, stdout, stderr } = await runWith(['numbers', ...args], {}, here);
-  expect(stderr.replace(/^Nothing protects.*\n/, '')).toMatch(says);
+  expect(stderr.replace(/^These calls are not checked.*\n/, '')).toMatch(says);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
 
