@@ -30,6 +30,7 @@ export const endCall = 'end_call';
 
 const wholeMs = 60_000;
 const longestAnswer = 1_048_576;
+const lastEvent = /^data: ?\[DONE\]/m;
 /** The HTTP client is read with the first question: most sandboxes ask none. */
 const load = createRequire(import.meta.url);
 
@@ -59,7 +60,9 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
     body.setEncoding('utf8');
     for await (const piece of body) {
       text += piece as string;
-      if (statusCode !== 200 || text.length > longestAnswer) break;
+      if (text.length > longestAnswer) throw new ModelFailure(`the answer is longer than ${longestAnswer} characters`);
+      // Some servers keep the connection open after their last event.
+      if (statusCode !== 200 || lastEvent.test(piece as string)) break;
     }
     if (statusCode !== 200) throw new ModelFailure(`HTTP ${statusCode}`);
   } catch (error) {

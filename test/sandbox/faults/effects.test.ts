@@ -157,6 +157,28 @@ test('replies are changed on their way, while the work is done as ever', async (
   expect(sandbox.calls()).toHaveLength(4);
 });
 
+const idsOf = ({ body }: { body: Json }): string[] => body.conversations.map(({ conversation_id: id }: Json) => id);
+
+test('an entry of a list can stand in it twice, and the next page still follows', async () => {
+  const sandbox = await withConversations(6, [{ operation: 7, effect: { type: 'duplicate' } }]);
+  const first = await sandbox.get(`${list}?page_size=4`);
+  expect([idsOf(first).length, new Set(idsOf(first)).size]).toEqual([5, 4]);
+  const second = await sandbox.get(`${list}?page_size=4&cursor=${first.body.next_cursor}`);
+  expect(new Set([...idsOf(first), ...idsOf(second)]).size).toBe(6);
+});
+
+test('a record can have a field and a value that nobody knows', async () => {
+  const sandbox = await withConversations(1, [
+    { operation: 6, effect: { type: 'unknown_field', field: 'mood', value: { score: 3 } } },
+    { operation: 6, effect: { type: 'unknown_value' } },
+    { operation: 7, effect: { type: 'unknown_field' } },
+  ]);
+  expect(await sandbox.record(0)).toMatchObject({ mood: { score: 3 }, status: 'introduced_later' });
+  const answer = await sandbox.read(list);
+  expect(answer.conversations[0].introduced_later).toBe('unheard of');
+  expect(answer).not.toHaveProperty('introduced_later');
+});
+
 test('a cursor can expire; a first page is not concerned', async () => {
   const sandbox = await withConversations(3, [{ operation: 7, effect: { type: 'expire_cursor' } }]);
   const first = await sandbox.get(`${list}?page_size=2`);

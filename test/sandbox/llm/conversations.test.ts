@@ -144,6 +144,27 @@ test('a reset gives up the conversations that are being held', async ({ sandbox 
   expect(record.status).toBe('done');
 });
 
+test('many conversations are held at once, each with its own words', async () => {
+  const sandbox = await startTestSandbox({ outcomeMix: everybodyAnswers });
+  const model = await startModelServer((response, { body }) => {
+    useTool(response, 'end_call', { message: `Only ${body.messages[0].content}` });
+  });
+  const agentId = await createModelAgent(sandbox, model.url, { prompt: { prompt: 'for {{who}}' } });
+  const calls = Array.from({ length: 25 }, (_, index) => ({
+    to_phone_number: `+121255501${String(30 + index)}`,
+    variables: { who: `number ${index}` },
+  }));
+  await sandbox.batch([], { agent_id: agentId, calls });
+  await expect.poll(() => sandbox.calls().filter((call) => call.transcriptTurns > 0).length).toBe(25);
+  sandbox.clock.advance(3_600_000);
+  for (const [index, call] of sandbox.calls().entries()) {
+    const record = await sandbox.read(`/v1/convai/conversations/${call.conversationId}`);
+    const silent = call.silent || record.transcript.every(({ text }: Json) => !text.startsWith('Only'));
+    if (!silent) expect(words(record, 'agent').at(-1)).toBe(`Only for number ${index}`);
+  }
+  expect(model.requests.length).toBeGreaterThan(20);
+});
+
 test("a thinking budget is heard as a longer pause before the agent's words", async () => {
   const pauses = [];
   for (const thinking_budget of ['Disabled', 'High']) {

@@ -24,6 +24,11 @@ const faults: [what: string, answer: Answer, reason: string][] = [
   ['sends JSON of another shape', events('data: {"choices": "none"}\n\n'), 'the model answered something that is no chat completion'],
   ['breaks off with an error', events(`data: {"error": "${secret}"}\n\n`), 'the model answered something that is no chat completion'],
   ['answers in one piece', (response) => response.writeHead(200).end('{"choices": []}'), 'the model answered without a word'],
+  [
+    'answers more than is read',
+    events(`${chunk({ content: 'x'.repeat(1_100_000) })}data: [DONE]\n\n`),
+    'the answer is longer than 1048576 characters',
+  ],
   ['uses a tool that it was not offered', (response) => useTool(response, 'stock', { item: 'chair' }), 'the model answered without a word'],
 ];
 
@@ -54,6 +59,47 @@ test('a model that says nothing is waited for as long as its agent says where th
   const llm = { cascade_timeout_seconds: 2 };
   const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm }));
   expect(record).toMatchObject({ status: 'done', metadata: { usage: { models: { svc_open_small: { fallback: true } } } } });
+});
+
+test('a model that fails in the middle of a conversation is followed by the backup, or ends it', async ({ sandbox }) => {
+  const fails = (response: ServerResponse, request: Json, nth: number): void => {
+    if (nth === 1) interviewer(response, request, nth);
+    else response.writeHead(503).end();
+  };
+  const one = await startModelServer(fails);
+  const ended = await holdConversation(sandbox, await createModelAgent(sandbox, one.url, { llm: disabled }));
+  expect(ended).toMatchObject({ status: 'failed', termination_reason: 'custom_llm_error: HTTP 503' });
+  expect(ended.transcript.map(({ text }: Json) => text)).toContain('Question 1: how many chairs do you have?');
+  const other = await startModelServer(fails);
+  const order = { backup_llm_config: { preference: 'override', order: ['lab_one_mini', 'search_pro'] } };
+  const saved = await holdConversation(sandbox, await createModelAgent(sandbox, other.url, { llm: order }));
+  expect(saved.status).toBe('done');
+  expect(saved.transcript.map(({ text }: Json) => text)).toContain('Question 1: how many chairs do you have?');
+  expect(other.requests).toHaveLength(2);
+  expect(Object.keys(saved.metadata.usage.models)).toEqual(['custom', 'lab_one_mini']);
+  expect(saved.metadata.usage.models).toMatchObject({ custom: { fallback: false }, lab_one_mini: { fallback: true } });
+});
+
+test.each([
+  ['without [DONE]', 'How many chairs?', (response: ServerResponse) => response.end()],
+  [
+    'without [DONE] and with half an event at the end',
+    'How many chairs? Roughly.',
+    (response: ServerResponse) => response.end(chunk({ content: ' Roughly.' }).trimEnd()),
+  ],
+  ['with [DONE] and no end of the connection', 'How many chairs?', (response: ServerResponse) => response.write('data: [DONE]\n\n')],
+])('a stream that ends %s is taken at its word', async (_name, text, end) => {
+  const sandbox = await startTestSandbox();
+  const model = await startModelServer((response, _request, nth) => {
+    if (nth > 1) return useTool(response, 'end_call');
+    response.writeHead(200, sse);
+    response.write(`: hello\r\n\r\n${chunk({ role: 'assistant', content: 'How many ' }).replaceAll('\n', '\r\n')}`);
+    response.write(chunk({ content: 'chairs?' }));
+    end(response);
+  });
+  const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm: disabled }));
+  expect(record.status).toBe('done');
+  expect(record.transcript[2].text).toBe(text);
 });
 
 test('the sandbox connects to this machine alone unless a host was allowed in as many words', async () => {
