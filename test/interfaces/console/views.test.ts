@@ -1,4 +1,6 @@
 import { expect, test, onTestFinished } from 'vitest';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { pauseCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { buildRows } from '../../support/campaign-rules.ts';
@@ -229,4 +231,28 @@ test('a database without schedules says how one is made, and asks no Temporal', 
     ['carillon schedule create', /<a href="\/schedules" aria-current="page">[\s\S]{0,90} Schedules/],
     ['role="alert"'],
   );
+});
+
+test('whoever leaves a download in the middle ends the reading of it', async () => {
+  const { console } = await openWorld({ going: 1 });
+  const { app, context } = console.api;
+  let [pieces, ended] = [0, false];
+  context.aside.stream = async function* endless() {
+    try {
+      for (;;) {
+        pieces += 1;
+        yield 'x'.repeat(16_384);
+      }
+    } finally {
+      ended = true;
+    }
+  } as typeof context.aside.stream;
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+  const asked = { agent: false, headers: { cookie: await console.api.cookie('operate') } };
+  const answer = await new Promise<IncomingMessage>((answered) => get(`${origin}/campaigns/list-001/results.csv`, asked, answered));
+  expect(answer).toMatchObject({ statusCode: 200, headers: { 'content-type': expect.stringContaining('text/csv') } });
+  await once(answer, 'data');
+  answer.destroy();
+  await until('the file is read no further', () => ended);
+  expect(pieces).toBeLessThan(1_000);
 });
