@@ -18,6 +18,18 @@ function valueOf(item: CollectionItem, question: string, answer: string, id = 'i
   return assess({ data_collection: { [id]: item } }, talk).collected[id]?.value;
 }
 
+test.each([
+  ['May I leave a message about your page?', {}],
+  ['What is your age?', { age: 'Fine.' }],
+  ['On which delivery date?', { 'delivery-date': 'Fine.' }],
+  ['Quel ÂGE avez-vous ?', { âge: 'Fine.' }],
+])('"%s" asks for what it names word for word, and for the longest of several: %j', (question, expected) => {
+  const items = Object.fromEntries(['_', 'age', 'date', 'delivery-date', 'âge'].map((id) => [id, { type: 'string' as const }]));
+  const { collected } = assess({ data_collection: items }, talkOf('Hello.', 'Hello?', question, 'Fine.'));
+  const values = Object.entries(collected).map(([id, { value }]) => [id, value]);
+  expect(Object.fromEntries(values.filter(([, value]) => value !== null))).toEqual(expected);
+});
+
 const coming: CollectionItem = { type: 'string', enum: ['confirmed', 'reschedule', 'declined'], description: 'Will you come?' };
 
 test.each([

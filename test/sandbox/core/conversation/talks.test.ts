@@ -62,6 +62,17 @@ test('who does not answer is asked once more, and not a third time', async () =>
   expect(record.collected_data.size).toMatchObject({ value: null, rationale: 'It was not said.' });
 });
 
+test('what a person knows is what a question names, not what stands inside its words', async () => {
+  const sandbox = await startTestSandbox({
+    world: { people: [{ number: '+12125550141', answers: { age: 'Eighty.', 'best-day': 'Monday.' } }] },
+  });
+  const items = { remark: { type: 'string', description: 'Any message?' }, day: { type: 'string', description: 'Which best day?' } };
+  const agentId = await sandbox.createAgent({}, { platform_settings: { data_collection: items } });
+  const { record } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
+  expect(record.collected_data.remark.value).not.toBe('Eighty.');
+  expect(record.collected_data.day.value).toBe('Monday.');
+});
+
 test.for<[{ silence_end_call_timeout?: number }, string, number]>([
   [{}, 'Nobody spoke.', 3],
   [{ silence_end_call_timeout: 40 }, 'Nobody spoke.', 4],
