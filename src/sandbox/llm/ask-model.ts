@@ -30,7 +30,6 @@ export const endCall = 'end_call';
 
 const wholeMs = 60_000;
 const longestAnswer = 1_048_576;
-const lastEvent = /^data: ?\[DONE\]/m;
 /** The HTTP client is read with the first question: most sandboxes ask none. */
 const load = createRequire(import.meta.url);
 
@@ -41,9 +40,11 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
   if (refusal !== null) throw new ModelFailure(refusals[refusal]);
   const { request } = load('undici') as typeof import('undici');
   const theirs = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  let text = '';
+  const over = new AbortController();
+  const silence = setTimeout(() => over.abort(new ModelFailure(`the model was silent for ${silenceMs / 1_000} s`)), silenceMs);
+  const signal = AbortSignal.any([given, over.signal, AbortSignal.timeout(wholeMs)]);
   try {
-    const { statusCode, body } = await request(completionsAddress(question.url), {
+    const asked = request(completionsAddress(question.url), {
       method: 'POST',
       headers: {
         ...Object.fromEntries(theirs.filter(([name]) => !ofConnection.test(name))),
@@ -53,24 +54,44 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
       },
       body: JSON.stringify(question.body),
       reset: true,
-      headersTimeout: silenceMs,
-      bodyTimeout: silenceMs,
-      signal: AbortSignal.any([given, AbortSignal.timeout(wholeMs)]),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      signal,
     });
-    body.setEncoding('utf8');
-    for await (const piece of body) {
-      text += piece as string;
-      if (text.length > longestAnswer) throw new ModelFailure(`the answer is longer than ${longestAnswer} characters`);
-      // Some servers keep the connection open after their last event.
-      if (statusCode !== 200 || lastEvent.test(piece as string)) break;
-    }
+    // While it connects, the client heeds no signal.
+    const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    const { statusCode, body } = await Promise.race([asked, aborted]);
     if (statusCode !== 200) throw new ModelFailure(`HTTP ${statusCode}`);
+    const heard = dataIn(body, () => silence.refresh());
+    return await readAnswer(heard, (words) => withoutSecrets(words, Object.values(headers)));
   } catch (error) {
     if (error instanceof ModelFailure) throw error;
     const { code, name } = error as { code?: unknown; name?: unknown };
-    throw new ModelFailure(`no connection, or one that broke off (${String(code ?? name)})`, { cause: error });
+    const why = String(typeof code === 'string' ? code : name);
+    throw new ModelFailure(`no connection, or one that broke off (${why})`, { cause: error });
+  } finally {
+    clearTimeout(silence);
+    over.abort();
   }
-  return readAnswer(text, (words) => withoutSecrets(words, Object.values(headers)));
+}
+
+/** What each `data:` line holds. Other lines, such as comments, are no sign of a word to come. */
+async function* dataIn(body: AsyncIterable<Uint8Array>, isHeard: () => void): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let [line, bytes] = ['', 0];
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > longestAnswer) throw new ModelFailure('the model sent more than 1 MiB');
+    const [first = '', ...more] = decoder.decode(piece, { stream: true }).split(/[\r\n]/);
+    const lines = [line + first, ...more];
+    line = lines.pop() ?? '';
+    for (const whole of lines) {
+      if (!whole.startsWith('data:')) continue;
+      isHeard();
+      yield whole.slice(5);
+    }
+  }
+  if (line.startsWith('data:')) yield line.slice(5);
 }
 
 /** They belong to the connection, so that nobody else may set them. */
@@ -100,9 +121,9 @@ const delta = z.looseObject({ content: z.string().nullish(), tool_calls: z.array
 /** Tolerant: servers that speak this contract differ in everything but what is read here. */
 const answerPart = z.looseObject({ choices: z.array(z.looseObject({ delta: delta.nullish() })) });
 
-function readAnswer(stream: string, clean: (words: string) => string): ModelAnswer {
+async function readAnswer(stream: AsyncIterable<string>, clean: (words: string) => string): Promise<ModelAnswer> {
   let [text, name, parameters] = ['', '', ''];
-  for (const [, data = ''] of stream.matchAll(/(?<=^|[\r\n])data: ?([^\r\n]*)/g)) {
+  for await (const data of stream) {
     // Some servers end without it.
     if (data.trim() === '[DONE]') break;
     const part = answerPart.safeParse(parseJson(data));

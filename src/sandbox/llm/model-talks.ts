@@ -21,12 +21,12 @@ export function createModelTalks(settings: SandboxSettings): ModelTalks {
   return {
     wants: isHeldByModel,
     async hold(call, answeredAt) {
-      const { course } = call;
-      const model = ownModelOf(call);
-      if (course === null || model === null) throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
       const talk = { turns: [] as readonly Turn[], abort: new AbortController() };
       held.set(call, talk);
       try {
+        const { course } = call;
+        const model = ownModelOf(call);
+        if (course === null || model === null) throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
         // Whatever a person said to pass the time, the model would have to be told.
         const setup = { ...setUpTalk(settings.seed, call, course, answeredAt), leastMs: 0 };
         const mind = modelMindOf(call, model, settings, talk.abort.signal);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { expect } from 'vitest';
-import { completionsAddress } from '../../../src/sandbox/llm/ask-model.ts';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
+import { askModel, completionsAddress } from '../../../src/sandbox/llm/ask-model.ts';
 import { startTestSandbox, test, type Json, type TestSandbox } from '../harness.ts';
 import { chunk, createModelAgent, holdConversation, interviewer, secret, startModelServer, stream, useTool } from './model-server.ts';
 
@@ -100,6 +101,35 @@ test.each([
   const record = await holdConversation(sandbox, await createModelAgent(sandbox, model.url, { llm: disabled }));
   expect(record.status).toBe('done');
   expect(record.transcript[2].text).toBe(text);
+});
+
+const silent: [what: string, listen: () => Promise<string>][] = [
+  [
+    'sends comments without a word',
+    async () => {
+      const model = await startModelServer((response) => {
+        response.writeHead(200, sse);
+        const pings = setInterval(() => response.write(': ping\n\n'), 20);
+        response.on('close', () => clearInterval(pings));
+      });
+      return model.url;
+    },
+  ],
+  [
+    'never lets itself be reached',
+    async () => {
+      const server = createServer((socket) => socket.on('error', () => {}));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
+  ],
+];
+
+test.each(silent)('a model that %s is silent', async (_, listen) => {
+  const question = { url: await listen(), headers: {}, body: {}, silenceMs: 200 };
+  const given = AbortSignal.timeout(5_000);
+  await expect(askModel(question, { hosts: [], ownPort: null }, given)).rejects.toThrow('the model was silent for 0.2 s');
 });
 
 test('the sandbox connects to this machine alone unless a host was allowed in as many words', async () => {

@@ -1,6 +1,11 @@
 import { expect } from 'vitest';
 import { catalogue } from '../../../../src/sandbox/models/catalogue.ts';
 import { plainNumbers, startTestSandbox, test, type Json, type TestSandbox } from '../../harness.ts';
+import { createModelTalks } from '../../../../src/sandbox/llm/model-talks.ts';
+import { askModel } from '../../../../src/sandbox/llm/ask-model.ts';
+import { newCall } from '../../../../src/sandbox/core/state/call.ts';
+import { resolveSettings } from '../../../../src/sandbox/core/settings/settings.ts';
+import { chunk, startModelServer } from '../../llm/model-server.ts';
 import { speakingMs } from '../../../../src/sandbox/core/state/talk.ts';
 
 async function talk(
@@ -71,6 +76,48 @@ test('what a person knows is what a question names, not what stands inside its w
   const { record } = await talk(sandbox, agentId, { to_phone_number: '+12125550141' });
   expect(record.collected_data.remark.value).not.toBe('Eighty.');
   expect(record.collected_data.day.value).toBe('Monday.');
+});
+
+const outbound = { hosts: [], ownPort: null };
+
+test('a model that is done is not waited for, and one that says more than a mebibyte fails', async () => {
+  const model = await startModelServer((response) => response.write(`${chunk({ content: 'Well.' })}data: [DONE]\n\n`));
+  const question = { url: model.url, headers: {}, body: {}, silenceMs: 1_000 };
+  const ask = () => askModel(question, outbound, new AbortController().signal);
+  expect(await ask()).toEqual({ text: 'Well.', end: null });
+  model.answer = (response) =>
+    response.end(
+      chunk({ content: 'x'.repeat(1_000) })
+        .repeat(1_000)
+        .concat('data: [DONE]\n'),
+    );
+  expect((await ask()).text).toHaveLength(1_000_000);
+  model.answer = (response) =>
+    response.end(
+      chunk({ content: 'é'.repeat(500) })
+        .repeat(1_000)
+        .concat('data: [DONE]\n'),
+    );
+  await expect(ask()).resolves.toMatchObject({ end: null });
+  model.answer = (response) => {
+    response.write(chunk({ content: 'x'.repeat(1_000) }).repeat(1_100), () => setTimeout(() => response.end('data: [DONE]\n'), 50));
+  };
+  await expect(ask()).rejects.toThrow('the model sent more than 1 MiB');
+});
+
+test('a call that no model can hold breaks down, and takes nothing down with it', async () => {
+  const call = newCall({
+    callId: 'call',
+    conversationId: 'conv',
+    agentId: 'agent',
+    phoneNumberId: 'pn',
+    to: '+12125550100',
+    nth: 0,
+    acceptedAt: 0,
+    realAcceptedAt: 0,
+  });
+  const talk = await createModelTalks(resolveSettings({})).hold(call, 7);
+  expect(talk).toEqual({ turns: [], endedAt: 7, terminationReason: 'internal_error: Error', brokeDown: true });
 });
 
 test.for<[{ silence_end_call_timeout?: number }, string, number]>([
