@@ -102,6 +102,18 @@ export async function casesOf(place: Place, scenarios: readonly Scenario[]): Pro
   return cases;
 }
 
+/** A scenario has some thousands of cases, of which a soak plays one in so many. */
+const everyOfSoak = 97;
+
+/** Cases that a soak draws: of one of the scenarios. */
+export async function casesOfSoak(place: Place, scenarios: readonly Scenario[], seed: number): Promise<Case[]> {
+  const drawn = scenarios.filter((_, index) => index === seed % scenarios.length);
+  return (await casesOf(place, drawn)).filter((_, index) => (index + seed) % everyOfSoak === 0);
+}
+
+/** Whether a process of the campaign is killed, and nothing else happens. */
+export const isKill = ({ kind, intervention }: Case): boolean => kind === 'struck' && intervention.strike?.startsWith('dies') === true;
+
 /** Each change of state that a case's effect makes, by what disturbs it. */
 function cellsAimedAt({ intervention: { strike, clockByMs, beside }, transitions }: Case): string[] {
   const step = clockByMs === undefined ? undefined : nameStep(clockByMs);

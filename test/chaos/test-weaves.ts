@@ -1,30 +1,33 @@
 import { expect, test } from 'vitest';
 import { bothDialects, type TestDialect } from '../ledger/test-stores.ts';
-import { describeSeeds, isSoak, seedFactor, seedsFrom } from '../support/depth.ts';
-import { casesOf, onePerCell } from './design.ts';
+import { describeSeeds, isFull, isSoak, seedFactor, seedsFrom } from '../support/depth.ts';
+import { casesOf, casesOfSoak, isKill, onePerCell } from './design.ts';
 import { openPlace } from './places.ts';
 import { runCase, runSeed } from './run-weaves.ts';
 import { scenarios } from './scenarios.ts';
 
 type Amount = Record<'every' | 'everyScenario' | 'seeds', number>;
 
-/** A soak plays one in so many of a scenario's thousands of cases. */
-const everyOfSoak = 97;
+/** At full depth workers are killed at each effect of one scenario in so many, and at `SEED_FACTOR=8` of all. */
+const everyOfKills = 8;
 
-/** Plays one in so many of the cases that reach each cell once, and some seeds; a soak: any cases of a drawn scenario. */
+/**
+ * Tests one in so many of the cases that reach each cell once, each kill of some scenarios at full depth, and some seeds; a soak plays any
+ * cases of a scenario that is drawn.
+ */
 export function testWeaves(database: TestDialect, { every, everyScenario, seeds }: Amount): void {
   const drawn = seedsFrom(1, seeds);
   const [first = 0] = drawn;
+  const stepOf = (usual: number): number => Math.max(1, Math.round(usual / seedFactor));
+  const oneIn = <One>(all: readonly One[], step: number): One[] => all.filter((_, index) => index % step === 0);
   test.skipIf(!bothDialects.includes(database))(
     `wherever a worker dies or another one comes between, nobody is called twice, on ${database}`,
     async () => {
       const place = await openPlace(database);
-      const played = scenarios.filter((_, index) => (isSoak ? index === first % scenarios.length : index % everyScenario === 0));
-      const all = await casesOf(place, played);
-      const step = Math.max(1, Math.round(every / seedFactor));
-      const cases = isSoak
-        ? all.filter((_, index) => (index + first) % everyOfSoak === 0)
-        : onePerCell(all).filter((_, index) => index % step === 0);
+      const played = oneIn(scenarios, everyScenario);
+      const picked = isSoak ? await casesOfSoak(place, scenarios, first) : oneIn(onePerCell(await casesOf(place, played)), stepOf(every));
+      const kills = isFull && !isSoak ? (await casesOf(place, oneIn(scenarios, stepOf(everyOfKills)))).filter(isKill) : [];
+      const cases = [...picked, ...kills];
       let missed = 0;
       for (const each of cases) {
         const { story, ending } = await runCase(place, each);

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { sweepDrafts } from '../../src/ledger/console/drafts.ts';
@@ -119,6 +122,17 @@ test.concurrent(
         Array.from({ length: 13 }, (_, at) => numberAt(at)),
       );
     expect(calls()).toEqual(good.toSorted());
+    const results = await ask(`GET /campaigns/${id}/results.csv`);
+    expect(results.body.trim().split(/\r?\n/)).toHaveLength(13);
+    const page = await ask(`GET /campaigns/${id}/results?limit=5&after=5`);
+    expect(page.body).toMatchObject({ rows: [6, 7, 8, 9, 10].map((row) => ({ row })), next: 10 });
+    const answered = await ask(`GET /campaigns/${id}/results?limit=1&outcome=completed`);
+    const [result] = answered.body.rows as { row: number; attempts: number; conversationId: string }[];
+    const call = `GET /campaigns/${id}/rows/${result?.row}/calls/${result?.attempts}` as const;
+    const transcript = await ask(`${call}/transcript`);
+    expect(transcript.body).toMatchObject({ row: result?.row, conversationId: result?.conversationId });
+    expect(transcript.body.turns.length).toBeGreaterThan(1);
+    expect((await ask(`${call}/recording`)).body.slice(0, 4)).toBe('RIFF');
     expect(await ask(`POST /campaigns/${id}/recover`)).toMatchObject({ status: 409, body: { code: 'wrong_state' } });
     const report = await ask(`GET /campaigns/${id}/report`, { role: 'read' });
     expect(report.body.rows).toEqual({ total: 12, ended: 12 });
@@ -162,6 +176,30 @@ test.concurrent(
     expect(await world.run('verify', id)).toMatchObject(proven);
   },
 );
+
+test.concurrent('a schedule that was made through the API alone fetches its list and calls everybody on it', async () => {
+  const world = newWorld();
+  world.writeCampaign({ yaml: ['retry: { max_attempts: 1 }'] });
+  const people = [20, 21, 22, 23, 24].map(numberAt);
+  const csv = ['phone,name', ...people.map((number, at) => `${number},Guest ${at + 1}`), ''].join('\n');
+  const lists = createServer((_, response) => response.end(csv)).listen(0, '127.0.0.1');
+  await once(lists, 'listening');
+  try {
+    const list = `http://127.0.0.1:${(lists.address() as AddressInfo).port}/{{ date }}.csv`;
+    const json = { campaign: world.read('campaign.yaml'), list, cron: '0 9 1 1 *', timezone: 'America/New_York' };
+    expect(await ask('POST /schedules', { role: 'admin', json })).toMatchObject({ status: 201 });
+    const fired = await ask(`POST /schedules/${world.id}/trigger`);
+    const { campaignId } = fired.body as { campaignId: string };
+    await completed(campaignId);
+    expect(calledOf(world, people)).toEqual(people.toSorted());
+    const last = async () => (await ask(`GET /schedules/${world.id}`)).body.last as object;
+    await until('the run is over', async () => 'result' in (await last()));
+    expect(await last()).toMatchObject({ campaignId, result: 'completed' });
+    expect(await world.run('verify', campaignId)).toMatchObject(proven);
+  } finally {
+    lists.close();
+  }
+});
 
 interface ServiceRecord {
   transcript: { role?: string; speaker?: string }[];

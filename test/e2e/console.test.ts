@@ -84,7 +84,7 @@ class Keyboard {
 }
 
 browserTest(
-  'a campaign is made, started, paused and looked into with the keyboard alone; rehearsed, steered, decided about and handed on with the mouse',
+  'a campaign is made, started, paused, looked into, handed on and cancelled with the keyboard alone; rehearsed, steered, decided about and handed on with the mouse',
   () =>
     inWindow(async ({ page }) => {
       const world = newWorld();
@@ -95,7 +95,6 @@ browserTest(
       const link = (name: RegExp | string) => page.getByRole('link', { name });
       const button = (name: RegExp | string) => page.getByRole('button', { name });
       const calls = () => world.sandbox.calls().filter(({ to }) => numbers.includes(to));
-      const called = () => new Set(calls().map(({ to }) => to)).size;
       // Of the first batch nobody will ever know whether it arrived: its connection is cut, and no record shows it.
       world.sandbox.addFaults({ operation: 'batch_calls', nth: 1, effect: { type: 'reset', when: 'before' } });
 
@@ -152,6 +151,13 @@ browserTest(
       await keys.press(page.getByRole('link', { name: 'Pause', exact: true }));
       await keys.press(button(/^Pause/));
       await page.getByText(`${world.id} is paused`).waitFor();
+      await keys.press(page.getByLabel('More actions'));
+      await keys.press(link('Download results so far'));
+      await page.waitForURL(/\/results/);
+      const soFar = page.waitForEvent('download');
+      await keys.press(button(/CSV/));
+      expect((await soFar).suggestedFilename()).toMatch(/\.csv$/);
+      await keys.press(link('Overview'));
       await page.getByLabel('More actions').click();
       await link('Change limits…').click();
       await page.getByRole('textbox', { name: 'Concurrent calls' }).fill('40');
@@ -174,7 +180,6 @@ browserTest(
       await page.keyboard.press('j');
       await page.keyboard.press('Enter');
       await page.waitForURL(/person=7|rows\/7/);
-      expect([...keys.unseen]).toEqual([]);
 
       // One who rang the front desk is taken off, if nobody has called them yet, and put on the do-not-call list in any case.
       await page.goto(`${origin}/campaigns/${world.id}/rows/${rows}`);
@@ -186,15 +191,26 @@ browserTest(
       await until('the campaign ends on the open page', async () => (await results.count()) > 0);
 
       // The service's log has no call to those of the lost batch, and a person decides that they are dialled again.
-      const before = called();
+      const before = calls().map(({ to }) => to);
+      const again = () =>
+        new Set(
+          calls()
+            .slice(before.length)
+            .map(({ to }) => to),
+        );
       await link('Decide').click();
       await link(/^Call 5 again/).click();
       await button(/^Call 5 people again/).click();
       await page.getByText('5 people called again').waitFor();
       await page.goto(`${origin}/campaigns/${world.id}`);
-      await until('they have been called', () => called() === before + 5);
+      await until('they have been called', () => again().size === 5);
       await results.waitFor();
       expect(await link('Decide').count()).toBe(0);
+      expect(before.filter((number) => again().has(number))).toEqual([]);
+      // Everybody, under the number that was typed too, but perhaps the one who wants no calls.
+      const called = new Set(calls().map(({ to }) => to));
+      expect(called).toContain(numbers[0]);
+      expect(called.add(numbers.at(-1) ?? '')).toEqual(new Set(numbers));
 
       // The cost is the same on the page, in the report, and by the service's own records.
       const auth = { headers: { authorization: `Bearer ${token}` } };
@@ -229,6 +245,18 @@ browserTest(
       expect(csv.suggestedFilename()).toMatch(/\.csv$/);
       const [html] = await Promise.all([page.waitForEvent('download'), button('Download the report').click()]);
       expect(html.suggestedFilename()).toMatch(/\.html$/);
-      expect(await world.run('verify', world.id)).toMatchObject(proven);
+
+      // One that would call later is cancelled, and never will.
+      const later = newWorld();
+      const startsAt = new Date(world.sandbox.clock.now() + 20 * 86_400_000).toISOString();
+      const startsLater = later.writeCampaign({ lines: ['+14155550149,Guest'], yaml: [`starts_at: '${startsAt}'`] });
+      expect(await later.run('start', startsLater)).toMatchObject({ code: 0 });
+      await page.goto(`${origin}/campaigns/${later.id}`);
+      await keys.press(page.getByLabel('More actions'));
+      await keys.press(link(/^Cancel campaign/));
+      await keys.press(button(/^Cancel/));
+      await page.getByText('Cancelled', { exact: true }).first().waitFor();
+      expect([...keys.unseen]).toEqual([]);
+      for (const { id } of [world, later]) expect(await world.run('verify', id)).toMatchObject(proven);
     }),
 );

@@ -11,8 +11,9 @@ import { lookAgainUpdate, resumeUpdate, statusQuery } from '../../workflows/mess
 import { createWorld, numberAt } from '../interfaces/cli/campaign-world.ts';
 import { addTestWebhook } from '../shared/hooks/webhook-world.ts';
 import { withRun, type CampaignRun } from '../support/campaign-run.ts';
+import { isFull, someOf } from '../support/depth.ts';
 import { judgeRun } from '../support/judge-run.ts';
-import { killWorkerIn, untilActivityRuns } from '../support/kill-gaps.ts';
+import { gaps, killInGap, killWorkerIn, untilActivityRuns, type Gap } from '../support/kill-gaps.ts';
 import { startTemporalForTests, type TestTemporal } from '../support/temporal-for-tests.ts';
 import { until, within } from '../support/until.ts';
 import { program } from '../support/worker-process.ts';
@@ -29,7 +30,11 @@ afterAll(() => temporal.stop());
  * Where a worker may die without anybody losing knowledge. Between its last commit and the service there is none: nobody can tell whether
  * such a batch was sent, so its people are a person's to decide.
  */
-const places = ['planning', 'work_done', 'verdict_committed', 'reading'] as const;
+type Place = Exclude<Gap, 'posting_committed'> | 'planning' | 'reading';
+/** While a request is on its way the ledger is the same in each gap, and the interleavings go to each of them. */
+const places: readonly Place[] = isFull
+  ? ['planning', 'request_received', 'work_done', 'reply_sent', 'verdict_committed', 'reading']
+  : ['planning', 'work_done', 'verdict_committed', 'reading'];
 
 async function killReader(run: CampaignRun): Promise<void> {
   const reads = run.toService.holdBack('GET ');
@@ -65,10 +70,10 @@ async function killPlanner(run: CampaignRun): Promise<void> {
 /** Whatever else ends an activity of a worker that is gone takes longer than a test may: it is missed by its heartbeats alone. */
 const heartbeatsAlone = { CARILLON_SHORT_TIMEOUT_MS: '900000', CARILLON_SUBMIT_SLACK_MS: '900000' };
 
-const people = 40;
+const people = isFull ? 60 : 40;
 
 /** Plays a campaign of the same people to its end. Answers what became of each row, as its person would tell it. */
-async function play(id: string, seed: number, kills: readonly { place: (typeof places)[number]; nth: number }[]): Promise<object[]> {
+async function play(id: string, seed: number, kills: readonly { place: Place; nth: number }[]): Promise<object[]> {
   const options = { id, seed, temporal, recipients: people, batchSize: 4, settings: heartbeatsAlone };
   return withRun(options, async (run) => {
     await run.start();
@@ -114,13 +119,53 @@ test.concurrent(
   async () => {
     const seed = 4_711;
     const random = new Random(seed, 'kills');
-    // Three batches in a row of which nobody knows would pause the campaign, so a good one lies between two.
-    const kills = places.map((place) => ({ place, nth: 2 + Math.floor(random.next() * 2) }));
+    const rounds = isFull ? 2 : 1;
+    const kills = Array.from({ length: rounds }, () => places)
+      .flat()
+      // Three batches in a row of which nobody knows would pause the campaign, so a good one lies between two.
+      .map((place) => ({ place, nth: 2 + Math.floor(random.next() * 2) }));
     const [calm, shaken] = await Promise.all([play('calm', seed, []), play('shaken', seed, kills)]);
     expect(calm).toHaveLength(people);
     expect(shaken).toEqual(calm);
   },
 );
+
+/** The batch at whose POST the worker dies, and what kind of service it is. */
+const circumstances = [
+  { n: 1, dialect: 'extended' },
+  { n: 2, dialect: 'extended' },
+  { n: 1, dialect: 'spec' },
+  { n: 2, dialect: 'spec' },
+  { n: 3, dialect: 'extended', listOrder: 'oldest_first' },
+  { n: 2, dialect: 'spec', listOrder: 'oldest_first' },
+] as const;
+
+/** Each gap in each of them, as campaigns of their own. */
+const kills = gaps.flatMap((gap, row) =>
+  circumstances.map((circumstance, column) => ({ gap, seed: 100 * (row + 1) + column, ...circumstance })),
+);
+
+test.concurrent.for(isFull ? kills : [])('a worker killed in gap $gap at batch $n ($dialect, seed $seed)', async (kill) => {
+  const { gap, seed, n, dialect } = kill;
+  const sandbox = { dialect, ...('listOrder' in kill ? { listOrder: kill.listOrder } : {}) };
+  await withRun({ id: `${gap}-${seed}`, seed, temporal, sandbox }, async (run) => {
+    const { batchId, requestId } = await killInGap(run, gap, n);
+    run.startWorker();
+    await run.untilEnd();
+    const lost = gap !== 'verdict_committed';
+    const isHeld = gap === 'posting_committed';
+    const ledger = await judgeRun(run, {
+      dialect,
+      lostReplies: lost ? [requestId] : [],
+      destroyed: isHeld || (lost && dialect === 'spec') ? [batchId] : [],
+    });
+    expect(ledger.batches.find((row) => row.batch_id === batchId)).toMatchObject({
+      state: isHeld ? 'held' : 'confirmed',
+      posts: Number(requestId.slice(batchId.length + 1)),
+      ...(isHeld ? {} : { accepted_by: lost ? 'evidence' : 'reply' }),
+    });
+  });
+});
 
 async function untilPaused(run: CampaignRun): Promise<string> {
   return until(`${run.id} is paused`, async () => {
@@ -149,14 +194,20 @@ async function limitFiles(pid: number, bytes: number | 'unlimited'): Promise<voi
   await execute('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }
 
-test.concurrent(
-  'one campaign outlives a key that is refused, a worker that dies before its request, a service that is away, a key that is revoked, a locked database and a full disk',
-  async () => {
+test.concurrent.for(
+  someOf([
+    { dialect: 'extended', seed: 802 },
+    { dialect: 'spec', seed: 803 },
+  ] as const),
+)(
+  'one campaign outlives a key that is refused, a worker that dies before its request, a service that is away, a key that is revoked, a locked database and a full disk ($dialect)',
+  async (given) => {
+    const { dialect, seed } = given;
     const canLimit = await execute('prlimit', ['--version']).then(
       () => true,
       () => false,
     );
-    await withRun({ id: 'bad', seed: 802, temporal, recipients: 48 }, async (run) => {
+    await withRun({ id: `bad-${seed}`, seed, temporal, sandbox: { dialect }, recipients: 48 }, async (run) => {
       const { gates } = run.sandbox;
       run.sandbox.addFaults({ operation: 'get_agent', nth: 1, effect: { type: 'error', status: 401 } });
       await run.start();
@@ -202,8 +253,9 @@ test.concurrent(
       const lostReplies = await run.unanswered();
       expect(lostReplies).toContain(lost);
       const ledger = await judgeRun(run, {
+        dialect,
         lostReplies: [held.requestId, ...lostReplies],
-        destroyed: [held.batchId],
+        destroyed: [held.batchId, ...(dialect === 'spec' ? lostReplies.map((request) => request.slice(0, request.lastIndexOf('/'))) : [])],
       });
       expect(ledger.batches.find((row) => row.batch_id === held.batchId)).toMatchObject({ state: 'held', posts: 1 });
       expect(ledger.batches.filter((row) => row.state === 'refused')).toHaveLength(1);

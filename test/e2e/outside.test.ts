@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { readEvents } from '../../src/ledger/events.ts';
 import { deleteWebhook, steerWebhook } from '../../src/ledger/webhooks/registry.ts';
 import { campaignQueues, campaignWorkflowId } from '../../src/rules/ids.ts';
 import { addTestWebhook, webhookId } from '../shared/hooks/webhook-world.ts';
@@ -108,6 +109,24 @@ test.concurrent(
               call: valueOf(event, 'carillon.call.id'),
               [key]: valueOf(event, key),
             }));
+        // Each that the ledger has is an event of one span, and nothing else is.
+        const expectAll = async (type: 'batch.state' | 'attempt.settled' | 'attempt.matched', key: string, field: string) => {
+          const rows = await readEvents(run.store.db, run.id, { types: [type] });
+          const events = shown(type, key);
+          expect(events).toHaveLength(rows.length);
+          expect(events).toEqual(
+            expect.arrayContaining(
+              rows.map(({ batchId, attemptId, data }) => ({
+                batch: batchId,
+                call: attemptId,
+                [key]: (data as Record<string, unknown>)[field],
+              })),
+            ),
+          );
+        };
+        await expectAll('batch.state', 'carillon.batch.state', 'state');
+        await expectAll('attempt.settled', 'carillon.call.disposition', 'disposition');
+        await expectAll('attempt.matched', 'carillon.conversation.id', 'conversation');
         expect(shown('batch.state', 'carillon.batch.state')).toEqual(
           expect.arrayContaining(
             ledger.batches.map(({ batch_id: batch, state }) => ({ batch, call: undefined, 'carillon.batch.state': state })),

@@ -7,6 +7,7 @@ import { openStore } from '../../src/ledger/open-ledger.ts';
 import { FictionalNumbers } from '../../src/list/fictional-numbers.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
 import { proven, useSharedWorld, type CampaignWorld } from '../interfaces/cli/campaign-world.ts';
+import { isFull, seedFactor } from '../support/depth.ts';
 import { freePort } from '../support/free-port.ts';
 import { killedCommand, lostRequests, type KilledCommand } from '../support/killed-command.ts';
 import { until } from '../support/until.ts';
@@ -16,10 +17,12 @@ import { until } from '../support/until.ts';
  * a list of which a sample is called first, and one that rests on consent and has to be answered for.
  */
 
-const adds = 240;
-const [listed, sample] = [400, 40];
+const isLong = isFull && seedFactor > 1;
+/** All 5,000 with `SEED_FACTOR=2`. */
+const adds = isFull ? (isLong ? 5_000 : 1_000) : 240;
+const [listed, sample] = isFull ? (isLong ? [10_000, 400] : [3_000, 100]) : [400, 40];
 /** Of whom there are bundles; four of them share each name. */
-const answeredFor = 24;
+const answeredFor = isFull ? (isLong ? 300 : 80) : 24;
 
 /** Ten past one in New York, and near midnight in Kolkata. */
 const epochMs = Date.parse('2026-12-01T18:10:00Z');
@@ -108,8 +111,8 @@ const mostPerRequest = 5;
 const hours = { from: 13, to: 22 };
 const expiresAfterMs = 10 * 3_600_000;
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
-/** At this share of all adds both the API and a worker are killed. */
-const killAt = 0.3;
+/** At these shares of all adds both the API and a worker are killed. */
+const killsAt = isLong ? [0.15, 0.4, 0.7] : [0.3];
 
 /** The hour of the day there. */
 function hourAt(instant: number, zone: string): number {
@@ -145,6 +148,7 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
   const sentAs = new Map<string, Set<string>>();
   const kinds = new Map<string, number>();
   let taken = 0;
+  let nextKill = 0;
   const kills: Promise<unknown>[] = [];
   /** Sends one request under its key until it is answered, whoever dies meanwhile. */
   const send = async (key: string, rows: readonly Lead[]) => {
@@ -165,7 +169,9 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
       if (!answeredAt.has(id)) answeredAt.set(id, world.sandbox.clock.now());
     }
     taken += rows.length;
-    if (taken >= adds * killAt && kills.length === 0) kills.push(api.killAndBegin(), worker.killAndBegin());
+    if (taken < adds * (killsAt[nextKill] ?? Infinity)) return;
+    nextKill += 1;
+    kills.push(api.killAndBegin(), worker.killAndBegin());
   };
   // Each lead comes twice, from two clients; a form that is sent again has another number now and then.
   const clients = Array.from({ length: clientCount }, (_, client) => {
@@ -188,7 +194,7 @@ test.concurrent('leads that come twice by eight clients are one row each, and on
     }),
   );
   await Promise.all(kills);
-  expect(kills).toHaveLength(2);
+  expect(nextKill).toBe(killsAt.length);
   expect(taken).toBe(adds);
   expect([...kinds.keys()].sort()).toEqual(['accepted', 'known']); // prettier-ignore
   expect(kinds.get('accepted')).toBeLessThanOrEqual(leads.length);
@@ -268,7 +274,7 @@ test.concurrent(`of ${listed} rows the samples alone are called before somebody 
     return events.map(({ data }) => (data as { rows: readonly number[] }).rows.map((row) => people[row - 1] ?? ''));
   };
 
-  const kills = 2;
+  const kills = isLong ? 4 : 2;
   for (let nth = 1; nth <= kills; nth += 1) {
     const enough = Math.floor(((nth - random.next()) * sample) / (kills + 1));
     await untilIt(world, `has ${enough} calls`, () => called().size >= enough);
@@ -428,7 +434,7 @@ test.concurrent(
     const zip = readFileSync(out);
     const random = new Random('flips');
     const flips = [0, 4, 10, zip.length - 1, zip.length - 30];
-    for (let nth = 0; nth < 6; nth += 1) flips.push(Math.floor(random.between(0, zip.length)));
+    for (let nth = 0; nth < (isFull ? 100 : 12); nth += 1) flips.push(Math.floor(random.between(0, zip.length)));
     const flipped = flips.map((at) => {
       const changed = Buffer.from(zip);
       changed[at] = (changed[at] ?? 0) ^ (1 << Math.floor(random.between(0, 8)));

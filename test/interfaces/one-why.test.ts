@@ -115,6 +115,10 @@ test('no worker, closed hours, a used-up cap or budget, busy lines, a pause and 
   const people = Array.from({ length: 60 }, (_, index) => `${numberAt(index)},Row${index}`);
   const full = await start('full', ['pacing: { max_concurrent_calls: 3, batch_size: 3 }'], people);
   await allSay(ways, full, /^calling: 3 of 3 lines$/, 'capacity', 'limits');
+  for (let reads = 0; reads < 20; reads += 1) {
+    const { why } = JSON.parse(await ways.ask(`/api/v1/campaigns/${full}`)) as Told;
+    expect(why).toMatch(/^calling: [0-3] of 3 lines$|^\d calls? planned but not sent yet/);
+  }
   expect(await world.run('pause', full)).toMatchObject({ code: 0 });
   await allSay(ways, full, /^paused by a person$/, 'paused', 'resume');
   expect(await world.run('resume', full)).toMatchObject({ code: 0 });

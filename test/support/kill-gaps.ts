@@ -5,10 +5,18 @@ import type { CampaignRun } from './campaign-run.ts';
 import { until, within } from './until.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
-type Gap = 'posting_committed' | 'work_done' | 'verdict_committed';
+/** What had happened last with a batch when the worker died. */
+export const gaps = ['posting_committed', 'request_received', 'work_done', 'reply_sent', 'verdict_committed'] as const;
+export type Gap = (typeof gaps)[number];
 
 /** Of a pending activity, in the numbers of Temporal's API. */
 const startedState = 2;
+
+/** Starts the campaign, and a worker that dies in the gap. */
+export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
+  await run.start();
+  return killWorkerIn(run, gap, n);
+}
 
 /**
  * Kills a worker (SIGKILL) at its nth POST in the gap, which it proves. Answers the batch and its last request: where the machine was too
@@ -17,10 +25,16 @@ const startedState = 2;
 export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const { gates } = run.sandbox;
   const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
-  const gate = held === undefined ? gates.set('batch_work_done', n) : '';
+  const gate = held === undefined ? gates.set(gap === 'request_received' ? 'batch_received' : 'batch_work_done', n) : '';
+  const replied = gap === 'reply_sent' ? gates.set('batch_replied', n) : '';
   const worker = run.startWorker();
   if (held === undefined) await run.met(gate);
   else await within(`POST ${n} is on its way`, held);
+  if (gap === 'reply_sent') {
+    await worker.freeze();
+    gates.release(gate);
+    await run.met(replied);
+  }
   const met = await newestBatch(run);
   if (gap === 'verdict_committed') await commitVerdict(run, met, gate);
   await worker.kill();
@@ -70,8 +84,8 @@ async function expectGap(run: CampaignRun, gap: Gap, n: number): Promise<{ batch
   if (gap === 'posting_committed') expect(entry).toBeUndefined();
   else expect(entry).toBeDefined();
   const queued = run.sandbox.calls().filter((call) => call.requestId === requestId).length;
-  expect(queued).toBe(gap === 'posting_committed' ? 0 : batch?.size);
-  if (gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
+  expect(queued).toBe(gap === 'posting_committed' || gap === 'request_received' ? 0 : batch?.size);
+  if (gap === 'reply_sent' || gap === 'verdict_committed') expect(entry?.ending).toBe('sent');
   return { batchId, requestId };
 }
 
