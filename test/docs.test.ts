@@ -10,6 +10,7 @@ import { campaignRules, readCampaignFile } from '../src/campaign/file/file.ts';
 import { adjustable } from '../src/campaign/file/settings/pacing.ts';
 import { campaignSchema, type CampaignSettings } from '../src/campaign/file/schema.ts';
 import { commands } from '../src/interfaces/cli/commands.ts';
+import { operations } from '../src/operations/list.ts';
 import type { Io } from '../src/interfaces/cli/terminal/io.ts';
 import { processInput } from '../src/interfaces/cli/terminal/person-input.ts';
 import { readConfig } from '../src/shared/config.ts';
@@ -129,11 +130,30 @@ test('what a table says of a folder is in it', () => {
   expect(missingBelow('| `src/shared/` | `config.ts`, `place/` |')).toEqual(['src/shared/place/']);
 });
 
-test('the changelog repeats no line', () => {
+/** Sentences that contradict a setting or an operation that exists, unless they name it. */
+function contradictions(): { exists: boolean; says: RegExp; unless?: RegExp }[] {
+  const settings = schemaPaths(campaignSchema);
+  return [
+    { exists: 'editSchedule' in operations, says: /delete (?:it|the schedule) and create/i },
+    { exists: settings.includes('results[].then'), says: /\banswered\b[^.]*\bnever (?:retried|called again)/, unless: /then: / },
+    { exists: settings.includes('list.person'), says: /(?:known|identified) by `list\.id`/, unless: /`list\.person`/ },
+  ];
+}
+
+function contradicting(text: string): string[] {
+  const sentences = text.replaceAll(/\s+/g, ' ').split(/(?<=[.:]) (?=[A-Z*`|-])/);
+  const wrong = contradictions().filter(({ exists }) => exists);
+  return sentences.filter((sentence) => wrong.some(({ says, unless }) => says.test(sentence) && unless?.test(sentence) !== true));
+}
+
+test('no page contradicts the schedules, retries and persons of the program, and the changelog repeats no line', () => {
+  const pages = [...documents].filter(([path]) => path.startsWith('docs/') && !path.startsWith('docs/decisions/'));
+  expect(pages.flatMap(([path, text]) => contradicting(text).map((sentence) => `${path}: ${sentence}`))).toEqual([]);
   const lines = read('CHANGELOG.md')
     .split('\n')
     .filter((line) => line.length > 60);
   expect(lines.filter((line, index) => lines.indexOf(line) !== index)).toEqual([]);
+  expect(contradicting('To change one, delete it and create another. People are known by `list.id`.')).toHaveLength(2);
 });
 
 /** Names of functions that the architecture page ties to a file, as in `name` (`path`, ...), and that the file does not have. */

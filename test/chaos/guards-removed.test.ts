@@ -33,7 +33,7 @@ vi.mock('../../src/ledger/locks.ts', async (load): Promise<typeof Locks> => {
   };
 });
 
-test.each([
+test.for([
   { guard: 'compare-and-set', database: 'sqlite', aim: besideSubmit('submit'), says: ['two calls at once', 'submit (beside)'] },
   {
     guard: 'lock of the do-not-call list',
@@ -41,8 +41,8 @@ test.each([
     aim: insideSubmit('suppress'),
     says: ['called though stopped by a person'],
   },
-] as const)('without the $guard, what comes to a submit meanwhile is caught', async ({ guard, database, aim, says }) => {
-  if (!bothDialects.includes(database)) return;
+] as const)('without the $guard, what comes to a submit meanwhile is caught', async ({ guard, database, aim, says }, { skip }) => {
+  skip(!bothDialects.includes(database), `DIALECTS leaves ${database} out`);
   without.guard = guard;
   const place = await openPlace(database);
   const cases = await designOf(place, scenarios[0] as Scenario);

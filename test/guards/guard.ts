@@ -19,6 +19,8 @@ export interface Guard {
   api?: ServiceApi;
   /** The interleavings that show it. */
   aim?: Aim;
+  /** Without it the campaign that nothing disturbs, which comes before the first play of an aim, never ends. */
+  endless?: true;
   /** A test for what neither reaches: its file below `test` without `.test.ts`, and a text that its name holds. */
   test?: readonly [file: string, name: string];
 }

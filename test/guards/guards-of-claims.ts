@@ -56,6 +56,7 @@ export const guardsOfClaims: readonly Guard[] = [
       ),
     ],
     aim: struck('refused, and yet called', 'submit'),
+    endless: true,
     worlds: ['refused'],
     test: ['world/seen', 'a batch that was queued although the answer was'],
   }),

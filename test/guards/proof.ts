@@ -46,8 +46,8 @@ interface Finding {
 }
 
 /** The plays of the copy up to the first that breaks a promise; then the same of the whole code. */
-async function findByPlays(copy: Copy, ask: () => Promise<Asked>): Promise<Finding> {
-  const found = await copy.play(await ask());
+async function findByPlays(copy: Copy, ask: () => Promise<Asked>, endless = false): Promise<Finding> {
+  const found = await copy.play(await ask(), endless);
   if ('clean' in found) return { caught: false, text: `not by any of ${found.clean} plays` };
   const beside = await whole.play({ ...(await ask()), most: found.nth });
   const text = 'clean' in beside ? `whole: ${beside.clean} clean` : `whole: broken too, ${beside.at}`;
@@ -60,14 +60,14 @@ function findByTest(copy: Copy, test: NonNullable<Guard['test']>): Finding {
   return { caught: without.failed > 0 && within.failed === 0, text };
 }
 
-async function prove({ edits, worlds = [], api = 'contract', aim, test }: Guard): Promise<Finding> {
+async function prove({ edits, worlds = [], api = 'contract', aim, endless, test }: Guard): Promise<Finding> {
   const copy = copyWithout(edits);
   const findings: Finding[] = [];
   try {
     if (worlds.length > 0 && seeds > 0) findings.push(await findByPlays(copy, async () => ({ worlds, api, most: seeds })));
     if (aim !== undefined) {
       const ask = async () => ({ aim, most: mostCases, ...(aim.database === undefined ? {} : { databaseUrl: await newDatabase() }) });
-      const found = await findByPlays(copy, ask);
+      const found = await findByPlays(copy, ask, endless);
       // Worlds may not come to it; an aim that does not is a wrong one.
       if (!found.caught) return found;
       findings.push(found);

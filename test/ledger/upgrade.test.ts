@@ -16,6 +16,12 @@ import { emptyDatabase, openAt, type TestDialect } from './test-stores.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { test, beginOn, unjudged } from './ledger-test.ts';
 
+/** What migrations since the version before have added to its tables. */
+const addedSince = `recipients.terms recipients.called posts.caller_check callers.answered_at recipients.taken_out_at campaigns.let_queued
+  campaigns.api campaigns.file campaigns.goal_round campaigns.pilot_sample campaigns.pilot_state campaigns.pilot_agent campaigns.gates
+  recipients.sample attempts.result attempts.asks recipients.promise_id attempts.asks_at recipients.result schedules.list_encoding
+  attempts.over_at batches.not_found_at batches.withdraw_asked_at tokens.used_real posts.absent_at agents.naming_run`;
+
 /** Makes the database that the version before made: rows hashed as a list, and terms only as columns. */
 async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   const { db } = store;
@@ -36,10 +42,11 @@ async function takeBack(store: Store, dialect: TestDialect): Promise<void> {
   await sql`alter table recipients rename column rank to tier`.execute(db);
   await sql`drop index recipients_result`.execute(db);
   await sql`drop index recipients_sample`.execute(db);
-  for (const [table, columns] of Object.entries(tables)) {
-    const later = Object.entries<Column>(columns).filter(([, { since = 0 }]) => since >= 8);
-    for (const [name] of later) await sql.raw(`alter table ${table} drop column ${name}`).execute(db);
-  }
+  const later = Object.entries(tables).flatMap(([table, columns]) =>
+    Object.entries<Column>(columns).flatMap(([name, { since = 0 }]) => (since >= 8 ? `${table}.${name}` : [])),
+  );
+  expect(later.sort()).toEqual(addedSince.split(/\s+/).sort());
+  for (const column of later) await sql.raw(`alter table ${column.replace('.', ' drop column ')}`).execute(db);
   for (const name of 'promises house_rules list_orders list_cells'.split(' ')) await sql.raw(`drop table ${name}`).execute(db);
   const indexes = 'batches_caller recipients_consent recipients_standing recipients_next attempts_posted';
   for (const name of indexes.split(' ')) await sql.raw(`drop index ${name}`).execute(db);

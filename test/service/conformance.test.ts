@@ -1,11 +1,20 @@
 import { describe, expect, onTestFinished, test as plainTest } from 'vitest';
+import { createActivities } from '../../activities/index.ts';
+import { sweepAgent } from '../../activities/sweep.ts';
+import { importCampaign } from '../../src/ledger/campaign/import-campaign.ts';
+import { openRound } from '../../src/ledger/campaign/rounds.ts';
 import type { ConversationFacts } from '../../src/rules/conversation-facts.ts';
 import { readRecord } from '../../src/rules/correlation/record.ts';
 import type { CallRequest, CallService, Placing } from '../../src/service/port/call-service.ts';
 import { NotSentError, RefusedError } from '../../src/service/port/errors.ts';
 import { connectService } from '../../src/service/registry.ts';
+import { verifyLog } from '../../src/verify/log.ts';
+import { openTestStore } from '../ledger/test-stores.ts';
 import { plainNumbers, startTestSandbox } from '../sandbox/harness.ts';
+import { buildDependencies } from '../support/activity-dependencies.ts';
+import { buildRows, buildRules } from '../support/campaign-rules.ts';
 import { freePort } from '../support/free-port.ts';
+import { secondService, startSecondService } from './second-service.ts';
 
 const faults = {
   limited: { type: 'rate_limited', seconds: 30 },
@@ -46,6 +55,20 @@ conform('the contract, with the fields that it promises', () => sandboxed('spec'
 conform('the contract, with the fields that it may have', () => sandboxed('extended'));
 conform('batch calling of the published interface', () => sandboxed('published', 'batch-calling'));
 conform('outbound campaigns of the published interface', () => sandboxed('published', 'campaigns'));
+conform('a second service: state of each recipient, withdrawal, a mark to look up', async () => {
+  const second = await startSecondService();
+  return {
+    ...(await reached(secondService, second.url)),
+    agentId: 'second_agent',
+    callerId: 'line_1',
+    variablesKey: null,
+    meet: (fault) => void second.faults.push(fault),
+    play: async () => second.play(),
+    called: () => second.dialled,
+    now: Date.now,
+  };
+});
+
 /** A way to a service, and the service behind it as its own log shows it. */
 interface Subject {
   service: CallService;
@@ -327,3 +350,54 @@ function conform(name: string, start: () => Promise<Subject>): void {
     });
   });
 }
+
+plainTest('the activities of a campaign call each person once over a second service, also where an answer is lost', async () => {
+  const second = await startSecondService();
+  const service = secondService(second.url);
+  onTestFinished(() => service.close());
+  const store = await openTestStore('sqlite');
+  const [campaignId, now] = ['second', Date.now];
+  const deps = buildDependencies({ store, service, now, accountId: second.url, api: 'batch-calling' });
+  const { checkCallers, plan, submit } = createActivities(deps);
+  const numbers = plainNumbers(6);
+  const rules = buildRules({
+    agentId: 'second_agent',
+    callers: { numbers: ['line_1'], choice: 'region' },
+    pacing: { batchSize: 3, refillThreshold: 1 },
+  });
+  const input = { campaignId, name: null, fileHash: 'hash', rules, accountId: second.url, api: 'batch-calling' as const };
+  const rows = buildRows(numbers, (index) => `Guest ${index}`);
+  await importCampaign(store, input, {
+    chunks: (async function* () {
+      yield rows;
+    })(),
+    now: now(),
+  });
+  await openRound(store, campaignId, now());
+
+  expect(await checkCallers({ campaignId })).toEqual({ ok: true });
+  const verdicts: string[] = [];
+  for (const fault of [null, 'lost after'] as const) {
+    const planned = await plan({ campaignId, round: 1, batchNumber: verdicts.length + 1 });
+    if (planned.kind !== 'batch') throw new Error(planned.kind);
+    if (fault !== null) second.faults.push(fault);
+    const said = await submit({ batchId: planned.batchId });
+    verdicts.push(said.kind === 'verdict' ? said.state : said.kind);
+  }
+  expect(verdicts).toEqual(['confirmed', 'unknown']);
+  second.play();
+  expect([...second.dialled].sort()).toEqual([...numbers].sort());
+  const { agentId, timing } = rules;
+  const sweep = await sweepAgent(deps, await deps.serviceClock(), { agentId, timing, onProgress: () => {} });
+  expect(sweep.kind).toBe('complete');
+
+  const people = await store.db.selectFrom('recipients').select(['e164', 'outcome']).execute();
+  expect(people.map(({ outcome }) => outcome)).toEqual(numbers.map(() => 'completed'));
+  const states = await store.db.selectFrom('batches').select(['state', 'accepted_by']).orderBy('n').execute();
+  expect(states).toEqual([
+    { state: 'confirmed', accepted_by: 'reply' },
+    { state: 'confirmed', accepted_by: 'look_up' },
+  ]);
+  const proof = await verifyLog(store.db, null);
+  expect(proof.rules.flatMap(({ violations }) => violations)).toEqual([]);
+});

@@ -1,21 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Random } from '../../src/sandbox/core/random.ts';
 import type { Deed } from '../world/judge/evidence.ts';
+import type { Change, Clerk, Office, Said } from './office.ts';
 import type { Listed } from '../world/population.ts';
-import type { Change, Office, Said } from './office.ts';
 
 /** How long a campaign is left paused. */
 const pausedForMs = 4_000;
+
+interface CampaignSeen {
+  state: string;
+  pausesSeen: number;
+}
 
 /** What people do to a campaign through the API while its processes are struck, and what they were answered. */
 export class ClerkWork {
   readonly deeds: Deed[] = [];
   /** From the answer to a pause until somebody asked for its end, in real time. */
   readonly pauses: { from: number; to: number }[] = [];
+  /** The size of batches from an answer on, in real time; null: nobody has changed it. */
+  smaller: { at: number; most: number } | null = null;
   /** What they were answered, and must not be. */
   readonly broken: string[] = [];
   /** Changes that were carried out, and those of which nobody knows. */
-  readonly counts = { carriedOut: 0, unheard: 0 };
+  readonly counts = { carriedOut: 0, unheard: 0, repeated: 0 };
   readonly #office: Office;
   readonly #campaign: string;
   readonly #random: Random;
@@ -32,13 +39,14 @@ export class ClerkWork {
 
   /** One number barred and one row withdrawn, whatever is struck meanwhile; requests are cut off, repeated, and their process is killed. */
   async actQuietly({ kills }: { kills: boolean }): Promise<void> {
-    const [barred, withdrawn] = [this.#next(), this.#next()];
-    const bar = this.#ask('suppressions', { numbers: [barred.phone], reason: 'asked by letter' });
+    const [barred, withdrawn, spared] = [this.#next(), this.#next(), this.#next()];
+    const bar = this.#ask('front desk', 'suppressions', { numbers: [barred.phone], reason: 'asked by letter' });
     // The client hears nothing of the first one.
     await this.#office.send(bar, Math.round(this.#random.between(5, 60)));
     this.#note('suppress', barred, await this.#carryOut(bar), () => true);
+    await this.#refuse(spared, bar.key);
 
-    const withdraw = this.#ask(`${this.#campaign}/withdraw`, { ids: [withdrawn.id] });
+    const withdraw = this.#ask('back office', `${this.#campaign}/withdraw`, { ids: [withdrawn.id] });
     if (kills) {
       const sent = this.#office.send(withdraw);
       await pause(this.#random.between(0, 80));
@@ -49,34 +57,53 @@ export class ClerkWork {
     this.#note('withdraw', withdrawn, await this.#carryOut(withdraw), isWithdrawn);
   }
 
-  /** A pause is sent twice, and is over with a resume by whoever has seen it. */
-  async pauseAndGoOn(): Promise<void> {
-    const { pausesSeen } = await this.#look();
-    const stop = this.#ask(`${this.#campaign}/pause`);
+  /** Batches are to have at most so many calls from now on. */
+  async makeSmaller(size: number): Promise<void> {
+    const said = await this.#carryOut(this.#ask('front desk', `${this.#campaign}/adjust`, { batchSize: size }));
+    if (said?.status === 200) this.smaller = { at: said.at, most: size };
+    else if (said !== null) this.#break(`smaller batches were answered with ${said.status}`);
+  }
+
+  /** Somebody pauses it, somebody else has it go on; then both press at once. At the end it goes on. */
+  async pressOpposite(): Promise<void> {
+    const before = await this.#look();
+    const stop = this.#ask('front desk', `${this.#campaign}/pause`);
     const [first, second] = await Promise.all([this.#office.change(stop), this.#office.change(stop)]);
-    if (first === null || second === null) this.broken.push('a pause was not answered');
-    else if (first.isReplayed === second.isReplayed) this.broken.push('a pause that was sent twice was made twice');
+    if (first === null || second === null) this.#break('a pause was not answered');
+    else if (first.isReplayed === second.isReplayed) this.#break('a pause that was sent twice was made twice');
     this.counts.carriedOut += 1;
     const from = Date.now();
     await pause(pausedForMs);
-    const stale = await this.#office.change(this.#ask(`${this.#campaign}/resume`, { pausesSeen }));
-    if (stale !== null && stale.status < 400) this.broken.push('a resume that was wished before a pause was granted after it');
-    await this.#mustBe('paused');
+    await this.#mustStayPaused(before.pausesSeen);
     this.pauses.push({ from, to: Date.now() });
     await this.#goOn();
-    await this.#repeat(stop);
-    await this.#mustBe('running');
+    await this.#repeat(stop, 'pause');
+    const again = await this.#look();
+    if (again.state !== 'running') this.#break(`a repeated pause left the campaign ${again.state}`);
+
+    const both = this.#ask('front desk', `${this.#campaign}/pause`);
+    const against = this.#ask('back office', `${this.#campaign}/resume`, { pausesSeen: again.pausesSeen });
+    const [paused, resumed] = await Promise.all([this.#office.change(both), this.#office.change(against)]);
+    for (const said of [paused, resumed]) if (said?.status === 200) this.counts.carriedOut += 1;
+    if (paused?.status !== 200) this.#break(`a pause was answered with ${paused?.status}`);
+    const { state } = await this.#look();
+    if (state !== 'paused') this.#break(`who had not seen the pause undid it: the campaign is ${state}`);
+    await this.#goOn();
   }
 
-  async #mustBe(wanted: string): Promise<void> {
+  async #mustStayPaused(pausesSeen: number): Promise<void> {
+    const stale = this.#ask('back office', `${this.#campaign}/resume`, { pausesSeen });
+    const said = await this.#office.change(stale);
+    if (said !== null && said.status < 400) this.#break('a resume that was wished before a pause was granted after it');
     const { state } = await this.#look();
-    if (state !== wanted) this.broken.push(`it is ${state}, and was to be ${wanted}`);
+    if (state !== 'paused') this.#break(`it was paused, and is ${state}`);
   }
 
   async #goOn(): Promise<void> {
     for (;;) {
       const { pausesSeen } = await this.#look();
-      const said = await this.#office.change(this.#ask(`${this.#campaign}/resume`, { pausesSeen }));
+      const resume = this.#ask('back office', `${this.#campaign}/resume`, { pausesSeen });
+      const said = await this.#office.change(resume);
       if (said?.status === 200) break;
       // No worker may have answered in time: the wish is repeated, as its words say.
       if (said === null) this.counts.unheard += 1;
@@ -85,21 +112,32 @@ export class ClerkWork {
     this.counts.carriedOut += 1;
   }
 
+  /** By one who may only look, and under a key that was used: neither does anything. */
+  async #refuse(spared: Listed, usedKey: string): Promise<void> {
+    const body = { numbers: [spared.phone] };
+    const looker = await this.#office.change(this.#ask('onlooker', 'suppressions', body));
+    if (looker?.status !== 403) this.#break(`who may only look was answered with ${looker?.status}`);
+    const reused = await this.#office.change({ who: 'front desk', path: 'suppressions', key: usedKey, body });
+    if (reused !== null && reused.code !== 'key_reused') this.#break(`a key that was used was answered with ${reused.status}`);
+    this.deeds.push({ act: 'suppress', number: spared.phone, end: 'refused', at: Date.now() });
+  }
+
   async #carryOut(change: Change): Promise<Said | null> {
     const said = await this.#office.change(change);
     if (said === null) this.counts.unheard += 1;
     else if (said.status === 200) {
       this.counts.carriedOut += 1;
-      await this.#repeat(change, said);
+      await this.#repeat(change, change.path, said);
     }
     return said;
   }
 
   /** The same request once more: the same answer, and nothing else. */
-  async #repeat(change: Change, first?: Said): Promise<void> {
+  async #repeat(change: Change, what: string, first?: Said): Promise<void> {
     const again = await this.#office.change(change);
-    if (again?.isReplayed !== true) this.broken.push(`${change.path} was carried out again`);
-    else if (first !== undefined && again.text !== first.text) this.broken.push(`${change.path} was answered otherwise the second time`);
+    if (again?.isReplayed !== true) this.#break(`${what} was carried out again`);
+    else if (first !== undefined && again.text !== first.text) this.#break(`${what} was answered otherwise the second time`);
+    this.counts.repeated += 1;
   }
 
   #note(act: Deed['act'], { phone }: Listed, said: Said | null, isDone: (said: Said) => boolean): void {
@@ -107,18 +145,22 @@ export class ClerkWork {
     this.deeds.push({ act, number: phone, end, at: said?.at ?? Date.now() });
   }
 
-  #look(): Promise<{ state: string; pausesSeen: number }> {
-    return this.#office.read(this.#campaign);
+  #look(): Promise<CampaignSeen> {
+    return this.#office.read('onlooker', this.#campaign);
   }
 
-  #ask(path: string, body?: object): Change {
+  #ask(who: Clerk, path: string, body?: object): Change {
     this.#keys += 1;
-    return { path, key: `change ${this.#keys}`, ...(body === undefined ? {} : { body }) };
+    return { who, path, key: `change ${this.#keys}`, ...(body === undefined ? {} : { body }) };
   }
 
   #next(): Listed {
     const person = this.#left.pop();
     if (person === undefined) throw new Error('the list is too short for so many acts');
     return person;
+  }
+
+  #break(what: string): void {
+    this.broken.push(what);
   }
 }

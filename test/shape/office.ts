@@ -2,6 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../support/until.ts';
 import { runCommand, spawnWorker, type WorkerProcess } from '../support/worker-process.ts';
 
+/** Who acts: two who may change campaigns, and one who may only look. */
+export const clerks = ['front desk', 'back office', 'onlooker'] as const;
+export type Clerk = (typeof clerks)[number];
+
 /** An answer of the API, as the client has it. */
 export interface Said {
   status: number;
@@ -15,6 +19,7 @@ export interface Said {
 
 /** A change that somebody asks for; the same `key` for the same one. */
 export interface Change {
+  who: Clerk;
   path: string;
   key: string;
   body?: object;
@@ -25,24 +30,32 @@ const patienceMs = 90_000;
 /** A request whose process died is under way for ten minutes: nobody here waits for that. */
 const underWayMs = 12_000;
 
-/** `carillon serve` in a process of its own, and somebody with a token who may change campaigns. */
+/** `carillon serve` in a process of its own, and people with tokens. */
 export class Office {
   readonly everyProcess: WorkerProcess[] = [];
   readonly #settings: Record<string, string>;
-  /** It must stand nowhere. */
-  readonly token: string;
+  readonly #tokens: Readonly<Record<string, string>>;
   #url = '';
 
-  private constructor(settings: Record<string, string>, token: string) {
-    [this.#settings, this.token] = [settings, token];
+  private constructor(settings: Record<string, string>, tokens: Readonly<Record<string, string>>) {
+    [this.#settings, this.#tokens] = [settings, tokens];
   }
 
   /** `settings`: as those of a worker. */
   static async open(settings: Record<string, string>): Promise<Office> {
-    const made = await runCommand(['token', 'create', 'front desk', '--role', 'operate', '--json'], settings);
-    const office = new Office(settings, (JSON.parse(made.stdout) as { token: string }).token);
+    const makeToken = async (who: Clerk): Promise<[Clerk, string]> => {
+      const role = who === 'onlooker' ? 'read' : 'operate';
+      const made = await runCommand(['token', 'create', who, '--role', role, '--json'], settings);
+      return [who, (JSON.parse(made.stdout) as { token: string }).token];
+    };
+    const office = new Office(settings, Object.fromEntries(await Promise.all(clerks.map(makeToken))));
     await office.#start();
     return office;
+  }
+
+  /** Texts of the tokens, which must stand nowhere. */
+  get secrets(): string[] {
+    return Object.values(this.#tokens);
   }
 
   async #start(): Promise<void> {
@@ -68,8 +81,8 @@ export class Office {
   }
 
   /** Sends it once; null when no answer comes, or when the client cuts the connection before. */
-  async send({ path, key, body }: Change, cutAfterMs?: number): Promise<Said | null> {
-    const asked = this.#fetch(path, {
+  async send({ who, path, key, body }: Change, cutAfterMs?: number): Promise<Said | null> {
+    const asked = this.#fetch(who, path, {
       method: 'POST',
       headers: { 'idempotency-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -91,16 +104,16 @@ export class Office {
   }
 
   /** Reads until it is answered. */
-  async read<Body>(path: string): Promise<Body> {
+  async read<Body>(who: Clerk, path: string): Promise<Body> {
     const asked = async (): Promise<{ body: Body } | undefined> => {
-      const said = await this.#fetch(path, {}).catch(() => null);
+      const said = await this.#fetch(who, path, {}).catch(() => null);
       return said?.status === 200 ? { body: JSON.parse(said.text) as Body } : undefined;
     };
     return (await until(`the API answers for ${path}`, asked, { everyMs: againMs, limitMs: patienceMs })).body;
   }
 
-  async #fetch(path: string, request: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }): Promise<Said> {
-    const headers = { ...request.headers, authorization: `Bearer ${this.token}` };
+  async #fetch(who: Clerk, path: string, request: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }): Promise<Said> {
+    const headers = { ...request.headers, authorization: `Bearer ${this.#tokens[who]}` };
     const answer = await fetch(`${this.#url}/api/v1/${path}`, { ...request, headers });
     const text = await answer.text();
     const code = answer.ok ? null : ((JSON.parse(text) as { code?: string }).code ?? null);

@@ -95,7 +95,8 @@ export async function runShape(input: {
       const limitMs = input.limitMs ?? (isOfNetwork(disturbance.kind) ? silenceLimitMs : standstillLimitMs);
       await untilTaken(world, gotOver, { batches: disturbance.after, limitMs }).catch(tell(`before: ${disturbance.kind}`));
       // Every other time the process that serves them is killed in the middle.
-      acts.push(clerks.actQuietly({ kills: nth % 2 === 0 }));
+      const quietly = clerks.actQuietly({ kills: nth % 2 === 0 });
+      acts.push(nth === 0 ? quietly.then(() => clerks.makeSmaller(batchSize - 1)) : quietly);
       for (const act of acts) act.catch(() => {});
       const { what, at, afterwards } = await strike(world, disturbance);
       await untilTaken(world, at, { batches: batchesOfProof, limitMs }).catch(tell(`after: ${disturbance.kind}`));
@@ -105,7 +106,7 @@ export async function runShape(input: {
       await afterwards();
       if (nth !== 1) continue;
       await Promise.all(acts);
-      await clerks.pauseAndGoOn().catch(tell('it is paused, and goes on'));
+      await clerks.pressOpposite().catch(tell('two people press opposite buttons'));
       gotOver = Date.now();
     }
     await Promise.all(acts);
@@ -113,7 +114,7 @@ export async function runShape(input: {
     const calls = await world.calls();
     notePlayed({ campaigns: 1, calls: calls.length });
     const results = await world.results();
-    const { deeds, pauses, counts } = clerks;
+    const { deeds, pauses, smaller, counts } = clerks;
     const found = judge({
       calls,
       ...rowsOfList(people, results, deeds),
@@ -124,6 +125,7 @@ export async function runShape(input: {
       budgets: [{ campaignId, ...budget, more: 0 }],
       // One request may have been on its way.
       closed: pauses.map(({ from, to: until }) => ({ why: 'dialled while paused', by: 'real', from, until, spare: 1 })),
+      sizes: smaller,
       doubt: { by: 'number', most: batchSize * disturbances.length },
       deeds,
       changes: { logged: await world.countChanges(), ...counts },

@@ -173,7 +173,7 @@ async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () =
     workers,
     everyWorker,
     client,
-    /** `carillon serve`, and somebody who uses it. */
+    /** `carillon serve`, and people who use it. */
     office,
     replaceWorker,
     /** SIGKILL to the service, and starts it again from its file. */
@@ -194,7 +194,7 @@ async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () =
     /** Everything that commands have said, but for numbers that were put in as such. */
     said: () => said,
     /** What must stand nowhere, beside the list. */
-    keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password, office.token],
+    keys: [apiKey, new URL(databaseUrl).password, new URL(temporalDatabase.url).password, ...office.secrets],
     carillon,
     must,
     results: async (): Promise<ResultLine[]> => {

@@ -122,6 +122,7 @@ const forged: readonly [Rule, ...Change[]][] = [
     { ...cap({ of: 'person', most: 2 }), rows: rows.map((each) => ({ ...each, person: 'p' })) }],
   ['called before the pilot was decided about', pilot(later, 1), pilot(later, [bob])],
   ['called after the goal was reached', goal(false, call(bob, later)), goal(true, { ...open, endedAt: 0, goal: true })],
+  ['a batch too large', { ...of(call(ann, later), call(bob, later)), sizes: { at: 0, most: 1 } }],
   ['called before what was promised', promised(again(later, Infinity), call(ann, later - 1))],
   ['a promise kept late', promised(again(later, later + 10), call(ann, later + 10))],
   ['a promise lost', promised(again(later, later + 10))],

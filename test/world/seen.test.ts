@@ -58,7 +58,7 @@ const cases: readonly Case[] = [
     { what: `a batch whose talks are recorded without words although the answer was ${status}`, people: 4, records: wordless, first: refused(status) },
   ]), // prettier-ignore
   ...[0, 1].map((withheld): Case => {
-    const what = `a batch that was queued although the answer was 429 is not sent again after a second (transcripts withheld: ${withheld})`;
+    const what = `a batch that was refused for its rate, and queued, is not sent again after a second (transcripts withheld: ${withheld})`;
     return { what, people: 4, records: { withheld }, first: limited(1) };
   }),
 ];

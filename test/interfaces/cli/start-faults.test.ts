@@ -35,6 +35,28 @@ test.each([
   await expectNothingImported(world);
 });
 
+test('a wrong key, a missing key and a service that is down are told apart', async () => {
+  const wrong = await createWorld({}, { SVC_API_KEY: 'sk_wrong' });
+  expect(await wrong.run('start', wrong.writeCampaign({}))).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/refuses the API key \(401\): set SVC_API_KEY/),
+  });
+  await expectNothingImported(wrong);
+
+  const none = await createWorld({}, { SVC_API_KEY: '' });
+  expect(await none.run('start', none.writeCampaign({}))).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^SVC_API_KEY is not set/),
+  });
+
+  const down = await createWorld({}, { SVC_BASE_URL: `http://${nobody}` });
+  expect(await down.run('start', down.writeCampaign({}))).toMatchObject({
+    code: 1,
+    stderr: `The service at http://${nobody} cannot be reached. Check SVC_BASE_URL and that it is up (carillon sandbox runs it on this machine).\n`,
+  });
+  await expectNothingImported(down);
+});
+
 test('a service without encryption that is not on this machine gets no key', async () => {
   const world = await createWorld({}, { SVC_BASE_URL: 'http://192.0.2.1' });
   const { code, stderr } = await world.run('worker');
@@ -251,6 +273,7 @@ test('the SQLite file of another program is left as it is, by whoever comes upon
   for (const [args, ends] of [
     [['status'], 1],
     [['start', '--no-check', campaign], 1],
+    [['start', campaign], 1],
     [['worker'], 1],
     [['check', campaign], 0],
   ] as const) {

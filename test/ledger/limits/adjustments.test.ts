@@ -64,6 +64,15 @@ test.from(openLedger)('limits change while a campaign runs, and the file can be 
   expect((await scenario.campaign()).fileHash).toBe(hash);
 });
 
+test.from(openLedger)('batches are smaller from the next one on', async (store) => {
+  const scenario = await begin(store, 'spring', { maxConcurrentCalls: 10, batchSize: 5 }, 20);
+  const first = await scenario.dial(1);
+  expect(first).toHaveLength(5);
+  await scenario.settle(first, 'no_answer');
+  await adjustCampaign(store, 'spring', { wish: { batchSize: 2 }, reset: false, now: noon });
+  expect(await scenario.dial(2)).toHaveLength(2);
+});
+
 test.from(openLedger)('hours and retries change while a campaign runs; whoever waits for other hours is judged again', async (store) => {
   // Noon in UTC is seven in New York, a Tuesday.
   const calendar = { hours: { tue: [{ from: 9 * 60, to: 17 * 60 }] }, closedOn: [] };

@@ -130,10 +130,12 @@ test.for<['spec' | 'extended', [method: string, path: string, allowed: string][]
   [
     'spec',
     [
+      ['PUT', `${agents}/agent_survey`, 'GET, PATCH, DELETE'],
       ['POST', `${agents}/agent_survey`, 'GET, PATCH, DELETE'],
       ['DELETE', agents, 'POST, GET'],
       ['GET', batches, 'POST'],
       ['DELETE', `${numbers}/pn_main`, 'PATCH'],
+      ['PUT', `${numbers}/pn_main`, 'PATCH'],
       ['POST', `${agents}/create`, 'GET, PATCH, DELETE'],
     ],
   ],
@@ -142,10 +144,14 @@ test.for<['spec' | 'extended', [method: string, path: string, allowed: string][]
     [
       ['HEAD', agents, 'POST, GET'],
       ['OPTIONS', agents, 'POST, GET'],
+      ['HEAD', `${conversations}/nothing`, 'GET, DELETE'],
+      ['OPTIONS', batches, 'POST'],
       ['DELETE', batches, 'POST'],
+      ['PATCH', batches, 'POST'],
       ['PUT', `${numbers}/pn_main`, 'PATCH, DELETE, GET'],
       ['DELETE', `${agents}/create`, 'POST'],
       ['GET', `${submitted}/submit`, 'POST'],
+      ['DELETE', `${submitted}/workspace`, 'GET'],
     ],
   ],
 ])('a method that a path does not have is answered with those it has in the %s dialect, key or not', async ([dialect, rows]) => {
@@ -221,6 +227,20 @@ test('the paths of comparable services lead to the same operations, and nowhere 
   expect(new URL(signed.signed_url).searchParams.get('agent_id')).toBe('agent_survey');
   expect(sandbox.journal().map(({ operation }) => operation)).toEqual(['create_agent', 'get_agent', 'get_signed_url']);
   const spec = await startTestSandbox({ dialect: 'spec' });
+  for (const [method, path] of [
+    ['GET', '/v1/convai/conversation/get_signed_url?agent_id=agent_survey'],
+    ['GET', '/v1/convai/v2/phone-numbers'],
+    ['POST', `${submitted}/submit`],
+    ['GET', `${submitted}/workspace`],
+    ['GET', '/v1/convai/outbound-campaigns/campaigns'],
+    ['GET', `${submitted}/batch_1`],
+    ['POST', `${submitted}/batch_1/cancel`],
+    ['POST', `${submitted}/batch_1/retry`],
+    ['DELETE', `${submitted}/batch_1`],
+  ] as const) {
+    const { status, body } = await spec.request(method, path, method === 'POST' ? { name: 'A' } : undefined);
+    expect([method, path, status, body.detail.code]).toEqual([method, path, 404, 'route_not_found']);
+  }
   const known = new Set(routesOf('spec').map(({ method, path }) => `${method} ${path}`));
   const unknown = routesOf('extended').filter(({ method, path }) => !known.has(`${method} ${path}`));
   expect(unknown.length).toBe(25);

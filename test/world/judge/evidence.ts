@@ -28,6 +28,8 @@ export interface Evidence {
   caps?: readonly Cap[];
   pilots?: readonly Pilot[];
   goals?: readonly Goal[];
+  /** Batches of at most so many calls from then on, by real time. */
+  sizes?: { at: number; most: number } | null;
   doubt?: Doubt;
   /** On the do-not-call list at the end: by anything, and by a person; which numbers may have been acted upon. */
   stopped?: { listed: readonly string[]; byPerson: readonly string[]; maybe: readonly string[]; mayHaveEnded: boolean };

@@ -3,7 +3,7 @@ import { judgeBooks, judgeDials, judgeDispositions } from './books.ts';
 import { judgeCallBacks } from './call-backs.ts';
 import { judgeDoubt } from './doubt.ts';
 import type { Evidence } from './evidence.ts';
-import { judgeCaps, judgeGoals, judgePilots } from './limits.ts';
+import { judgeCaps, judgeGoals, judgePilots, judgeSizes } from './limits.ts';
 import { judgeBudgets, judgePairs, judgeRequests } from './never-twice.ts';
 import { judgeClosed, judgeHours, judgeListed, judgeSuppressed, reasonsToClose } from './not-then.ts';
 import { judgeCells, judgeOutcomes, judgeRows } from './outcomes.ts';
@@ -24,6 +24,7 @@ export const rules = [
   'too many calls of a number',
   'called before the pilot was decided about',
   'called after the goal was reached',
+  'a batch too large',
   'called before what was promised',
   'a promise kept late',
   'a promise kept twice',
@@ -60,7 +61,7 @@ export interface Breach {
 
 const judges: readonly ((evidence: Evidence) => Iterable<Breach>)[] = [
   judgePairs, judgeBudgets, judgeRequests, judgeDials, judgeListed, judgeClosed, judgeHours, judgeSuppressed, judgeCaps, judgePilots,
-  judgeGoals, judgeCallBacks, judgeRows, judgeCells, judgeOutcomes, judgeDispositions, judgeBooks, judgeDoubt, judgeDeeds,
+  judgeGoals, judgeSizes, judgeCallBacks, judgeRows, judgeCells, judgeOutcomes, judgeDispositions, judgeBooks, judgeDoubt, judgeDeeds,
   judgeChanges, judgeAsked, judgeEnd,
 ]; // prettier-ignore
 

@@ -72,3 +72,17 @@ export function* judgeGoals({ calls, goals = [] }: Evidence): Generator<Breach> 
       yield { rule: 'called after the goal was reached', to: call.to, what: tell(call) };
   }
 }
+
+/** Batches that may have been planned by then: the one that is being sent, and the one that is planned with it. */
+const plannedBefore = 2;
+
+/** Batches by the number in the names of their requests. */
+export function* judgeSizes({ calls, sizes }: Evidence): Generator<Breach> {
+  if (sizes == null) return;
+  const numberOf = ({ requestId }: Call): number => Number(requestId?.split('/').at(-2));
+  const last = Math.max(0, ...calls.filter(({ realAcceptedAt }) => realAcceptedAt <= sizes.at).map(numberOf));
+  const later = calls.filter((call) => numberOf(call) > last + plannedBefore);
+  for (const [requestId, some] of groupBy(later, (call) => call.requestId))
+    if (some.length > sizes.most)
+      yield { rule: 'a batch too large', to: null, what: `${requestId}: ${some.length} calls, ${sizes.most} allowed` };
+}

@@ -40,6 +40,7 @@ const keyCommand = commandOf({
   name: 'key',
   says: 'Print the public key with which bundles of this database can be checked',
   json: 'print the key as JSON',
+  examples: ['carillon evidence key --json'],
   run: (io) =>
     withControl(io, async ({ store }) => {
       const { publicKeyOf } = await import('../../../presentation/evidence/bundle.ts');

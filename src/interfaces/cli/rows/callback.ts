@@ -39,6 +39,7 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
     says: operations.listCallbacks.says,
     argument: campaignArgument,
     flags: [['--state <states>', `only ${promiseStates.join(', ')}; several with commas between them`, readStates]],
+    examples: ['carillon callback list reminders --state unclear,missed'],
     run: (io, { state }, campaignId) =>
       withControl(io, async (control) => {
         const found = await listCallbacks(control, campaignId, state);
@@ -50,6 +51,7 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
     says: operations.setCallback.says,
     argument: campaignArgument,
     flags: [...rowFlags, ['--at <time>', "time of the person called, such as '2030-11-30 17:00', or an instant with its offset"]],
+    examples: ["carillon callback set reminders --row 17 --at '2030-11-30 17:00'"],
     run: (io, { at, ...named }, campaignId) => {
       if (at === undefined) throw new UsageError('Write the time with --at.');
       return withControl(io, async (control) => {
@@ -67,6 +69,7 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
     argument: campaignArgument,
     flags: rowFlags,
     asks: true,
+    examples: ['carillon callback cancel reminders --id A17'],
     run: (io, { yes, ...named }, campaignId) =>
       withControl(io, async (control) => {
         const row = await rowNumberOf(control, campaignId, named);

@@ -10,7 +10,7 @@ import { minimalCampaign, writeCampaign } from '../../../list/campaign-folder.ts
 import { startHookServer } from '../../../shared/hooks/hook-server.ts';
 import { minuteMs } from '../../../support/campaign-rules.ts';
 import { createWorld } from '../campaign-world.ts';
-import { createTerminal } from '../terminal.ts';
+import { commandFolder, createTerminal } from '../terminal.ts';
 
 const secret = 'a-secret-for-tests-only';
 /** Nobody listens on port 1. */
@@ -92,6 +92,11 @@ test('the doctor says whether there are secrets, and what they are for, and not 
     expect(await told({ SVC_API })).toEqual([none, notTaken]);
     expect(await told({ SVC_API, SVC_WEBHOOK_SECRET: secret })).toEqual([none, taken]);
   }
+  const planted = { CARILLON_HOOK_SECRET: secret, SVC_WEBHOOK_SECRET: secret };
+  const { stdout, stderr } = await commandFolder(planted).run('doctor', '--json');
+  expect(stdout).toContain('set (CARILLON_HOOK_SECRET)');
+  expect(stdout).toContain('SVC_WEBHOOK_SECRET is set');
+  expect(stdout + stderr).not.toContain(secret);
 });
 
 test('status tells of a hook that is silent, and whether end and pause were heard', () => {
