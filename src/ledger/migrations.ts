@@ -54,11 +54,11 @@ const peopleIndexes = [
   'create index attempts_posted on attempts (campaign_id, posted_at, attempt_id) where posted_at is not null',
 ];
 
-/** What a migration does: it makes tables, adds the columns that name it, and runs statements; `then`: what no statement can say. */
+/** What a migration does: it makes tables, adds the columns that name it, and runs statements; `finally`: what no statement can say. */
 interface Step {
   makes?: readonly (keyof Database)[];
   runs?: readonly string[];
-  then?: (db: Kysely<Database>, dialect: StoreDialect) => Promise<void>;
+  finally?: (db: Kysely<Database>, dialect: StoreDialect) => Promise<void>;
 }
 
 const firstTables = [
@@ -69,7 +69,7 @@ const firstTables = [
 
 /** Migrations in order. An applied one is never changed; a later one is added. */
 const steps: Readonly<Record<string, Step>> = {
-  '001-first-schema': { makes: firstTables, runs: firstIndexes, then: completeFirst },
+  '001-first-schema': { makes: firstTables, runs: firstIndexes, finally: completeFirst },
   '002-drafts': { makes: ['drafts', 'draft_pieces'] },
   '003-webhooks': { makes: ['webhooks'] },
   '004-log-reading': { runs: ['create index events_type on events (campaign_id, type, seq)'] },
@@ -129,14 +129,14 @@ const keyNames: Partial<Record<keyof Database, string>> = { promises: 'promises_
 
 export function createMigrations(dialect: StoreDialect): MigrationProvider {
   const migrations: Record<string, Migration> = {};
-  for (const [name, { makes = [], runs = [], then }] of Object.entries(steps)) {
+  for (const [name, { makes = [], runs = [], finally: complete }] of Object.entries(steps)) {
     migrations[name] = {
       async up(db: Kysely<Database>) {
         for (const table of makes)
           await createTable(db, dialect, table, tables[table], { former: formerNames[table], keyName: keyNames[table] });
         await addColumns(db, dialect, tables, Number.parseInt(name, 10));
         for (const statement of runs) await sql.raw(statement).execute(db);
-        await then?.(db, dialect);
+        await complete?.(db, dialect);
       },
     };
   }

@@ -92,7 +92,7 @@ export const floors = readFloors({
     operations/schemas presentation/words`,
 
   'interfaces/api/core': 'shared campaign/file/** operations/** service/port rules/** shared/input ledger/** presentation/words',
-  'interfaces/api': 'interfaces/api/** service/port rules operations',
+  'interfaces/api': 'interfaces/api/** service/port rules operations operations/runs',
   'interfaces/api/routes': `shared interfaces/api/core operations/** campaign/preflight service/port rules/**
     shared/input ledger/** presentation/report presentation/results verify presentation/words`,
 

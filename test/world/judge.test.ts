@@ -312,6 +312,35 @@ test('a lost reply excuses what it destroyed, and nothing else', () => {
   expect(losing(['first/1/99/1'])).toEqual(['in doubt without cause', 'wrong count', 'wrong disposition']);
 });
 
+test('a lost reply excuses doubt about a call that was listed after it was settled, and never that nobody was reached', () => {
+  const judged = (disposition: string, later: number) => {
+    const run = structuredClone(honest);
+    const attempt = talkIn(run);
+    set(run.calls, { conversationId: attempt.conversation_id }, { listedAt: (attempt.settled_at ?? 0) + later });
+    Object.assign(attempt, { disposition, detail: 'held', conversation_id: null });
+    Object.assign(finalOf(run, attempt.recipient_id), { outcome: 'unresolved' });
+    return rulesBroken({ ...run, books: { ...run.books, lost: [`${attempt.batch_id}/1`] } });
+  };
+  expect(judged('unknown', 1)).toEqual(['wrong count']);
+  expect(judged('unknown', -1)).toEqual(['wrong count', 'wrong disposition']);
+  expect(judged('unreached', 1)).toContain('wrong disposition');
+});
+
+test.each([
+  ['excuses doubt about a call whose record is known by its number', {}, ['of_nobody'], ['wrong count']],
+  ['that can be read excuses none', {}, [], ['wrong count', 'wrong disposition']],
+  ['excuses none where more is known', { evidence: 'reference' }, ['of_nobody'], ['wrong count', 'wrong disposition']],
+])('after a lost reply a record of nobody %s', (_, change, unreadable, broken) => {
+  const run = structuredClone(honest);
+  const attempt = settled(run, 'busy');
+  Object.assign(attempt, { disposition: 'unknown', detail: 'records_not_told_apart', evidence: 'number', ...change });
+  Object.assign(finalOf(run, attempt.recipient_id), { outcome: 'unresolved', reason: 'records_not_told_apart' });
+  const { at } = one(run.books.dials.filter(({ attemptId }) => attemptId === attempt.attempt_id));
+  const nameless = { agent_id: attempt.agent_id, attempt_id: null, facts: JSON.stringify({ calleeNumber: null, durationMs: 9_000 }) };
+  push(run.books.conversations, { conversation_id: 'of_nobody', first_seen_at: at, started_at: at + 90 * minuteMs, ...nameless });
+  expect(rulesBroken({ ...run, books: { ...run.books, unreadable, lost: [`${attempt.batch_id}/1`] } })).toEqual(broken);
+});
+
 /** A busy call left in doubt, as the ledger tells it. */
 function leaveInDoubt(detail: string) {
   const run = structuredClone(honest);

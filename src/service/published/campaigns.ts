@@ -263,14 +263,11 @@ async function stop(transport: Transport, campaignId: string): Promise<boolean> 
 function trialOver(transport: Transport, reads: ServiceReads, trial: TrialCall): LookUpTrial {
   const { mark, agentId, to, now } = trial;
   const body = putOff(dialOf(trialRequest(trial)), now);
-  const submit = async (what: unknown) => {
-    const { id, made } = madeBy(await transport.write(submission(collection, what)));
-    return { id, scheduled: made.scheduled_time_unix };
-  };
+  const submit = async (what: unknown) => madeBy(await transport.write(submission(collection, what)));
   return {
     async schedule() {
-      const { id, scheduled } = await submit(body);
-      return { id, isAhead: isFarAhead(scheduled, now) };
+      const { id, made } = await submit(body);
+      return { id, isAhead: isFarAhead(made.scheduled_time_unix, now) };
     },
     async listed() {
       const seen = await listSeen(transport, agentId, mark);

@@ -1,6 +1,6 @@
 import type { Breach } from './judge.ts';
 import { groupBy } from './calls.ts';
-import { auditOf, dialsByRequest, isDoubtCaused, isLineUnique, isReplyLost, type Audit } from './doubt.ts';
+import { auditOf, dialsByRequest, isDoubtCaused, isLineUnique, isRecordOfNobody, isReplyLost, type Audit } from './doubt.ts';
 import type { Attempt, Call, Dial, Evidence } from './evidence.ts';
 
 /** Each call with its attempt, found in two independent ways. */
@@ -95,8 +95,24 @@ function isSilenceMissed({ books }: Audit, { disposition, detail }: Attempt, cal
 function allowedFor(audit: Audit, attempt: Attempt, call: Call | undefined): string[] {
   const known = call === undefined ? allowedWithoutCall(audit, attempt) : allowedWithCall(audit, attempt, call);
   // Where nothing negative would be wrong, it may be left open for a reason.
-  const mayDoubt = (call === undefined || known.includes('unreached')) && isDoubtCaused(audit, attempt);
+  const isOpen = call === undefined || known.includes('unreached');
+  const mayDoubt = isOpen
+    ? isDoubtCaused(audit, attempt)
+    : isListedTooLate(audit, attempt, call) || isUnreadRecordsToo(audit, attempt, call);
   return mayDoubt ? [...known, 'unknown'] : known;
+}
+
+/** Whether all that could tell of a call whose reply was lost came when its batch was held already. */
+function isListedTooLate(audit: Audit, { batch_id: batchId, settled_at: settledAt }: Attempt, { listedAt }: Call): boolean {
+  return isReplyLost(audit, batchId) && settledAt !== null && listedAt !== null && listedAt > settledAt;
+}
+
+/** Whether only its number says that its record is its own, while a record that nobody can read any more may be the one. */
+function isUnreadRecordsToo(audit: Audit, attempt: Attempt, call: Call): boolean {
+  const { batch_id: batchId, detail, evidence } = attempt;
+  const isWeak = isReplyLost(audit, batchId) && evidence === 'number' && call.result !== 'answered';
+  const isUnread = (conversationId: string) => audit.books.unreadable.includes(conversationId);
+  return isWeak && detail === 'records_not_told_apart' && isRecordOfNobody(audit, attempt, isUnread);
 }
 
 /** Dispositions allowed by what really became of the call. */

@@ -124,9 +124,9 @@ export function isLineUnique({ books }: Audit, { opening_line: line, e164, agent
 
 /**
  * The agent has a record of nobody, or of somebody who heard the same words, that began when the call may have, and shows no
- * other number. That of the call itself is one where it lasted and nothing in it says for whom.
+ * other number. That of the call itself is one where it lasted and nothing in it says for whom. `isMeant`: which records are looked at.
  */
-export function isRecordOfNobody(audit: Audit, attempt: Attempt): boolean {
+export function isRecordOfNobody(audit: Audit, attempt: Attempt, isMeant = (_conversationId: string) => true): boolean {
   const { attempts, conversations, dials } = audit.books;
   const call = audit.callOf.get(attempt.attempt_id);
   const hasWords = (call?.transcriptTurns ?? 0) > 0;
@@ -143,6 +143,7 @@ export function isRecordOfNobody(audit: Audit, attempt: Attempt): boolean {
     const startedAt = row.started_at ?? row.first_seen_at;
     return (
       row.agent_id === attempt.agent_id &&
+      isMeant(row.conversation_id) &&
       isNobodys(row.attempt_id) &&
       (isNameless || row.conversation_id !== call?.conversationId) &&
       startedAt >= from &&
