@@ -1,7 +1,7 @@
 import type { Random } from '../random.ts';
 import { personLines } from '../world/lines.ts';
 import type { AnswerValue, Person } from '../world/person.ts';
-import { asksForNumber, isYesNoQuestion, type Question } from './questions.ts';
+import { asksForNumber, isYesNoQuestion, longestNamed, type Question } from './questions.ts';
 import { numberIn } from './read-value.ts';
 
 export interface Asked {
@@ -24,12 +24,8 @@ export function answerOf(person: Person, { heard, question }: Asked, cooperative
 function knownAnswer(person: Person, heard: string, question: Question | null): AnswerValue | null {
   const { answers } = person;
   if (question !== null && Object.hasOwn(answers, question.id)) return answers[question.id] ?? null;
-  const keys = Object.keys(answers);
-  if (keys.length === 0) return null;
-  const text = heard.toLowerCase();
-  const fitting = keys.filter((key) => text.includes(key.replaceAll('_', ' ').toLowerCase()));
-  const best = fitting.sort((a, b) => b.length - a.length)[0];
-  return best === undefined ? null : (answers[best] ?? null);
+  const named = longestNamed(heard, Object.keys(answers));
+  return named === null ? null : (answers[named] ?? null);
 }
 
 function sayValue(value: AnswerValue, person: Person): string {

@@ -6,8 +6,6 @@ export interface Question {
   item: CollectionItem;
   text: string;
   core: string;
-  /** Its name in words; whoever says it asks for the item. */
-  noun: string;
 }
 
 /** How an item gets its value. */
@@ -39,7 +37,7 @@ function makeQuestions(items: Record<string, CollectionItem>): Question[] {
       const noun = id.replaceAll(/[_-]+/g, ' ').trim();
       const core = coreOf(noun, item);
       const hint = hintOf(core, item);
-      return { id, item, core, noun: noun.toLowerCase(), text: hint === '' ? core : `${core} ${hint}` };
+      return { id, item, core, text: hint === '' ? core : `${core} ${hint}` };
     });
 }
 
@@ -70,6 +68,23 @@ export function asksForNumber(text: string): boolean {
 
 /** The item that something said asks for: in the agent's own words, else by the name of the item. Null for none. */
 export function questionIn(text: string, questions: readonly Question[]): Question | null {
-  const said = text.toLowerCase();
-  return questions.find(({ core }) => text.includes(core)) ?? questions.find(({ noun }) => said.includes(noun)) ?? null;
+  const named = longestNamed(
+    text,
+    questions.map(({ id }) => id),
+  );
+  return questions.find(({ core }) => text.includes(core)) ?? questions.find(({ id }) => id === named) ?? null;
 }
+
+/** Of these ids of items the longest whose words a text says in a row; null for none. */
+export function longestNamed(text: string, ids: readonly string[]): string | null {
+  const said = wordsOf(text);
+  const named = ids.filter((id) => wordsOf(id) !== ' ' && said.includes(wordsOf(id)));
+  return named.sort((a, b) => b.length - a.length)[0] ?? null;
+}
+
+/** Lower-case words with one space around each. */
+const wordsOf = (text: string): string =>
+  ` ${text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim()} `.replace(/^ +$/, ' ');

@@ -88,14 +88,14 @@ test('a model that is done is not waited for, and one that says more than a mebi
   model.answer = (response) =>
     response.end(
       chunk({ content: 'x'.repeat(1_000) })
-        .repeat(1_000)
+        .repeat(900)
         .concat('data: [DONE]\n'),
     );
-  expect((await ask()).text).toHaveLength(1_000_000);
+  expect((await ask()).text).toHaveLength(900_000);
   model.answer = (response) =>
     response.end(
       chunk({ content: 'é'.repeat(500) })
-        .repeat(1_000)
+        .repeat(900)
         .concat('data: [DONE]\n'),
     );
   await expect(ask()).resolves.toMatchObject({ end: null });
