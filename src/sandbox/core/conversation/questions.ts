@@ -83,8 +83,4 @@ export function longestNamed(text: string, ids: readonly string[]): string | nul
 }
 
 /** Lower-case words with one space around each. */
-const wordsOf = (text: string): string =>
-  ` ${text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
-    .trim()} `.replace(/^ +$/, ' ');
+const wordsOf = (text: string): string => ` ${text.toLowerCase()} `.replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, ' ');
