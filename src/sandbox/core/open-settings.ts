@@ -9,10 +9,10 @@ const yesOrNo = z.boolean({ error: 'true or false' });
 const wholeMs = 'a whole number of milliseconds, 0 or more';
 /** Of service time. */
 const milliseconds = z.int({ error: wholeMs }).min(0, { error: wholeMs });
-const atLeastOne = 'a whole number of at least 1';
+export const atLeastOne = 'a whole number of at least 1';
 
 /** What the types of batch calling leave open beside `maxCallsPerBatch`; defaults trouble a caller least. */
-export const batchSettings = z.object({
+export const batchSettings = z.strictObject({
   /** What a report says of somebody who did not pick up, or was busy. */
   unanswered: oneOf('failed', 'completed'),
   /** What a cancelled batch ends of its calls: those that wait, those that ring too, or talks under way too. */
@@ -38,7 +38,7 @@ export const batchSettings = z.object({
 });
 
 /** What the published types of outbound campaigns leave open, by default as they say at least. */
-export const campaignSettings = z.object({
+export const campaignSettings = z.strictObject({
   /** For how long a repeat is known by its key or its body; null for ever, 0 not at all. After that it makes another campaign. */
   keyKeptMs: milliseconds.nullable().default(null),
   /** What a known key with another body is answered: the campaign that it made, or 409. */

@@ -6,7 +6,7 @@ export type RouteName = keyof typeof routes;
 type Named<Facts> = { [Name in RouteName]: (typeof routes)[Name] extends Facts ? Name : never }[RouteName];
 export type OperationName = Named<{ number: number }>;
 /** What faults call a route. */
-export type FaultableName = Exclude<RouteName, Named<{ unfaulted: true }> | Named<{ as: string }>>;
+export type FaultableName = Exclude<RouteName, Named<{ unfaulted: true }> | Named<{ countsAs: string }>>;
 
 const table: Readonly<Record<RouteName, RouteFacts>> = routes;
 const routeNames = Object.keys(routes) as RouteName[];
@@ -21,13 +21,13 @@ export function operationByNumber(number: number): OperationName | undefined {
 
 /** The operation of the contract that a route is; null for one beyond it. */
 export function operationOf(name: RouteName): OperationName | null {
-  const { as, number } = table[name];
-  return as ?? (number === undefined ? null : (name as OperationName));
+  const { countsAs, number } = table[name];
+  return countsAs ?? (number === undefined ? null : (name as OperationName));
 }
 
 export function faultNameOf(name: RouteName): FaultableName | null {
-  const { as, unfaulted } = table[name];
-  return as ?? (unfaulted === true ? null : (name as FaultableName));
+  const { countsAs, unfaulted } = table[name];
+  return countsAs ?? (unfaulted === true ? null : (name as FaultableName));
 }
 
 /** The field that holds the list of a route's answer; null where the answer is no list. */

@@ -14,21 +14,21 @@ export interface RouteFacts {
   /** The schema of its answer; a confirmation when left out. */
   answer?: string;
   /** What it may answer instead of 200. */
-  also?: 201 | 202;
+  orStatus?: 201 | 202;
   /** Refusals of its own, besides those that every route, or every one with a body, has. */
   refuses?: readonly (404 | 409)[];
   /** The same at another path, in dialects with further routes. */
   alias?: string;
   /** The operation that it is to the journal, to faults and to the judge of conduct. */
-  as?: 'batch_calls';
+  countsAs?: 'batch_calls';
   /** The published API checks the request before the key. */
-  early?: true;
+  checkedBeforeKey?: true;
   /** The field of the answer that holds a list, for faults; `[]`: the answer is one. */
   list?: string;
   /** No fault meets it. */
   unfaulted?: true;
   /** It admits callers by itself: a signature may stand for the key. */
-  admits?: true;
+  checksCallers?: true;
 }
 
 const agents = '/v1/convai/agents';
@@ -100,7 +100,7 @@ export const routes = {
     more: page,
     query: 'conversationPage',
     answer: 'ConversationList',
-    early: true,
+    checkedBeforeKey: true,
     list: 'conversations',
   },
   delete_conversation: {
@@ -173,26 +173,46 @@ export const routes = {
     query: 'recording',
     refuses: [404],
     unfaulted: true,
-    admits: true,
+    checksCallers: true,
   },
   delete_number: { ...removes, path: `${numbers}/:phone_number_id`, says: 'Delete a number', unfaulted: true },
   list_numbers: { ...reads, path: '/v1/convai/v2/phone-numbers', says: 'List numbers by pages', query: 'numberPage', unfaulted: true },
   get_number: { ...reads, path: `${numbers}/:phone_number_id`, says: 'Read a number', unfaulted: true },
-  submit_batch: { ...acts, path: `${batches}/submit`, says: 'As operation 14', body: 'submitBatch', as: 'batch_calls', early: true },
-  list_batches: { ...reads, path: `${batches}/workspace`, says: 'List batches', query: 'batchPage', early: true, list: 'batch_calls' },
+  submit_batch: {
+    ...acts,
+    path: `${batches}/submit`,
+    says: 'As operation 14',
+    body: 'submitBatch',
+    countsAs: 'batch_calls',
+    checkedBeforeKey: true,
+  },
+  list_batches: {
+    ...reads,
+    path: `${batches}/workspace`,
+    says: 'List batches',
+    query: 'batchPage',
+    checkedBeforeKey: true,
+    list: 'batch_calls',
+  },
   get_batch: { ...reads, path: `${batches}/:batch_id`, says: 'Read a batch', list: 'recipients' },
   delete_batch: { ...removes, path: `${batches}/:batch_id`, says: 'Cancel and delete a batch' },
   cancel_batch: { ...acts, path: `${batches}/:batch_id/cancel`, says: 'Withdraw calls that wait' },
   retry_batch: { ...acts, path: `${batches}/:batch_id/retry`, says: 'Redial who was not reached' },
-  outbound_call: { ...acts, path: '/v1/convai/twilio/outbound-call', says: 'Call one person', body: 'outboundCall', early: true },
+  outbound_call: {
+    ...acts,
+    path: '/v1/convai/twilio/outbound-call',
+    says: 'Call one person',
+    body: 'outboundCall',
+    checkedBeforeKey: true,
+  },
   submit_campaign: {
     ...acts,
     path: `${campaigns}/submit`,
     says: 'Call each recipient once',
     body: 'submitCampaign',
-    also: 201,
-    as: 'batch_calls',
-    early: true,
+    orStatus: 201,
+    countsAs: 'batch_calls',
+    checkedBeforeKey: true,
   },
   list_campaigns: { ...reads, path: campaigns, says: 'List campaigns', query: 'campaignPage', list: 'campaigns' },
   get_campaign: { ...reads, path: campaign, says: 'Read a campaign' },
@@ -200,10 +220,10 @@ export const routes = {
   list_campaign_calls: { ...reads, path: `${campaign}/calls`, says: 'List its calls', query: 'campaignCallPage', list: 'calls' },
   list_leads: { ...reads, path: `${campaign}/leads`, says: 'List its leads', query: 'leadPage', list: 'leads' },
   get_lead: { ...reads, path: `${campaign}/leads/:lead_id`, says: 'Read a lead' },
-  remove_lead: { ...removes, path: `${campaign}/leads/:lead_id`, says: 'Do not call a lead', also: 202 },
+  remove_lead: { ...removes, path: `${campaign}/leads/:lead_id`, says: 'Do not call a lead', orStatus: 202 },
   pause_campaign: { ...acts, path: `${campaign}/pause`, says: 'Hold back its calls' },
   resume_campaign: { ...acts, path: `${campaign}/resume`, says: 'Go on with its calls' },
-  stop_campaign: { ...acts, path: `${campaign}/stop`, says: 'Withdraw its calls for good', also: 202 },
+  stop_campaign: { ...acts, path: `${campaign}/stop`, says: 'Withdraw its calls for good', orStatus: 202 },
   pause_campaigns: { ...acts, path: `${campaigns}/pause-all`, says: 'Pause all campaigns' },
-  stop_campaigns: { ...acts, path: `${campaigns}/stop-all`, says: 'Stop all campaigns', also: 202 },
+  stop_campaigns: { ...acts, path: `${campaigns}/stop-all`, says: 'Stop all campaigns', orStatus: 202 },
 } as const satisfies Record<string, RouteFacts>;

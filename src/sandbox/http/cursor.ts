@@ -39,26 +39,24 @@ export function pageOf<Item>(
     parameter?: string;
     size: number;
     ascending?: boolean;
-    /** The cursor holds it beside the place. */
+    /** Items are sorted by it, then by place; the cursor holds both. */
     keyOf?: (item: Item) => string;
-    /** Sorted by key, then by place. */
-    sortByKey?: boolean;
     isWanted?: (item: Item) => boolean;
   },
 ): { items: Item[]; cursor: string | null } {
-  const { list, size, ascending = false, sortByKey = false, keyOf, isWanted } = page;
+  const { list, size, ascending = false, keyOf, isWanted } = page;
   const after = readCursor(page.cursor, list, page.parameter);
   const compare = (a: Place, b: Place): number => {
-    const byKey = sortByKey ? compareText(a.key ?? '', b.key ?? '') : 0;
+    const byKey = compareText(a.key ?? '', b.key ?? '');
     return (ascending ? 1 : -1) * (byKey === 0 ? a.position - b.position : byKey);
   };
   const rows: { item: Item; place: Place }[] = [];
   let position = -1;
   for (const item of items) {
     position += 1;
-    if (item === undefined || isWanted?.(item) === false) continue;
+    if (item === undefined) continue;
     const place = keyOf === undefined ? { position } : { position, key: keyOf(item) };
-    if (after === null || compare(place, after) > 0) rows.push({ item, place });
+    if ((after === null || compare(place, after) > 0) && isWanted?.(item) !== false) rows.push({ item, place });
   }
   rows.sort((a, b) => compare(a.place, b.place));
   const shown = rows.slice(0, size);

@@ -26,7 +26,8 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     const refusal = methodRefused(request.method, request.url.split('?', 1)[0] ?? '', service.settings.dialect);
     if (refusal !== null) throw refusal;
     const { served } = request.routeOptions.config;
-    if (served !== undefined && served.admits !== true && !checksFirst(served)) await admit(request, served, service, limiter, closing);
+    if (served !== undefined && served.checksCallers !== true && !checksFirst(served))
+      await admit(request, served, service, limiter, closing);
   });
 
   app.addHook('preHandler', async (request, reply) => {
@@ -63,8 +64,8 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
 }
 
 /** Whether what is wrong with a request is told before what is wrong with its key. */
-function checksFirst({ early, published }: ServedRoute): boolean {
-  return early === true && published;
+function checksFirst({ checkedBeforeKey, published }: ServedRoute): boolean {
+  return checkedBeforeKey === true && published;
 }
 
 async function admit(

@@ -49,7 +49,7 @@ function requestName(schema: string): string {
 
 /** What it takes is what the sandbox checks; what is no operation of the contract answers with an object that is not described. */
 function describeRoute(route: ServedRoute, schemas: RequestSchemas, facts: DialectFacts): JsonSchema {
-  const { name, method, path, number, says, more, query, body, answer, also, refuses = [], isAlias, admits } = route;
+  const { name, method, path, number, says, more, query, body, answer, orStatus, refuses = [], isAlias, checksCallers } = route;
   const isOperation = number !== undefined && !isAlias;
   const operationId = isOperation ? name : [method, ...path.split(/\W+/).slice(2)].join('_').toLowerCase();
   const headers = { 'x-request-id': refTo('headers', 'RequestId') };
@@ -66,14 +66,14 @@ function describeRoute(route: ServedRoute, schemas: RequestSchemas, facts: Diale
       isOperation ? { 'x-source': 'contract' } : {},
     ),
     requestBody: body && { required: true, content: describeBody(body, schemas, operationId) },
-    security: admits && [{ apiKey: [] }, {}],
+    security: checksCallers && [{ apiKey: [] }, {}],
     responses: {
-      ...(admits
+      ...(checksCallers
         ? { 200: { description: 'Done', content: { 'audio/wav': {} } } }
         : answer === undefined && !facts.further
           ? { 204: { description: 'Done', headers } }
           : { 200: done }),
-      ...(also && { [also]: done }),
+      ...(orStatus && { [orStatus]: done }),
       ...Object.fromEntries(statuses.map((status) => [status, refTo('responses', refusals[status][0])])),
     },
   };

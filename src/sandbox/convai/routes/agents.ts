@@ -27,9 +27,8 @@ export function agentRoutes(service: Service): Partial<Handlers> {
 
     list_agents: ({ query }) => {
       const { search = null, tags = [], archived = null } = query;
-      const sortByKey = query.sort_by === 'name';
       const descending = query.sort_direction !== 'asc';
-      const listing = JSON.stringify({ search, tags, archived, sortBy: sortByKey ? 'name' : 'created_at', descending });
+      const listing = JSON.stringify({ search, tags, archived, sortBy: query.sort_by, descending });
       const filter = createHash('sha256').update(listing).digest('base64url').slice(0, 12);
       const { items, cursor } = pageOf(
         service.state.agentOrder.map((id) => service.state.agents.get(id)),
@@ -38,8 +37,7 @@ export function agentRoutes(service: Service): Partial<Handlers> {
           cursor: query.cursor,
           size: query.page_size,
           ascending: !descending,
-          keyOf: ({ name }) => name,
-          sortByKey,
+          ...(query.sort_by === 'name' && { keyOf: ({ name }: Agent) => name }),
           isWanted: (agent) =>
             agent.name.toLowerCase().includes((search ?? '').toLowerCase()) &&
             (tags.length === 0 || tags.some((tag) => agent.tags.includes(tag))) &&

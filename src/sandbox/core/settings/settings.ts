@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Outbound, isLoopbackAddress } from '../allowed-host.ts';
-import { batchSettings, campaignSettings } from '../open-settings.ts';
+import { atLeastOne, batchSettings, campaignSettings } from '../open-settings.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { FaultRuleInput } from '../../faults/rule.ts';
 import { checkFixture, type FixtureRules, type Fixture, type FixtureInput } from '../../fixture/check-fixture.ts';
@@ -175,7 +175,6 @@ function checkSettings(settings: SandboxSettings): void {
       `The sandbox setting host is "${host}", which others can reach; that takes a control token. Give one in a file (--control-token-file) or in CARILLON_SANDBOX_TOKEN, or listen on 127.0.0.1.`,
     );
   }
-  const atLeastOne = 'a whole number of at least 1';
   check('port', port, isWhole(port, 0, 65_535), 'a whole number from 0 (any free port) to 65535');
   check('speed', speed, speed > 0 && speed <= 100_000, 'a number above 0, at most 100000');
   check('concurrency', concurrency, isWhole(concurrency), atLeastOne);
@@ -204,6 +203,8 @@ function checkSettings(settings: SandboxSettings): void {
 function readOpen<Schema extends z.ZodObject>(group: string, schema: Schema, given: z.input<Schema> | undefined): z.output<Schema> {
   const parsed = schema.safeParse(given ?? {}, { reportInput: true });
   const [issue] = parsed.error?.issues ?? [];
+  if (issue?.code === 'unrecognized_keys')
+    check(`${group}.${issue.keys[0]}`, 'not known', false, `one of ${Object.keys(schema.shape).join(', ')}`);
   if (issue !== undefined) check(`${group}.${issue.path.join('.')}`, issue.input, false, issue.message);
   return parsed.data as z.output<Schema>;
 }

@@ -52,6 +52,9 @@ test('every setting that is open is checked', () => {
   for (const [group, settings] of Object.entries({ batchCalling: defaultBatchSettings, campaigns: defaultCampaignSettings }))
     for (const name of Object.keys(settings))
       expect(() => resolveSettings({ [group]: { [name]: 'nonsense' } }), name).toThrow(`${group}.${name} is nonsense; it must be`);
+  expect(() => resolveSettings({ campaigns: JSON.parse('{ "listLag": 5 }') as object })).toThrow(
+    'campaigns.listLag is not known; it must be one of keyKeptMs, ',
+  );
 });
 
 test.each([
