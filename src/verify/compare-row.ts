@@ -1,15 +1,15 @@
-import { callsOf, findAttempt, nthOf, rowNumber, rowOf, type CampaignBook } from './campaign-book.ts';
-import { isTalk } from './judge-outcome.ts';
+import { callsOf, type Campaign } from './book.ts';
+import { findAttempt, isTalk, nthOf, rowNumber, rowOf } from './readings.ts';
 import { misplacedBy, recordAgainst, resultBy } from './judge-record.ts';
-import type { LogJudge } from './log-judge.ts';
+import type { LogAudit } from './fold.ts';
 import type { Violate } from './log-rules.ts';
 import type { AttemptRow, RecipientRow } from './reader.ts';
 import { hashCells, hashRow, type RowFacts } from './row-book.ts';
 
 /** What the log has under an id, and where to note how the tables differ. */
 export interface Compared {
-  judge: LogJudge;
-  campaign: CampaignBook;
+  judge: LogAudit;
+  campaign: Campaign;
   id: string;
   violate: Violate;
 }

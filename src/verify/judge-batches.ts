@@ -1,8 +1,8 @@
 import type { Queries } from '../ledger/tx.ts';
-import { rowOf, type AttemptBook, type BatchBook, type CampaignBook } from './campaign-book.ts';
-import type { Difference } from './log-types.ts';
-import type { LogJudge } from './log-judge.ts';
-import type { LogRule } from './log-rules.ts';
+import type { Attempt, Batch, Campaign } from './book.ts';
+import { rowOf } from './readings.ts';
+import type { LogAudit } from './fold.ts';
+import type { Difference, LogRule } from './log-rules.ts';
 import { readCampaigns, readMarks } from './reader.ts';
 
 export interface ListedBatch {
@@ -39,7 +39,7 @@ const readsAtOnce = 8;
 /** Compares the service's list of batches with the requests that were made, and what it reports of each batch with the log. */
 export async function judgeBatches(
   db: Queries,
-  judge: LogJudge,
+  judge: LogAudit,
   { accountId, batches }: { accountId: string; batches: ServiceBatches },
 ): Promise<{ differences: Found[]; notes: string[] }> {
   const differences: Found[] = [];
@@ -82,7 +82,7 @@ export async function judgeBatches(
 type Differ = (campaignId: string, rule: LogRule, what: string) => void;
 
 /** Every batch that is named as one of this database comes from a request in the log; answers how many there are. */
-async function judgeMarks(db: Queries, judge: LogJudge, batches: ServiceBatches, differ: Differ): Promise<number> {
+async function judgeMarks(db: Queries, judge: LogAudit, batches: ServiceBatches, differ: Differ): Promise<number> {
   const marked: (ListedBatch & { mark: string; title: string })[] = [];
   for await (const batch of batches.list()) {
     const { owner, title = '', mark = '' } = /^(?<owner>[^:]+):(?<title>.+) · (?<mark>\S+)$/.exec(batch.name)?.groups ?? {};
@@ -118,9 +118,9 @@ async function judgeMarks(db: Queries, judge: LogJudge, batches: ServiceBatches,
 
 /** What is reported of each call agrees with its end in the log; answers how many calls the report leaves out. */
 function judgeReport(
-  judge: LogJudge,
-  { batchId }: BatchBook,
-  { report, calls }: { report: readonly ReportedCall[]; calls: readonly AttemptBook[] },
+  judge: LogAudit,
+  { batchId }: Batch,
+  { report, calls }: { report: readonly ReportedCall[]; calls: readonly Attempt[] },
   differ: Differ,
 ): number {
   const byId = new Map<string, ReportedCall[]>();
@@ -143,7 +143,7 @@ function judgeReport(
 }
 
 /** What a report says against a call as the log has it; null: nothing. */
-function againstCall({ call, state, disposition, conversation, evidence }: AttemptBook, reported: ReportedCall): string | null {
+function againstCall({ call, state, disposition, conversation, evidence }: Attempt, reported: ReportedCall): string | null {
   const { to, conversationId } = reported;
   if (to !== null && call !== null && to !== call.number) return 'went to another number, as the service reports it';
   if (state === 'released') {
@@ -158,13 +158,13 @@ function againstCall({ call, state, disposition, conversation, evidence }: Attem
 }
 
 /** The attempt that a name in a report stands for; null: it is none of ours. */
-function attemptOf({ ledgerId }: LogJudge, ref: string | null): string | null {
+function attemptOf({ ledgerId }: LogAudit, ref: string | null): string | null {
   const prefix = `${ledgerId}:`;
   return ref?.startsWith(prefix) === true ? ref.slice(prefix.length) : null;
 }
 
-function callsByBatch({ calls }: CampaignBook): Map<string, AttemptBook[]> {
-  const byBatch = new Map<string, AttemptBook[]>();
+function callsByBatch({ calls }: Campaign): Map<string, Attempt[]> {
+  const byBatch = new Map<string, Attempt[]>();
   for (const attempt of [...calls.values()].flat()) {
     const known = byBatch.get(attempt.batchId);
     if (known === undefined) byBatch.set(attempt.batchId, [attempt]);

@@ -1,7 +1,7 @@
 import type { Queries } from '../ledger/tx.ts';
 import type { ServiceBatches } from './judge-batches.ts';
-import type { Difference } from './log-types.ts';
-import type { LogJudge } from './log-judge.ts';
+import type { Difference } from './log-rules.ts';
+import type { LogAudit } from './fold.ts';
 import { disownedBy, namedBy } from './judge-record.ts';
 import { chunksOf, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';
 
@@ -35,7 +35,7 @@ const afterMs = 2 * 3_600_000;
  */
 export async function judgeList(
   db: Queries,
-  judge: LogJudge,
+  judge: LogAudit,
   service: ServiceList,
 ): Promise<{ differences: Omit<Difference, 'table' | 'id'>[]; notes: string[] }> {
   const differences: Omit<Difference, 'table' | 'id'>[] = [];
@@ -87,7 +87,7 @@ export async function judgeList(
   return { differences, notes };
 }
 
-function campaignOf({ campaigns }: LogJudge, attemptId: string | undefined): string | null {
+function campaignOf({ campaigns }: LogAudit, attemptId: string | undefined): string | null {
   const campaignId = attemptId?.split('/')[0];
   return campaignId !== undefined && campaigns.has(campaignId) ? campaignId : null;
 }

@@ -1,5 +1,5 @@
 import type { JudgedRules, SaidRule } from './judged-rules.ts';
-import type { LogJudge } from './log-judge.ts';
+import type { LogAudit } from './fold.ts';
 import type { AttemptRow } from './reader.ts';
 
 /** What the judge reads of the facts of a record, as the tables keep them. */
@@ -87,13 +87,13 @@ export type Whose = Pick<Facts, 'calleeNumber' | 'batchId' | 'references'>;
 export type Owner = Pick<AttemptRow, 'attempt_id' | 'batch_id' | 'e164'>;
 
 /** The call that a record names by an echoed reference of this database, if it names one. */
-export function namedBy({ ledgerId }: Pick<LogJudge, 'ledgerId'>, references: readonly string[]): string | undefined {
+export function namedBy({ ledgerId }: Pick<LogAudit, 'ledgerId'>, references: readonly string[]): string | undefined {
   const prefix = `${ledgerId}:`;
   return references.find((text) => text.startsWith(prefix))?.slice(prefix.length);
 }
 
 /** What a record says against being this call's; null: nothing. */
-export function disownedBy(judge: LogJudge, record: Whose, owner: Owner): string | null {
+export function disownedBy(judge: LogAudit, record: Whose, owner: Owner): string | null {
   const { calleeNumber = null, batchId = null, references = [] } = record;
   const named = namedBy(judge, references);
   if (named !== undefined && named !== owner.attempt_id) return `it names call ${named}`;
@@ -103,7 +103,7 @@ export function disownedBy(judge: LogJudge, record: Whose, owner: Owner): string
 }
 
 /** As `disownedBy`, of the stored record that a call owns: it also has to show by what it was found to be the call's. */
-export function misplacedBy(judge: LogJudge, row: AttemptRow): string | null {
+export function misplacedBy(judge: LogAudit, row: AttemptRow): string | null {
   if (row.facts === null) return null;
   const facts = JSON.parse(row.facts) as Facts;
   if (facts.direction === 'inbound') return 'it is an inbound call';

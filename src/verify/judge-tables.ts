@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queries } from '../ledger/tx.ts';
-import type { CampaignBook } from './campaign-book.ts';
+import type { Campaign } from './book.ts';
 import { compareCall, compareRow, type Compared } from './compare-row.ts';
-import type { LogJudge } from './log-judge.ts';
+import type { LogAudit } from './fold.ts';
 import { readJudgedHouse } from './judged-rules.ts';
-import type { Violate } from './log-rules.ts';
-import type { Difference } from './log-types.ts';
+import type { Difference, Violate } from './log-rules.ts';
 import {
   chunksOf,
   partsOf,
@@ -24,7 +23,7 @@ import {
 } from './reader.ts';
 
 /** Compares what the judge has gathered from the log with the tables: all of them, or again what differed before. */
-export async function judgeTables(db: Queries, judge: LogJudge, again: readonly Difference[] | null = null): Promise<Difference[]> {
+export async function judgeTables(db: Queries, judge: LogAudit, again: readonly Difference[] | null = null): Promise<Difference[]> {
   const of = (table: Difference['table']): readonly string[] | null =>
     again === null ? null : [...new Set(again.filter((one) => one.table === table).map(({ id }) => id))];
   return [
@@ -57,13 +56,13 @@ interface Comparing<Row> {
   read: Parameters<typeof partsOf<Row>>[1];
   idOf: (row: Row) => string;
   /** Ids that the log has of a campaign. */
-  known: (campaign: CampaignBook) => Iterable<string>;
+  known: (campaign: Campaign) => Iterable<string>;
   compare: (compared: Compared, row: Row | undefined) => void;
 }
 
 async function judgeTable<Row extends { campaign_id: string }>(
   table: Difference['table'],
-  judge: LogJudge,
+  judge: LogAudit,
   ids: readonly string[] | null,
   { read, idOf, known, compare }: Comparing<Row>,
 ): Promise<Difference[]> {
@@ -101,11 +100,11 @@ async function judgeTable<Row extends { campaign_id: string }>(
   return differences;
 }
 
-function* recipientIds({ campaignId, firstRow, rows }: CampaignBook): Generator<string> {
+function* recipientIds({ campaignId, firstRow, rows }: Campaign): Generator<string> {
   for (let row = firstRow; row < firstRow + rows; row += 1) yield `${campaignId}/${row}`;
 }
 
-function* attemptIds({ calls }: CampaignBook): Generator<string> {
+function* attemptIds({ calls }: Campaign): Generator<string> {
   for (const attempts of calls.values()) for (const { attemptId } of attempts) yield attemptId;
 }
 
@@ -118,14 +117,14 @@ function compareBatch({ campaign, id, violate }: Compared, row: BatchRow | undef
   if (batch.serviceId !== null && row.service_batch_id !== batch.serviceId)
     differ(`the service took batch ${id} as ${row.service_batch_id} by the tables, and as ${batch.serviceId} by the log`);
   const inTables = row.posts.map(({ k, verdict }) => `${k} ${verdict ?? 'without a verdict'}`).join(', ');
-  const inLog = batch.told.map((verdict, index) => `${index + 1} ${verdict ?? 'without a verdict'}`).join(', ');
+  const inLog = batch.logged.map((verdict, index) => `${index + 1} ${verdict ?? 'without a verdict'}`).join(', ');
   const first = row.posts[0]?.posted_at ?? null;
   if (inTables !== inLog) differ(`requests of batch ${id} are in the tables: ${inTables || 'none'}, and in the log: ${inLog || 'none'}`);
   else if (first !== batch.firstPostedAt)
     differ(`batch ${id} was posted at ${first} by the tables, and at ${batch.firstPostedAt} by the log`);
 }
 
-async function judgeCampaigns(db: Queries, { campaigns }: LogJudge, ids: readonly string[] | null): Promise<Difference[]> {
+async function judgeCampaigns(db: Queries, { campaigns }: LogAudit, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   const rows = new Map((await readCampaigns(db)).map((row) => [row.campaign_id, row]));
   for (const campaignId of ids ?? new Set([...rows.keys(), ...campaigns.keys()])) {
@@ -137,7 +136,7 @@ async function judgeCampaigns(db: Queries, { campaigns }: LogJudge, ids: readonl
       continue;
     }
     if (row.state !== campaign.state) differ(`the campaign is ${row.state} in the tables, and ${campaign.state} in the log`);
-    if (!isDeepStrictEqual(JSON.parse(row.rules), campaign.toldRules))
+    if (!isDeepStrictEqual(JSON.parse(row.rules), campaign.loggedRules))
       differ('the rules of the campaign in the tables are not those of its import');
     const [told, counted] = [await readFigures(db, campaignId), figuresOf(campaign)];
     for (const name of new Set([...told.keys(), ...counted.keys()]))
@@ -154,7 +153,7 @@ async function judgeCampaigns(db: Queries, { campaigns }: LogJudge, ids: readonl
   return differences;
 }
 
-function figuresOf({ outcomes, rejected, calls }: CampaignBook): Map<string, number> {
+function figuresOf({ outcomes, rejected, calls }: Campaign): Map<string, number> {
   const figures = new Map<string, number>();
   const add = (name: string, count: number) => void figures.set(name, (figures.get(name) ?? 0) + count);
   if (rejected > 0) add('outcome rejected', rejected);
@@ -176,7 +175,7 @@ async function judgeStrays(db: Queries): Promise<Difference[]> {
 }
 
 /** Only the version that holds is compared: the log alone tells of the others. */
-async function judgeHouse(db: Queries, { numbers }: LogJudge): Promise<Difference[]> {
+async function judgeHouse(db: Queries, { numbers }: LogAudit): Promise<Difference[]> {
   const held = await readHouseTable(db);
   const rules = readJudgedHouse(held.rules === null ? null : JSON.parse(held.rules));
   if (held.version === numbers.houseVersion && isDeepStrictEqual(rules, numbers.house)) return [];
@@ -184,7 +183,7 @@ async function judgeHouse(db: Queries, { numbers }: LogJudge): Promise<Differenc
   return [{ table: 'house_rules', id: String(held.version), campaignId: 'account', rule: 'house_differs', what }];
 }
 
-async function judgeEntries(db: Queries, { numbers }: LogJudge, ids: readonly string[] | null): Promise<Difference[]> {
+async function judgeEntries(db: Queries, { numbers }: LogAudit, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
   if (ids?.length === 0) return differences;
   const differ = (scope: string, number: string, what: string): void => {

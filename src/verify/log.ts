@@ -2,9 +2,8 @@ import type { Queries } from '../ledger/tx.ts';
 import { judgeBatches } from './judge-batches.ts';
 import { judgeList, type ServiceList } from './judge-list.ts';
 import { judgeTables } from './judge-tables.ts';
-import { LogJudge } from './log-judge.ts';
-import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
-import type { Difference } from './log-types.ts';
+import { LogAudit } from './fold.ts';
+import { logRules, type Difference, type LogRule, type LogViolation } from './log-rules.ts';
 import { countUnownedOver, lastSeq, readCallFacts, readLog, readMeta } from './reader.ts';
 
 export interface LogReport {
@@ -36,7 +35,7 @@ export async function verifyLog(
   campaignId: string | null,
   { onProgress = () => {}, service }: VerifyOptions = {},
 ): Promise<LogReport> {
-  const judge = new LogJudge(await readMeta(db, 'row_key'), await readMeta(db, 'ledger_id'));
+  const judge = new LogAudit(await readMeta(db, 'row_key'), await readMeta(db, 'ledger_id'));
   let read = await follow(db, judge, 0, onProgress);
   let differences = await judgeTables(db, judge);
   for (let looks = 0; differences.length > 0 && looks < mostLooks; looks += 1) {
@@ -66,14 +65,14 @@ export async function verifyLog(
   const told = all.filter((violation) => campaignId === null || violation.campaignId === campaignId);
   const rules = (Object.keys(logRules) as LogRule[]).map((rule) => ({
     rule,
-    promise: logRules[rule],
+    promise: logRules[rule].promise,
     violations: told.filter((violation) => violation.rule === rule),
   }));
   return { ok: told.length === 0, events, calls, campaigns, rules, notes };
 }
 
 /** Takes the events after a number; answers the number of the last. */
-async function follow(db: Queries, judge: LogJudge, from: number, onProgress: (events: number) => void): Promise<number> {
+async function follow(db: Queries, judge: LogAudit, from: number, onProgress: (events: number) => void): Promise<number> {
   for (let after = from; ;) {
     const page = await readLog(db, after);
     const posted = page.flatMap(({ type, attemptId }) => (type === 'attempt.posted' ? (attemptId ?? []) : []));
@@ -91,14 +90,15 @@ function asViolation({ rule, campaignId, what }: Omit<Difference, 'table' | 'id'
 }
 
 /** Lines beyond the limit that records explain which belong to nobody: the planner could take them for calls that were over. */
-async function excusedLines(db: Queries, judge: LogJudge): Promise<Set<LogViolation>> {
+async function excusedLines(db: Queries, judge: LogAudit): Promise<Set<LogViolation>> {
   const excused = new Set<LogViolation>();
-  for (const { violation, agentId, excess } of judge.beyondLines)
-    if ((await countUnownedOver(db, agentId, violation.at ?? 0)) >= excess) excused.add(violation);
+  for (const { violation, campaign, excess } of judge.explicable)
+    if (violation.rule === 'lines_exceeded' && (await countUnownedOver(db, campaign.rules.agentId, violation.at ?? 0)) >= excess)
+      excused.add(violation);
   return excused;
 }
 
-function notesOf({ times: { falls }, campaigns }: LogJudge): string[] {
+function notesOf({ falls, campaigns }: LogAudit): string[] {
   const notes: string[] = [];
   for (const { campaignId, cellBook } of campaigns.values())
     if (!cellBook.isHashed) notes.push(`The log of ${campaignId} has no hashes of its cells: whether a cell was changed was not judged.`);

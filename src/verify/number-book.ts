@@ -1,10 +1,8 @@
 import type { JudgedHouse } from './judged-rules.ts';
 
-/** A promise to call somebody back, as the log has told it. */
-export interface PromiseBook {
+/** A promise to call a recipient back. */
+export interface Callback {
   recipientId: string;
-  /** Null: the row has not been called yet. */
-  number: string | null;
   dueAt: number;
   until: number;
   /** Null: it is open. */
@@ -44,7 +42,7 @@ export class NumberBook {
   readonly #byPerson = new Map<string, PlacedCall[]>();
   readonly #byCaller = new Map<string, PlacedCall[]>();
   readonly #open = new Map<string, string>();
-  readonly #promises = new Map<string, PromiseBook>();
+  readonly #promises = new Map<string, Callback>();
 
   suppress(number: string, scope: string, expiresAt: number | null): void {
     if (scope.startsWith(ofPurpose)) this.#purposes.add(scope);
@@ -116,11 +114,11 @@ export class NumberBook {
   }
 
   /** The last promise to call a number back, over all campaigns. */
-  promise(number: string, promise: PromiseBook): void {
+  promise(number: string, promise: Callback): void {
     this.#promises.set(number, promise);
   }
 
-  promisedTo(number: string): PromiseBook | undefined {
+  promisedTo(number: string): Callback | undefined {
     return this.#promises.get(number);
   }
 
@@ -132,8 +130,8 @@ export class NumberBook {
     this.#open.set(number, attemptId);
   }
 
-  closeCall(number: string | null, attemptId: string): void {
-    if (number !== null && this.#open.get(number) === attemptId) this.#open.delete(number);
+  closeCall({ number, attemptId }: PlacedCall): void {
+    if (this.#open.get(number) === attemptId) this.#open.delete(number);
   }
 
   /** The zones of a call as they are kept for all calls to the same place, of which there are few; null: the log does not tell. */

@@ -1,5 +1,5 @@
 import type { Queries } from '../ledger/tx.ts';
-import type { CallFacts, LoggedEvent } from './log-types.ts';
+import type { CallFacts, LoggedEvent } from './book.ts';
 
 /** Everything that the judge reads of a database: plain rows, in pages, by statements of its own. */
 const perQuery = 500;

@@ -50,7 +50,9 @@ export class RowBook {
     this.#changed.set(row, hash === null ? undefined : { hash, version });
   }
 
-  of(row: number): LoggedHash | undefined {
+  /** Null: the list has no such row. */
+  of(row: number | null): LoggedHash | undefined {
+    if (row === null) return undefined;
     if (this.#changed.has(row)) return this.#changed.get(row);
     let [low, high] = [0, this.#parts.length - 1];
     while (low < high) {

@@ -66,7 +66,7 @@ export const floors = readFloors({
   list: 'shared/network rules/** shared/input list/format/** shared/geography',
   'campaign/preflight': 'campaign/file/** service/port rules/** shared/input ledger/** list/** shared/geography',
   'presentation/results': 'rules/** shared/input ledger/** list/**',
-  verify: 'ledger/**',
+  'verify/**': 'ledger/** verify/**',
 
   activities: `shared shared/network campaign/file/** service/port rules/** shared/hooks shared/input ledger/** list/** campaign/preflight`,
   workflows: 'activities rules/**',

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { LogJudge } from '../../src/verify/log-judge.ts';
+import { LogAudit } from '../../src/verify/fold.ts';
 import { type LogRule, logRules } from '../../src/verify/log-rules.ts';
-import type { LoggedEvent } from '../../src/verify/log-types.ts';
+import type { LoggedEvent } from '../../src/verify/book.ts';
 import { buildRules, hourMs, minuteMs, type RulesChanges } from '../support/campaign-rules.ts';
 
 /** A Tuesday, 10:00 in New York. */
@@ -103,9 +103,9 @@ const kept: readonly Draft[] = [
 
 /** `rowKey`: null for a log whose rows have no hashes. */
 function judge(log: readonly Draft[], rowKey: string | null = key) {
-  const judged = new LogJudge(rowKey);
+  const judged = new LogAudit(rowKey);
   for (const [index, draft] of log.entries())
-    judged.take({ seq: index + 1, campaignId: 'spring', ...draft } as Parameters<LogJudge['take']>[0]);
+    judged.take({ seq: index + 1, campaignId: 'spring', ...draft } as Parameters<LogAudit['take']>[0]);
   return judged.finish();
 }
 
@@ -651,7 +651,7 @@ test.each(plainCorruptions)('%s: %s is found', (rule, _what, ...changes) => {
 });
 
 test('events that stand in another order than their numbers are found', () => {
-  const log = new LogJudge();
+  const log = new LogAudit();
   for (const seq of [1, 2, 2]) log.take({ seq, campaignId: 'spring', ...plain[seq - 1] } as LoggedEvent);
   expect(log.finish().violations.map(({ rule, seq }) => [rule, seq])).toContainEqual(['log_incomplete', 2]);
 });

@@ -7,14 +7,14 @@ import { retryAt } from '../../src/rules/attempts/retry-delay.ts';
 import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import { windowAt } from '../../src/rules/hours/calling-window.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
-import { judgeCall, judgeHours } from '../../src/verify/judge-call.ts';
 import type { ListedConversation, ServiceList } from '../../src/verify/judge-list.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import { localTime, nextMidnight } from '../../src/verify/local-time.ts';
-import { type LogRule, logRules } from '../../src/verify/log-rules.ts';
+import { logRules } from '../../src/verify/log-rules.ts';
 import { verifyLog } from '../../src/verify/log.ts';
-import type { LoggedEvent } from '../../src/verify/log-types.ts';
-import { NumberBook } from '../../src/verify/number-book.ts';
+import type { LoggedEvent } from '../../src/verify/book.ts';
+import { LogAudit } from '../../src/verify/fold.ts';
+import { judgeHours } from '../../src/verify/rules/hours.ts';
 import { openCleanStore } from '../ledger/clean-store.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../ledger/scenario.ts';
 import { dialects, type TestDialect } from '../ledger/test-stores.ts';
@@ -347,9 +347,9 @@ const law: LegalHours[] = [
 
 /** What the judge says of a call to the number after calls at these times, of whatever campaigns. */
 function judge(at: number, place: Record<string, unknown>, calls: readonly number[], rules: object = buildRules({ law })) {
-  const numbers = new NumberBook();
+  const audit = new LogAudit();
   for (const [index, call] of calls.entries())
-    numbers.place({
+    audit.numbers.place({
       attemptId: `other/${index}/1`,
       number,
       person: null,
@@ -359,19 +359,13 @@ function judge(at: number, place: Record<string, unknown>, calls: readonly numbe
       talked: false,
       counted: true,
     });
-  const data = { e164: number, zones: ['America/New_York'], ...place };
-  const event: LoggedEvent = {
-    seq: 9,
-    campaignId: 'spring',
-    type: 'attempt.posted',
-    attemptId: 'spring/1/1',
-    at,
-    data,
-  };
-  const broken: LogRule[] = [];
-  const campaign = { rules: readJudgedRules(rules) };
-  judgeCall({ campaign, numbers, event, data, violate: (rule) => broken.push(rule) });
-  return broken;
+  const lines: Omit<LoggedEvent, 'seq' | 'campaignId' | 'at'>[] = [
+    { type: 'campaign.imported', data: { rows: 1, rejected: 0, rules } },
+    { type: 'attempt.planned', attemptId: 'spring/1/1', recipientId: 'spring/1' },
+    { type: 'attempt.posted', attemptId: 'spring/1/1', data: { e164: number, zones: ['America/New_York'], ...place } },
+  ];
+  for (const [index, line] of lines.entries()) audit.take({ seq: index + 1, campaignId: 'spring', at, ...line });
+  return audit.finish().violations.map(({ rule }) => rule);
 }
 
 const three = [ten, ten + hourMs, ten + 2 * hourMs];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LegalHours } from '../../../src/rules/campaign-rules.ts';
 import { calendarsFor, type RecipientPlace } from '../../../src/rules/hours/legal-hours.ts';
-import { lawAt } from '../../../src/verify/judge-call.ts';
+import { lawAt } from '../../../src/verify/rules/hours.ts';
 import { readJudgedRules } from '../../../src/verify/judged-rules.ts';
 import { buildRules } from '../../support/campaign-rules.ts';
 

@@ -17,7 +17,7 @@ import { importList, readCampaign } from '../../../../src/campaign/preflight/imp
 import { readLawOutlook } from '../../../../src/ledger/read/campaign-report.ts';
 import { findCampaign } from '../../../../src/ledger/rows/campaigns.ts';
 import { renderHtmlReport } from '../../../../src/presentation/report/html-report.ts';
-import { judgeHours } from '../../../../src/verify/judge-call.ts';
+import { judgeHours } from '../../../../src/verify/rules/hours.ts';
 import { readJudgedRules } from '../../../../src/verify/judged-rules.ts';
 import { sampleCampaign, sampleReport } from '../../../presentation/report/sample-report.ts';
 

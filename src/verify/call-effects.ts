@@ -1,0 +1,179 @@
+import type { Attempt, AttemptLine, BatchLine, Campaign, Line } from './book.ts';
+import { textOf, type Limits } from './judged-rules.ts';
+import { nextMidnight } from './local-time.ts';
+import { hasEnded, isIdle, isTalk, nthOf, personOf, placeOf, startsBefore, wasMade } from './readings.ts';
+
+/** Calls that were never sent did not begin. */
+export function takeBack({ campaign, batch, book }: BatchLine): void {
+  const calls = new Set(batch.calls);
+  for (const { call } of calls) if (call !== null) book.numbers.unplace(call);
+  campaign.starts = campaign.starts.filter(({ attempt }) => !calls.has(attempt));
+}
+
+export function planBatch({ campaign, event: { batchId = '', at }, data }: Line): void {
+  campaign.batches.set(batchId, {
+    batchId,
+    state: 'intent',
+    serviceId: null,
+    size: Number(data['size']),
+    planned: 0,
+    caller: '',
+    k: 0,
+    verdicts: [],
+    logged: [],
+    firstPostedAt: null,
+    denied: false,
+    calls: [],
+    posted: 0,
+    owes: null,
+    askedBack: false,
+    lacksMatch: false,
+    limits: limitsOf(campaign, at),
+    onLine: countOnLine(campaign, at),
+  });
+  const place = placeOf(batchId);
+  if (place !== null) campaign.batchesOf.set(place.round, place.number);
+}
+
+export function moveBatch(line: BatchLine): void {
+  const { campaign, batch, book, event, data } = line;
+  const to = String(data['state']);
+  const isDenied = isIdle(batch.verdicts[batch.k - 1]);
+  batch.state = to;
+  batch.owes = null;
+  batch.serviceId ??= textOf(data['service_batch_id']);
+  if (batch.serviceId !== null) book.serviceBatches.set(batch.serviceId, batch.batchId);
+  if (to === 'confirmed') {
+    // The line of the record that proves it stands behind.
+    if (data['by'] === 'evidence') batch.lacksMatch = !batch.calls.some(({ conversation }) => conversation !== null);
+    // Nothing can become of its calls any more.
+    Object.assign(batch, { calls: [], posted: 0 });
+  } else if (to === 'refused') campaign.split = { at: event.at, limits: batch.limits };
+  else if (to === 'not_sent' && data['by'] === 'look_up') {
+    // None of its calls was ever made, unless a record names one all the same.
+    batch.denied = true;
+    takeBack(line);
+  } else if (to === 'unknown' && isDenied) {
+    // A record outranks the word that nothing was queued.
+    for (const { call } of batch.calls) if (call !== null) book.numbers.place(call);
+    batch.verdicts[batch.k - 1] = 'unknown';
+  }
+}
+
+export function planAttempt({ campaign, batch, recipientId, calls, event: { attemptId = '', batchId = '' } }: Line): void {
+  const attempt: Attempt = {
+    attemptId,
+    // One text for all of its calls: there may be a million.
+    batchId: batch?.batchId ?? batchId,
+    call: null,
+    postedAt: null,
+    endedAt: null,
+    state: null,
+    disposition: null,
+    result: null,
+    asks: null,
+    detail: null,
+    counted: false,
+    budget: campaign.budgets.get(recipientId) ?? 0,
+    conversation: null,
+    evidence: null,
+    retryFrom: null,
+    zones: null,
+    overAt: null,
+  };
+  campaign.calls.set(recipientId, [...calls, attempt]);
+  campaign.open.add(attempt);
+  if (batch !== undefined) batch.planned += 1;
+}
+
+export function dial({ campaign, attempt, batch, book: { numbers }, event: { at }, data, facts }: AttemptLine): void {
+  const { attemptId } = attempt;
+  const latest = at + campaign.rules.timing.dispatchMarginMs;
+  attempt.postedAt ??= at;
+  attempt.overAt = facts?.overAt ?? null;
+  attempt.zones = numbers.sameZones(data['zones']);
+  attempt.call = {
+    attemptId,
+    number: String(data['e164']),
+    person: personOf(data),
+    caller: batch?.caller ?? '',
+    at,
+    rangBy: Math.min(facts?.rangAt ?? latest, latest),
+    talked: false,
+    counted: false,
+  };
+  numbers.openCallTo(attempt.call.number, attemptId);
+  numbers.place(attempt.call);
+  if (batch === undefined) return;
+  batch.calls.push(attempt);
+  if (batch.limits.startsPerMinute === null) campaign.starts = [];
+  else (campaign.starts = startsBefore(campaign, at)).push({ at, attempt });
+}
+
+/** A call has ended, or its end is corrected. */
+export function settle(line: AttemptLine): void {
+  const { campaign, attempt, batch, book, event, data } = line;
+  const { call } = attempt;
+  if (batch !== undefined) batch.owes = null;
+  if (wasMade(line)) {
+    attempt.endedAt = event.at;
+    if (call !== null) book.numbers.place(call);
+  }
+  if (data['by'] === 'report') attempt.evidence = 'report';
+  countGoal(campaign, attempt, -1);
+  attempt.state = 'settled';
+  attempt.endedAt ??= event.at;
+  attempt.disposition = textOf(data['disposition']);
+  attempt.detail = textOf(data['detail']);
+  attempt.counted = data['counted'] === true;
+  attempt.result = null;
+  attempt.asks = null;
+  attempt.retryFrom = retryFrom(line);
+  campaign.open.delete(attempt);
+  if (call === null) return;
+  call.counted = attempt.counted;
+  call.talked = isTalk(attempt);
+  book.numbers.closeCall(call);
+  if (attempt.disposition === 'opted_out') book.unlisted.set(call.number, [...(book.unlisted.get(call.number) ?? []), event]);
+}
+
+/** When the recipient of a call that has ended may be called again: jitter only adds to it. */
+function retryFrom({ campaign, attempt, recipientId, calls, event: { at }, data }: AttemptLine): number | null {
+  const outcome = campaign.outcomes.get(recipientId);
+  // Late records of rows that are over change nothing about when an operator may have them called again.
+  if (data['by'] === 'person' || outcome === 'cancelled' || (outcome !== undefined && hasEnded(campaign))) return null;
+  const disposition = String(data['disposition']);
+  const delays = campaign.rules.retry.delays[disposition] ?? 'never';
+  // Nothing is to follow: then there is an outcome, and a call after that is named by it.
+  if (delays === 'never') return null;
+  const budget = campaign.budgets.get(recipientId) ?? 0;
+  const before = calls.filter((one) => one.disposition === disposition && one.budget === budget && nthOf(one) < nthOf(attempt));
+  const delay = delays[Math.min(before.length + 1, delays.length) - 1] ?? 0;
+  if (delay !== 'next_day') return at + delay;
+  const mornings = (attempt.zones ?? []).flatMap((zone) => nextMidnight(zone, at) ?? []);
+  return mornings.length === 0 ? at : Math.max(...mornings);
+}
+
+/** A talk came to something, or its end was corrected (`by` -1). */
+export function countGoal({ goals, rules, rounds }: Campaign, { result }: Attempt, by: 1 | -1): void {
+  if (!rules.results.some(({ result: name, goal }) => name === result && goal === true)) return;
+  goals.count += by;
+  if (rules.stopAt !== null && goals.count >= rules.stopAt.goal) goals.round ??= rounds;
+}
+
+/** The limits for a batch that is planned now: halves of one that was refused have the place that it had. */
+function limitsOf({ limits, split }: Campaign, at: number): Limits {
+  if (split?.at !== at) return limits;
+  const [own, other] = [limits.startsPerMinute, split.limits.startsPerMinute];
+  return {
+    maxConcurrentCalls: Math.max(limits.maxConcurrentCalls, split.limits.maxConcurrentCalls),
+    startsPerMinute: own === null || other === null ? null : Math.max(own, other),
+  };
+}
+
+/** Calls whose phone may be in use: planned, on their way, or open, and no record that shows that they are over. */
+function countOnLine({ open }: Campaign, at: number): number {
+  let count = 0;
+  for (const { overAt } of open) if (overAt === null || overAt > at) count += 1;
+  return count;
+}

@@ -1,0 +1,238 @@
+import type { Campaign, EventType, Line, LineOf } from './book.ts';
+import { countGoal, dial, moveBatch, planAttempt, planBatch, settle, takeBack } from './call-effects.ts';
+import { numberOf, textOf } from './judged-rules.ts';
+import type { Callback } from './number-book.ts';
+import { delayAsked, hasEnded, isIdle, rowNumber, timesOf } from './readings.ts';
+
+/** What each line changes in the book; null: nothing. */
+export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => void) | null } = {
+  'campaign.rows': ({ campaign, data }) => {
+    const from = Number(data['from']);
+    campaign.rowBook.take(from, String(data['hashes']), Number(data['version'] ?? 1));
+    if (typeof data['cells'] === 'string') campaign.cellBook.take(from, data['cells']);
+  },
+  'campaign.state': ({ campaign, data }) => {
+    campaign.state = String(data['to']);
+    campaign.owesRoundEnd = hasEnded(campaign) && campaign.rounds > 0;
+    campaign.requeued.clear();
+  },
+  'campaign.adjusted': ({ campaign, data }) => adjustLimits(campaign, (data['to'] ?? {}) as Record<string, unknown>),
+  'campaign.edited': ({ campaign }) => {
+    campaign.edits = { added: 0, corrected: 0, withdrawn: 0 };
+  },
+  'round.started': ({ campaign }) => {
+    campaign.rounds += 1;
+  },
+  'round.ended': ({ campaign }) => {
+    campaign.owesRoundEnd = false;
+  },
+  'batch.planned': planBatch,
+  'batch.screened': ({ campaign, event: { batchId = '', at }, data: { eligible } }) =>
+    campaign.screened.set(batchId, { at, eligible: new Set(Array.isArray(eligible) ? eligible : []) }),
+  'batch.posting': ({ campaign, batch, event, data }) => {
+    const k = Number(data['k']);
+    campaign.speed = Math.max(campaign.speed, numberOf(data['speed']) ?? 1);
+    batch.firstPostedAt ??= event.at;
+    batch.verdicts[k - 1] = null;
+    batch.logged[k - 1] = null;
+    Object.assign(batch, { k, state: 'posting', owes: null, calls: [] });
+    batch.caller = textOf(data['caller']) ?? '';
+    batch.posted = numberOf(data['size']) ?? 0;
+  },
+  'batch.withdrawing': ({ batch }) => {
+    batch.askedBack = true;
+  },
+  'batch.state': moveBatch,
+  'post.verdict': (line) => {
+    const { batch, data } = line;
+    const k = Number(data['k']);
+    const verdict = String(data['verdict']);
+    batch.verdicts[k - 1] = verdict;
+    batch.logged[k - 1] = verdict;
+    if (isIdle(verdict) && numberOf(data['status']) !== null) batch.denied = true;
+    if (k !== batch.k) return;
+    if (broughtBy[verdict]?.includes(batch.state) === true) batch.owes = verdict;
+    if (isIdle(verdict)) takeBack(line);
+  },
+  'attempt.planned': planAttempt,
+  'attempt.posted': dial,
+  'attempt.matched': ({ attempt, batch, data }) => {
+    attempt.conversation = textOf(data['conversation']);
+    attempt.evidence = textOf(data['evidence']);
+    if (batch !== undefined) batch.lacksMatch = false;
+  },
+  'attempt.settled': settle,
+  'attempt.corrected': settle,
+  'attempt.result': ({ campaign, attempt, event, data }) => {
+    attempt.result = textOf(data['result']);
+    countGoal(campaign, attempt, 1);
+    attempt.asks = textOf(data['asks']);
+    const delayMs = attempt.asks === null ? null : delayAsked(campaign.rules, attempt);
+    // When a recipient is called back, the promise says.
+    if (delayMs !== null) attempt.retryFrom = attempt.asks === 'callback' ? Infinity : event.at + delayMs;
+  },
+  'attempt.released': ({ campaign, attempt, book, event, data }) => {
+    if (data['by'] === 'report') attempt.evidence = 'report';
+    attempt.state = 'released';
+    attempt.endedAt ??= event.at;
+    campaign.open.delete(attempt);
+    if (attempt.call === null) return;
+    book.numbers.unplace(attempt.call);
+    book.numbers.closeCall(attempt.call);
+  },
+  'pilot.drawn': ({ campaign, data }) => {
+    const rows = Array.isArray(data['rows']) ? data['rows'].map(Number) : [];
+    campaign.pilot = { sample: Number(data['sample']), rows: new Set(rows), state: rows.length === 0 ? 'passed' : 'calling' };
+  },
+  'pilot.ended': ({ campaign, data }) => movePilot(campaign, data['passed'] === true ? 'passed' : 'over'),
+  'pilot.voided': ({ campaign }) => movePilot(campaign, 'over'),
+  'pilot.decided': ({ campaign }) => movePilot(campaign, 'passed'),
+  'goal.reached': ({ campaign }) => {
+    campaign.goals.logged = true;
+  },
+  'callback.promised': (line) => {
+    const { campaign, book, recipientId, calls, data } = line;
+    const number = calls.findLast(({ call }) => call !== null)?.call?.number ?? null;
+    const promise: Callback = { recipientId, dueAt: 0, until: 0, ended: null, ...timesOf(data) };
+    campaign.promises.set(String(data['promise']), promise);
+    if (number !== null) book.numbers.promise(number, promise);
+    if (data['by'] === 'person') {
+      // That is as good as if their record asked for it.
+      for (const attempt of calls) if (attempt.disposition === 'answered') attempt.asks ??= 'person';
+      waitAgain(line);
+    }
+    renewBudget(line);
+    delayNext(line);
+  },
+  'callback.moved': (line) => {
+    Object.assign(line.campaign.promises.get(String(line.data['promise'])) ?? {}, timesOf(line.data));
+    delayNext(line);
+  },
+  'callback.unclear': ({ campaign, recipientId, data }) =>
+    campaign.promises.set(String(data['promise']), { recipientId, dueAt: Infinity, until: Infinity, ended: null }),
+  'callback.ended': ({ campaign, data }) => {
+    const promise = campaign.promises.get(String(data['promise']));
+    if (promise !== undefined) promise.ended = textOf(data['state']);
+  },
+  'caller.out': ({ campaign, data }) => campaign.callersOut.add(String(data['phoneNumberId'])),
+  'caller.in': ({ campaign, data }) => campaign.callersOut.delete(String(data['phoneNumberId'])),
+  'recipient.outcome': (line) => {
+    const { campaign, recipientId, data } = line;
+    const { outcome } = data;
+    // Null: it is taken back. Where it was a call that took it back, the line behind says from when on.
+    if (typeof outcome !== 'string') {
+      waitAgain(line);
+      return forgetDelays(line);
+    }
+    campaign.outcomes.set(recipientId, outcome);
+    campaign.reasons.set(recipientId, textOf(data['reason']));
+    campaign.requeued.delete(recipientId);
+  },
+  'recipient.decided': ({ campaign, event, data }) => {
+    if (data['decision'] === 'theirs') campaign.given.add(`${event.attemptId} ${String(data['conversation'])}`);
+  },
+  'recipient.retried': (line) => {
+    waitAgain(line);
+    renewBudget(line);
+  },
+  'recipient.added': (line) => {
+    line.campaign.rows += 1;
+    line.campaign.edits.added += 1;
+    changeRow(line);
+  },
+  'recipient.corrected': (line) => {
+    const { campaign, recipientId, data } = line;
+    const outcome = textOf(data['outcome']);
+    changeRow(line);
+    campaign.edits.corrected += 1;
+    // The zones that a day's delay was reckoned with may be others now.
+    for (const attempt of line.calls) attempt.zones = null;
+    if (outcome === 'rejected') campaign.rejected -= 1;
+    // Another number is called with a budget of its own; one that was refused has no delay to wait for.
+    if (outcome === 'undialable') (data['numberChanged'] === true ? renewBudget : forgetDelays)(line);
+    campaign.outcomes.delete(recipientId);
+    campaign.withdrawn.delete(recipientId);
+  },
+  'recipient.withdrawn': ({ campaign, recipientId }) => {
+    campaign.edits.withdrawn += 1;
+    campaign.withdrawn.add(recipientId);
+  },
+  // They say nothing that is judged, or belong to no campaign.
+  'account.adjusted': null,
+  'account.pace': null,
+  'gate.read': null,
+  'house.changed': null,
+  'clock.stepped': null,
+  'hook.delivered': null,
+  'hook.failed': null,
+  'operator.acted': null,
+  'recipient.deferred': null,
+  'campaign.imported': null,
+  'schedule.fired': null,
+  'schedule.failed': null,
+  'suppression.added': null,
+  'suppression.removed': null,
+  'webhook.changed': null,
+};
+
+/** The state that a verdict brings about, from the states in which it has a say. */
+const broughtBy: Readonly<Record<string, readonly string[]>> = {
+  confirmed: ['posting', 'unknown', 'held'],
+  refused: ['posting', 'unknown'],
+  not_sent: ['posting'],
+  unknown: ['posting'],
+};
+
+function movePilot(campaign: Campaign, state: 'passed' | 'over'): void {
+  if (campaign.pilot !== null) campaign.pilot = { ...campaign.pilot, state };
+}
+
+/** An operator's changes: delays for calls that end from now on, hours and attempts for calls that are placed. */
+function adjustLimits(campaign: Campaign, to: Record<string, unknown>): void {
+  const { maxConcurrentCalls: lines, startsPerMinute: pace, hours, maxAttempts, batchSize: _size, priority: _weight, ...delays } = to;
+  const { calendar, retry } = campaign.rules;
+  campaign.rules = {
+    ...campaign.rules,
+    calendar: { ...calendar, ...(hours === undefined ? {} : { hours: hours as typeof calendar.hours }) },
+    retry: {
+      ...retry,
+      maxAttempts: numberOf(maxAttempts) ?? retry.maxAttempts,
+      delays: { ...retry.delays, ...(delays as typeof retry.delays) },
+    },
+  };
+  campaign.limits = {
+    maxConcurrentCalls: numberOf(lines) ?? campaign.limits.maxConcurrentCalls,
+    startsPerMinute: pace === undefined ? campaign.limits.startsPerMinute : numberOf(pace),
+  };
+}
+
+/** A row was added or corrected. */
+function changeRow({ campaign, recipientId, data }: Line): void {
+  const row = rowNumber(campaign, recipientId);
+  if (row === null) return;
+  campaign.rowBook.change(row, String(data['hash']), Number(data['version'] ?? 1));
+  campaign.cellBook.change(row, textOf(data['cells']));
+}
+
+/** The recipient has no outcome any more, and waits. */
+function waitAgain({ campaign, recipientId }: Line): void {
+  campaign.outcomes.delete(recipientId);
+  campaign.requeued.add(recipientId);
+}
+
+/** A recipient has a budget anew, and may be called at once. */
+function renewBudget(line: Line): void {
+  const { budgets } = line.campaign;
+  budgets.set(line.recipientId, (budgets.get(line.recipientId) ?? 0) + 1);
+  forgetDelays(line);
+}
+
+function forgetDelays({ calls }: Line): void {
+  for (const attempt of calls) attempt.retryFrom = null;
+}
+
+/** The recipient is called back when that was promised, and not before. */
+function delayNext({ calls, data }: Line): void {
+  const last = calls.at(-1);
+  if (last !== undefined) last.retryFrom = numberOf(data['dueAt']);
+}

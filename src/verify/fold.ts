@@ -1,0 +1,223 @@
+import {
+  openCampaign,
+  type Book,
+  type CallFacts,
+  type Campaign,
+  type EventType,
+  type Line,
+  type LoggedEvent,
+  type PendingOutcome,
+} from './book.ts';
+import { effects } from './effects.ts';
+import { numberOf, readJudgedHouse, readJudgedRules, textOf } from './judged-rules.ts';
+import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
+import { NumberBook } from './number-book.ts';
+import { callsPlaced, lineOf, rowOf } from './readings.ts';
+import { fallOf } from './rules/log.ts';
+import type { Finding, Rule } from './rules/rule.ts';
+
+const accountScope = 'account';
+
+type Check = (line: Line) => Finding;
+const rules = Object.entries(logRules) as [LogRule, Rule][];
+
+/** The checks of each type of line, by their rules. */
+function checksOf(kind: 'on' | 'alone'): ReadonlyMap<EventType, readonly [LogRule, Check][]> {
+  const checks = new Map<EventType, [LogRule, Check][]>();
+  for (const [name, rule] of rules)
+    for (const [type, check] of Object.entries(rule[kind] ?? {}) as [EventType, Check][])
+      checks.set(type, [...(checks.get(type) ?? []), [name, check]]);
+  return checks;
+}
+
+const [checks, checksAlone] = [checksOf('on'), checksOf('alone')];
+const checksOfOutcomes = rules.flatMap(([name, { onOutcome }]) => (onOutcome === undefined ? [] : [[name, onOutcome] as const]));
+
+/** Types of lines that belong to no campaign; each campaign that a schedule starts has an import of its own. */
+const foreign: ReadonlySet<EventType> = new Set(['schedule.fired', 'schedule.failed', 'webhook.changed']);
+
+/** Folds the log, line by line in its order, over a book that owns all state. It shares no rule with the code that dials. */
+export class LogAudit implements Book {
+  readonly campaigns = new Map<string, Campaign>();
+  readonly numbers = new NumberBook();
+  readonly serviceBatches = new Map<string, string>();
+  readonly unlisted = new Map<string, LoggedEvent[]>();
+  readonly falls = { count: 0, mostMs: 0 };
+  /** Violations that something known later may explain, and by how much each breaks its rule. */
+  readonly explicable: { violation: LogViolation; campaign: Campaign; excess: number }[] = [];
+  readonly rowKey: string | null;
+  readonly ledgerId: string | null;
+  readonly #violations: LogViolation[] = [];
+  #lastSeq = 0;
+  #events = 0;
+  #calls = 0;
+
+  constructor(rowKey: string | null = null, ledgerId: string | null = null) {
+    this.rowKey = rowKey;
+    this.ledgerId = ledgerId;
+  }
+
+  /** `facts`: what the tables know of the call that the event begins. */
+  take(event: LoggedEvent, facts?: CallFacts): void {
+    const { seq, type, campaignId, data = {} } = event;
+    this.#events += 1;
+    if (seq <= this.#lastSeq) this.#violate(event, 'log_incomplete', `event ${seq} stands after ${this.#lastSeq}`);
+    this.#lastSeq = seq;
+    if (type === 'suppression.added') return this.#suppress(data);
+    if (type === 'suppression.removed') return this.numbers.allow(String(data['e164']), String(data['scope']));
+    if (type === 'house.changed') {
+      this.numbers.house = readJudgedHouse(data['rules']);
+      this.numbers.houseVersion = Number(data['version']);
+      return;
+    }
+    if (type === 'campaign.imported') return this.#open(event, data);
+    const campaign = this.campaigns.get(campaignId);
+    // What an operator changes need not concern a campaign, or stands under the id of a schedule's file.
+    if (foreign.has(type) || (type === 'operator.acted' && (campaign === undefined || campaignId === accountScope))) return;
+    if (campaign === undefined) this.#violate(event, 'log_incomplete', `${type} of a campaign that was never imported`);
+    else this.#follow(lineOf(this, campaign, event, facts));
+  }
+
+  /** What is wrong so far, in the order of the log, and how much there was to judge. Nothing is to be taken afterwards. */
+  finish(): { violations: LogViolation[]; events: number; calls: number; campaigns: string[] } {
+    for (const [campaignId, campaign] of this.campaigns) {
+      for (const pending of campaign.pending.values()) this.#judgeOutcome(pending, false);
+      for (const [rule, { atEnd }] of rules)
+        for (const what of sentencesOf(atEnd?.(campaign))) this.#violations.push({ rule, campaignId, seq: null, at: null, what });
+    }
+    for (const event of [...this.unlisted.values()].flat()) {
+      const what = `a person opted out in call ${event.attemptId}, and the number was not put on the do-not-call list`;
+      this.#violate(event, 'opt_out_unlisted', what);
+    }
+    const excused = this.#excusedTimes();
+    const last = Number.MAX_SAFE_INTEGER;
+    const violations = this.#violations.filter((one) => !excused.has(one)).toSorted((a, b) => (a.seq ?? last) - (b.seq ?? last));
+    return { violations, events: this.#events, calls: this.#calls, campaigns: [...this.campaigns.keys()] };
+  }
+
+  #suppress(data: Line['data']): void {
+    const [number, scope, expiresAt] = [String(data['e164']), String(data['scope']), numberOf(data['expiresAt'])];
+    this.numbers.suppress(number, scope, expiresAt);
+    if (scope === accountScope && expiresAt === null) this.unlisted.delete(number);
+  }
+
+  #open(event: LoggedEvent, data: Line['data']): void {
+    const { campaignId } = event;
+    const loggedRules = data['rules'];
+    if (typeof loggedRules !== 'object' || loggedRules === null)
+      return void this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
+    if (this.campaigns.has(campaignId)) return void this.#violate(event, 'illegal_change', 'the campaign was imported a second time');
+    const count = (name: string, missing: number) => Number(data[name] ?? missing);
+    const imported = {
+      rules: readJudgedRules(loggedRules),
+      loggedRules,
+      looksUp: (textOf(data['api']) ?? 'contract') !== 'contract',
+      fileHash: textOf(data['hash']),
+      rows: count('rows', NaN),
+      firstRow: count('firstRow', 1),
+      rejected: count('rejected', NaN),
+    };
+    this.campaigns.set(campaignId, openCampaign(event, imported));
+  }
+
+  #follow(line: Line): void {
+    const { event } = line;
+    const { type, recipientId, attemptId } = event;
+    this.#report(line, 'time_reversed', logRules.time_reversed.onEach?.(line));
+    noteTime(line);
+    this.#calls += callsPlaced(line);
+    const rowId = recipientId ?? (attemptId === undefined ? undefined : rowOf(attemptId));
+    // What an operator looks at is not changed by that.
+    const pending = rowId === undefined || type === 'operator.acted' ? null : takePending(line, rowId);
+    if (pending?.brought === false) this.#judgeOutcome(pending.outcome, false);
+    this.#step(line);
+    if (pending?.brought === true) this.#judgeOutcome(pending.outcome, true);
+  }
+  #step(line: Line): void {
+    const { campaign, event, recipientId } = line;
+    for (const [name, check] of checksAlone.get(event.type) ?? []) if (this.#report(line, name, check(line))) return;
+    for (const [name, check] of checks.get(event.type) ?? []) this.#report(line, name, check(line));
+    const outcome = event.type === 'recipient.outcome' ? outcomeOf(line) : null;
+    (effects[event.type] as ((line: Line) => void) | null)?.(line);
+    if (outcome === null) return;
+    // A recipient who was never to be called has no line that could bring it.
+    if (campaign.calls.has(recipientId)) campaign.pending.set(recipientId, outcome);
+    else this.#judgeOutcome(outcome, false);
+  }
+
+  #judgeOutcome(outcome: PendingOutcome, brought: boolean): void {
+    for (const [name, check] of checksOfOutcomes) this.#report(outcome.line, name, check(outcome, brought));
+  }
+
+  /** Notes what breaks a rule in a line; false: nothing does. */
+  #report(line: Line, rule: LogRule, finding: Finding): boolean {
+    const sentences = sentencesOf(finding);
+    for (const what of sentences) {
+      const violation = this.#violate(line.event, rule, what);
+      const excess = logRules[rule].excess?.(line);
+      if (excess !== undefined) this.explicable.push({ violation, campaign: line.campaign, excess });
+    }
+    return sentences.length > 0;
+  }
+
+  #violate({ campaignId, seq, at }: LoggedEvent, rule: LogRule, what: string): LogViolation {
+    const violation = { rule, campaignId, seq, at, what };
+    this.#violations.push(violation);
+    return violation;
+  }
+
+  /**
+   * Times that did not fall at the speed at which their campaign ran, which may be logged after them: the tolerance is real time, and a
+   * sandbox that is killed loses seconds of it.
+   */
+  #excusedTimes(): ReadonlySet<LogViolation> {
+    const excused = this.explicable.filter(
+      ({ violation, campaign: { rules, speed }, excess }) =>
+        violation.rule === 'time_reversed' && excess <= rules.timing.clockToleranceMs * speed,
+    );
+    for (const { excess } of excused) noteFall(this, excess);
+    return new Set(excused.map(({ violation }) => violation));
+  }
+}
+
+function sentencesOf(finding: Finding): readonly string[] {
+  if (typeof finding === 'string') return [finding];
+  return Array.isArray(finding) ? finding.filter((one) => typeof one === 'string') : [];
+}
+
+function noteTime(line: Line): void {
+  const { book, campaign, event, data } = line;
+  if (event.type === 'campaign.state' && data['to'] === 'failed') return;
+  const fall = fallOf(line);
+  const isReversed = fall > campaign.rules.timing.clockToleranceMs;
+  if (fall > 0 && !isReversed) noteFall(book, fall);
+  campaign.lastAt = isReversed || event.type.startsWith('clock.') ? event.at : Math.max(campaign.lastAt, event.at);
+}
+
+function noteFall({ falls }: Book, byMs: number): void {
+  falls.count += 1;
+  falls.mostMs = Math.max(falls.mostMs, byMs);
+}
+
+/** Lines that stand right behind the outcome that they bring, in the same transaction. */
+const bringsOutcome: readonly EventType[] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
+/** Lines after which an outcome may be another one. In logs of the first schema nothing else shows that an outcome was taken back. */
+const mayFollow: readonly EventType[] = ['attempt.planned', 'attempt.settled', 'attempt.corrected', 'attempt.result'];
+
+/** An outcome is kept until the next line of its row: only then is it known what it follows from. */
+function outcomeOf(line: Line): PendingOutcome {
+  const { campaign, recipientId } = line;
+  const before = campaign.outcomes.get(recipientId) ?? null;
+  return { line, before, explained: campaign.moved.delete(recipientId), state: campaign.state };
+}
+
+/** The outcome that has waited for this line of its row, and whether the line is the one that brought it. */
+function takePending({ campaign, event, data }: Line, rowId: string): { outcome: PendingOutcome; brought: boolean } | null {
+  const outcome = campaign.pending.get(rowId);
+  const brought = outcome?.line.event.at === event.at && bringsOutcome.includes(event.type);
+  const asksNothing = event.type === 'attempt.result' && data['asks'] === undefined;
+  if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type) && !asksNothing) campaign.moved.add(rowId);
+  if (outcome === undefined) return null;
+  campaign.pending.delete(rowId);
+  return { outcome, brought };
+}

@@ -1,0 +1,93 @@
+import { isIdle, personOf, rowNumber } from '../readings.ts';
+import { numberOf, type JudgedHouse, type JudgedRules } from '../judged-rules.ts';
+import { hashRow } from '../row-book.ts';
+import { brokenCap } from './caps.ts';
+import { judgeHours } from './hours.ts';
+import { dialled, type Rule } from './rule.ts';
+
+/** What every call is held to, whatever its campaign did before. */
+export const callRules = {
+  dialled_twice: {
+    promise: 'no request repeats a call unless the one before it is proven to have queued nothing',
+    on: {
+      'batch.posting': ({ batch: { batchId, k, verdicts }, data }) =>
+        k > 0 &&
+        !isIdle(verdicts[k - 1]) &&
+        `request ${Number(data['k'])} of batch ${batchId} began although ${k} may have been carried out`,
+      ...dialled(({ attempt: { attemptId, state } }) => state !== null && `call ${attemptId} was placed again after its end`),
+    },
+  },
+  calls_overlap: {
+    promise: 'no number is dialled while another call to it is open, in whatever campaign',
+    on: dialled(({ book, attempt: { attemptId }, data }) => {
+      const other = book.numbers.openCall(String(data['e164']));
+      return other !== undefined && other !== attemptId && `call ${attemptId} began while ${other} to the same number was open`;
+    }),
+  },
+  outside_hours: {
+    promise: 'every call lies within start, end and expiry, hours and holidays of campaign and house, and law, in every zone of the number',
+    on: dialled(({ book, campaign, event, data }) => {
+      const closed = Array.isArray(data['zones']) ? judgeHours(campaign.rules, event, book.numbers.house) : null;
+      return closed !== null && `call ${event.attemptId} was placed ${closed}`;
+    }),
+  },
+  row_forged: {
+    promise: 'every call goes to the number of its row, and the row is where and who the list said',
+    on: dialled(({ book: { rowKey }, campaign, attempt: { attemptId }, recipientId, data }) => {
+      const known = campaign.rowBook.of(rowNumber(campaign, recipientId));
+      if (known === undefined || rowKey === null) return null;
+      // All but these is what the row says.
+      const { k: _, screened: _screened, ...facts } = data;
+      return (
+        hashRow(rowKey, recipientId, facts, known.version) !== known.hash &&
+        `call ${attemptId} went to another number, person, place or time than its row of the list has`
+      );
+    }),
+  },
+  suppressed_dialled: {
+    promise: 'no number on the do-not-call list is dialled',
+    on: dialled(
+      ({ book, event: { attemptId, campaignId, at }, data }) =>
+        book.numbers.isSuppressed(String(data['e164']), campaignId, at) && `call ${attemptId} went to a number on the do-not-call list`,
+    ),
+  },
+  without_consent: {
+    promise: 'nobody is called without a consent that holds, where the campaign asks for it, or after taking it back for its purpose',
+    on: dialled(({ book, campaign: { rules }, event: { attemptId, at }, data }) => {
+      const isRevoked = book.numbers.isRevoked(String(data['e164']), rules.purpose, at);
+      const how = isRevoked ? 'after consent was taken back' : againstConsent(rules, numberOf(data['consentedAt']), at);
+      return how !== null && `call ${attemptId} was placed ${how}`;
+    }),
+  },
+  cap_exceeded: {
+    promise: 'no number and no person rings more often than the caps of campaign, house and law allow, over all campaigns',
+    on: dialled(({ book: { numbers }, campaign: { rules }, event, data }) => {
+      const callsTo = { number: numbers.placedTo('number', String(data['e164'])), person: numbers.placedTo('person', personOf(data)) };
+      const broken = brokenCap(rules, numbers.house, event, callsTo);
+      return broken !== null && `call ${event.attemptId} was placed before ${broken} allowed it`;
+    }),
+  },
+  house_broken: {
+    promise: 'no campaign calls that lacks what the house rules require',
+    on: dialled(({ book, campaign: { rules }, attempt: { attemptId } }) => {
+      const lacked = lackedBy(rules, book.numbers.house);
+      return lacked !== null && `call ${attemptId} was placed by a campaign without ${lacked}, which the house requires`;
+    }),
+  },
+  house_differs: { promise: 'the house rules are what the log says: they were not changed in silence' },
+} satisfies Record<string, Rule>;
+
+/** What is wrong with the consent of a row, which was given then; null: nothing, or none is asked for. */
+function againstConsent({ consent, timing }: JudgedRules, given: number | null, at: number): string | null {
+  if (consent === null) return null;
+  if (given === null) return 'without a consent';
+  if (given > at) return 'before its consent was given';
+  return consent.maxAgeMs !== null && at + timing.dispatchMarginMs >= given + consent.maxAgeMs ? 'with a consent that was too old' : null;
+}
+
+/** What the house requires and the campaign does not have; null: nothing. */
+function lackedBy({ consent, optOut, dispositions }: JudgedRules, house: JudgedHouse | null): string | null {
+  if (house?.requires.consent === true && consent === null) return 'consent';
+  const hears = optOut.length > 0 || dispositions.some((rule) => (rule as { disposition?: unknown }).disposition === 'opted_out');
+  return house?.requires.optOut === true && !hears ? 'opt_out' : null;
+}

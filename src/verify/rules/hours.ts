@@ -1,0 +1,92 @@
+import type { LoggedEvent } from '../book.ts';
+import { numberOf, textOf, type Calendar, type JudgedHouse, type JudgedRules, type Law } from '../judged-rules.ts';
+import { localTime, minuteMs } from '../local-time.ts';
+
+/** Where the log says that a call went. What it does not tell is not known, and then every law of the country holds. */
+interface Place {
+  country: string | null;
+  regions: readonly string[] | null;
+}
+
+export function placeOf({ data = {} }: LoggedEvent): Place {
+  const regions = data['regions'];
+  return { country: textOf(data['country']), regions: Array.isArray(regions) ? (regions as string[]) : null };
+}
+
+/** Parts of the US with a code of their own. */
+const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
+
+/**
+ * The law that holds for somebody who may be there: of the country, and of each part of it that is possible; where no rule tells the hours
+ * of the whole country, also the rules for all such countries.
+ */
+export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {
+  const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>
+    rule.country === land && (rule.region === null || parts === null || parts.includes(rule.region));
+  const found = law.filter(
+    (rule) => holds(rule, country, regions) || (country !== null && partsOfUs.includes(country) && holds(rule, 'US', regions ?? [country])),
+  );
+  const isRuled = found.some((rule) => rule.region === null && rule.hours !== null);
+  return isRuled ? found : found.concat(law.filter((rule) => rule.country === '*'));
+}
+
+/** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */
+export function judgeHours(rules: JudgedRules, event: LoggedEvent, house: JudgedHouse | null = null): string | null {
+  const { at, data = {} } = event;
+  const until = at + rules.timing.dispatchMarginMs;
+  if (rules.startsAt !== null && at < rules.startsAt) return 'before the campaign was to begin';
+  if (at < (numberOf(data['notBefore']) ?? at)) return 'before its row allowed it';
+  if (rules.endsAt !== null && until >= rules.endsAt) return 'too near to the end of the campaign';
+  if (until >= (numberOf(data['expiresAt']) ?? Infinity)) return 'too near to the end of its row';
+  const own = typeof data['hours'] === 'string' ? [ownHours(data['hours'])] : [];
+  const ofHouse = house === null ? [] : [house.calendar];
+  const calendars: DatedCalendar[] = [rules.calendar, ...ofHouse, ...lawAt(rules, placeOf(event)), ...own].filter(restricts);
+  if (calendars.length === 0) return null;
+  const zones = data['zones'] as readonly string[];
+  if (zones.length === 0) return 'where nobody knows what time it is';
+  for (const zone of zones)
+    for (let minute = Math.floor(at / minuteMs); minute <= Math.floor(until / minuteMs); minute += 1)
+      if (!calendars.every((calendar) => isOpen(calendar, zone, minute * minuteMs)))
+        return `when it must not be (${zone}, ${new Date(minute * minuteMs).toISOString()})`;
+  return null;
+}
+
+type DatedCalendar = Calendar & Partial<Pick<Law, 'from' | 'until' | 'eves'>>;
+
+const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+
+/** Hours of a row, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`, day by day; what is not of this form is closed. */
+function ownHours(text: string): Calendar {
+  const hours: Record<string, { from: number; to: number }[]> = {};
+  for (const part of text.split(', ')) {
+    const form = /^(?:([A-Z][a-z]{2})(?:-([A-Z][a-z]{2}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)$/.exec(part);
+    if (form === null) continue;
+    const [, first = 'Mon', last = form[1] ?? 'Sun', ...times] = form;
+    const [h = 0, m = 0, toH = 0, toM = 0] = times.map(Number);
+    const [from, to] = [h * 60 + m, toH * 60 + toM];
+    const end = weekdays.indexOf(last.toLowerCase());
+    for (let day = weekdays.indexOf(first.toLowerCase()); ; day = (day + 1) % 7) {
+      const open = (at: number, window: { from: number; to: number }) => (hours[weekdays[at % 7] ?? ''] ??= []).push(window);
+      open(day, { from, to: from < to ? to : 1440 });
+      if (from >= to) open(day + 1, { from: 0, to });
+      if (day === end) break;
+    }
+  }
+  return { hours, closedOn: [] };
+}
+
+function restricts({ hours, closedOn }: Calendar): boolean {
+  return hours !== null || closedOn.length > 0;
+}
+
+function isOpen({ hours, closedOn, from, until, eves }: DatedCalendar, zone: string, at: number): boolean {
+  const local = localTime(zone, at);
+  if (local === null) return false;
+  const { date, weekday, minute } = local;
+  // Dates of one form are in order as texts.
+  if (date < (from ?? date) || date > (until ?? date)) return true;
+  if (closedOn.includes(date)) return false;
+  const opens = ({ from: first, to: end }: { from: number; to: number }) => minute >= first && minute < end;
+  const usual = hours === null ? [{ from: 0, to: 1440 }] : (hours[weekday] ?? []);
+  return (usual.length > 0 && eves?.dates.includes(date) === true ? eves.windows : usual).some(opens);
+}

@@ -1,0 +1,27 @@
+import type { Campaign, EventType, Line, LineOf, PendingOutcome } from '../book.ts';
+
+/** What breaks a promise, a sentence each; what is no text breaks nothing. */
+export type Finding = Sentence | readonly Sentence[];
+type Sentence = string | false | null | undefined;
+
+/** What breaks a promise in a line of each type. */
+type Checks = { readonly [Type in EventType]?: (line: LineOf<Type>) => Finding };
+
+export interface Rule {
+  promise: string;
+  /** What breaks it in a line of the log, by the book as it was before that line. */
+  on?: Checks;
+  /** Of a line that does not follow from one before it. Nothing else is looked for in such a line, and it changes nothing. */
+  alone?: { readonly [Type in EventType]?: (line: Line) => Finding };
+  /** Of a line of any type, by the time of the line before it. */
+  onEach?: (line: Line) => Finding;
+  /** Of an outcome, by the calls of its row. `brought`: the line behind it is the one that brings it. */
+  onOutcome?: (outcome: PendingOutcome, brought: boolean) => Finding;
+  /** Of a campaign, where the log ends. */
+  atEnd?: (campaign: Campaign) => Finding;
+  /** By how much a line breaks it: something that is known later may explain that much. */
+  excess?: (line: Line) => number;
+}
+
+/** Of a call that is requested. */
+export const dialled = (check: NonNullable<Checks['attempt.posted']>): Checks => ({ 'attempt.posted': check });
