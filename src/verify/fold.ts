@@ -14,7 +14,7 @@ import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
 import { NumberBook } from './number-book.ts';
 import { callsPlaced, lineOf, rowOf } from './readings.ts';
 import { fallOf } from './rules/log.ts';
-import type { Finding, Rule } from './rules/rule.ts';
+import { sentencesOf, type Finding, type Rule } from './rules/rule.ts';
 
 const accountScope = 'account';
 
@@ -178,11 +178,6 @@ export class LogAudit implements Book {
     for (const { excess } of excused) noteFall(this, excess);
     return new Set(excused.map(({ violation }) => violation));
   }
-}
-
-function sentencesOf(finding: Finding): readonly string[] {
-  if (typeof finding === 'string') return [finding];
-  return Array.isArray(finding) ? finding.filter((one) => typeof one === 'string') : [];
 }
 
 function noteTime(line: Line): void {

@@ -29,6 +29,3 @@ export interface Difference {
   rule: LogRule;
   what: string;
 }
-
-/** Notes what is wrong: the rule that is broken, and what happened. */
-export type Violate = (rule: LogRule, what: string) => void;

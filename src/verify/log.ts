@@ -1,9 +1,8 @@
 import type { Queries } from '../ledger/tx.ts';
-import { judgeBatches } from './judge-batches.ts';
-import { judgeList, type ServiceList } from './judge-list.ts';
-import { judgeTables } from './judge-tables.ts';
 import { LogAudit } from './fold.ts';
 import { logRules, type Difference, type LogRule, type LogViolation } from './log-rules.ts';
+import { judgeService, type ServiceList } from './service.ts';
+import { judgeTables } from './tables.ts';
 import { countUnownedOver, lastSeq, readCallFacts, readLog, readMeta } from './reader.ts';
 
 export interface LogReport {
@@ -35,32 +34,29 @@ export async function verifyLog(
   campaignId: string | null,
   { onProgress = () => {}, service }: VerifyOptions = {},
 ): Promise<LogReport> {
-  const judge = new LogAudit(await readMeta(db, 'row_key'), await readMeta(db, 'ledger_id'));
-  let read = await follow(db, judge, 0, onProgress);
-  let differences = await judgeTables(db, judge);
+  const audit = new LogAudit(await readMeta(db, 'row_key'), await readMeta(db, 'ledger_id'));
+  let read = await follow(db, audit, 0, onProgress);
+  let differences = await judgeTables(db, audit);
   for (let looks = 0; differences.length > 0 && looks < mostLooks; looks += 1) {
     // A line that came meanwhile may be what the tables have and the log had not.
     const end = await lastSeq(db);
     if (end === read) break;
-    read = await follow(db, judge, read, onProgress);
-    differences = await judgeTables(db, judge, differences);
+    read = await follow(db, audit, read, onProgress);
+    differences = await judgeTables(db, audit, differences);
   }
-  const { violations, events, calls, campaigns } = judge.finish();
-  const notes = notesOf(judge);
+  const { violations, events, calls, campaigns } = audit.finish();
+  const notes = notesOf(audit);
   const moving = (await lastSeq(db)) !== read;
   if (moving && differences.length > 0) {
     notes.push(`The log grows: ${differences.length} differences between it and the tables may be calls under way.`);
     differences = [];
   }
-  const listed = service === undefined ? null : await judgeList(db, judge, service);
-  notes.push(...(listed?.notes ?? ["The service's own list of conversations was not read: no service was named."]));
-  const { batches } = service ?? {};
-  const reported = service === undefined || batches === undefined ? null : await judgeBatches(db, judge, { ...service, batches });
-  notes.push(...(reported?.notes ?? []));
-  const excused = await excusedLines(db, judge);
+  const reported = service === undefined ? null : await judgeService(db, audit, service);
+  notes.push(...(reported?.notes ?? ["The service's own list of conversations was not read: no service was named."]));
+  const excused = await excusedLines(db, audit);
   const all = [
     ...violations.filter((violation) => !excused.has(violation)),
-    ...[...differences, ...(listed?.differences ?? []), ...(reported?.differences ?? [])].map(asViolation),
+    ...[...differences, ...(reported?.differences ?? [])].map(asViolation),
   ];
   const told = all.filter((violation) => campaignId === null || violation.campaignId === campaignId);
   const rules = (Object.keys(logRules) as LogRule[]).map((rule) => ({
@@ -72,12 +68,12 @@ export async function verifyLog(
 }
 
 /** Takes the events after a number; answers the number of the last. */
-async function follow(db: Queries, judge: LogAudit, from: number, onProgress: (events: number) => void): Promise<number> {
+async function follow(db: Queries, audit: LogAudit, from: number, onProgress: (events: number) => void): Promise<number> {
   for (let after = from; ;) {
     const page = await readLog(db, after);
     const posted = page.flatMap(({ type, attemptId }) => (type === 'attempt.posted' ? (attemptId ?? []) : []));
     const facts = await readCallFacts(db, posted);
-    for (const event of page) judge.take(event, facts.get(event.attemptId ?? ''));
+    for (const event of page) audit.take(event, facts.get(event.attemptId ?? ''));
     const last = page.at(-1);
     if (last === undefined) return after;
     after = last.seq;
@@ -90,9 +86,9 @@ function asViolation({ rule, campaignId, what }: Omit<Difference, 'table' | 'id'
 }
 
 /** Lines beyond the limit that records explain which belong to nobody: the planner could take them for calls that were over. */
-async function excusedLines(db: Queries, judge: LogAudit): Promise<Set<LogViolation>> {
+async function excusedLines(db: Queries, audit: LogAudit): Promise<Set<LogViolation>> {
   const excused = new Set<LogViolation>();
-  for (const { violation, campaign, excess } of judge.explicable)
+  for (const { violation, campaign, excess } of audit.explicable)
     if (violation.rule === 'lines_exceeded' && (await countUnownedOver(db, campaign.rules.agentId, violation.at ?? 0)) >= excess)
       excused.add(violation);
   return excused;

@@ -62,6 +62,8 @@ export async function countUnownedOver(db: Queries, agentId: string, until: numb
   return row.count;
 }
 
+export type CampaignRow = Awaited<ReturnType<typeof readCampaigns>>[number] & { figures: Map<string, number> };
+
 export async function readCampaigns(db: Queries) {
   return db
     .selectFrom('campaigns')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readRecord } from '../../src/rules/correlation/record.ts';
 import { factsFromRecord } from '../../src/service/convai/record-facts.ts';
-import { resultBy } from '../../src/verify/judge-record.ts';
+import { resultBy } from '../../src/verify/rules/records.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import type { AttemptRow } from '../../src/verify/reader.ts';
 import { resultRule } from '../support/campaign-rules.ts';

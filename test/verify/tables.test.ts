@@ -7,7 +7,7 @@ import { retryAt } from '../../src/rules/attempts/retry-delay.ts';
 import type { LegalHours } from '../../src/rules/campaign-rules.ts';
 import { windowAt } from '../../src/rules/hours/calling-window.ts';
 import { Random } from '../../src/sandbox/core/random.ts';
-import type { ListedConversation, ServiceList } from '../../src/verify/judge-list.ts';
+import type { ListedConversation, ServiceList } from '../../src/verify/service.ts';
 import { readJudgedRules } from '../../src/verify/judged-rules.ts';
 import { localTime, nextMidnight } from '../../src/verify/local-time.ts';
 import { logRules } from '../../src/verify/log-rules.ts';

@@ -6,7 +6,7 @@ import type { ConnectOptions } from '../../service/registry.ts';
 import { ServiceError, ServiceOptionsError, NotSentError, RefusedError } from '../../service/port/errors.ts';
 import { realClock, type ServiceClock } from '../../service/port/service-clock.ts';
 import type { Control } from './control.ts';
-import type { ListedConversation, ServiceList } from '../../verify/judge-list.ts';
+import type { ListedConversation, ServiceList } from '../../verify/service.ts';
 
 /** Thrown when the service cannot be used now; its message says where, why and what to do. */
 export class ServiceUnusableError extends foreseen('ServiceUnusableError', false) {}

@@ -1,4 +1,5 @@
-import type { Campaign, EventType, Line, LineOf, PendingOutcome } from '../book.ts';
+import type { Attempt, Book, Campaign, EventType, Line, LineOf, PendingOutcome } from '../book.ts';
+import type { AttemptRow, BatchRow, CampaignRow, RecipientRow } from '../reader.ts';
 
 /** What breaks a promise, a sentence each; what is no text breaks nothing. */
 export type Finding = Sentence | readonly Sentence[];
@@ -6,6 +7,21 @@ type Sentence = string | false | null | undefined;
 
 /** What breaks a promise in a line of each type. */
 type Checks = { readonly [Type in EventType]?: (line: LineOf<Type>) => Finding };
+
+export interface Rows {
+  campaigns: CampaignRow;
+  recipients: RecipientRow;
+  attempts: AttemptRow;
+  batches: BatchRow;
+}
+
+/** What the log has under the id of a row of the tables. */
+export interface Compared {
+  book: Book;
+  campaign: Campaign;
+  id: string;
+  attempt: Attempt | undefined;
+}
 
 export interface Rule {
   promise: string;
@@ -19,9 +35,16 @@ export interface Rule {
   onOutcome?: (outcome: PendingOutcome, brought: boolean) => Finding;
   /** Of a campaign, where the log ends. */
   atEnd?: (campaign: Campaign) => Finding;
+  /** Of a row of the tables; undefined: they have none under this id. */
+  inTables?: { readonly [Table in keyof Rows]?: (compared: Compared, row: Rows[Table] | undefined) => Finding };
   /** By how much a line breaks it: something that is known later may explain that much. */
   excess?: (line: Line) => number;
 }
 
 /** Of a call that is requested. */
 export const dialled = (check: NonNullable<Checks['attempt.posted']>): Checks => ({ 'attempt.posted': check });
+
+export function sentencesOf(finding: Finding): readonly string[] {
+  if (typeof finding === 'string') return [finding];
+  return Array.isArray(finding) ? finding.filter((one) => typeof one === 'string') : [];
+}

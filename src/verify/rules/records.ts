@@ -1,6 +1,6 @@
-import type { JudgedRules, SaidRule } from './judged-rules.ts';
-import type { LogAudit } from './fold.ts';
-import type { AttemptRow } from './reader.ts';
+import type { Book } from '../book.ts';
+import type { JudgedRules, SaidRule } from '../judged-rules.ts';
+import type { AttemptRow } from '../reader.ts';
 
 /** What the judge reads of the facts of a record, as the tables keep them. */
 interface Facts {
@@ -87,30 +87,30 @@ export type Whose = Pick<Facts, 'calleeNumber' | 'batchId' | 'references'>;
 export type Owner = Pick<AttemptRow, 'attempt_id' | 'batch_id' | 'e164'>;
 
 /** The call that a record names by an echoed reference of this database, if it names one. */
-export function namedBy({ ledgerId }: Pick<LogAudit, 'ledgerId'>, references: readonly string[]): string | undefined {
+export function namedBy({ ledgerId }: Book, references: readonly string[]): string | undefined {
   const prefix = `${ledgerId}:`;
   return references.find((text) => text.startsWith(prefix))?.slice(prefix.length);
 }
 
 /** What a record says against being this call's; null: nothing. */
-export function disownedBy(judge: LogAudit, record: Whose, owner: Owner): string | null {
+export function disownedBy(book: Book, record: Whose, owner: Owner): string | null {
   const { calleeNumber = null, batchId = null, references = [] } = record;
-  const named = namedBy(judge, references);
+  const named = namedBy(book, references);
   if (named !== undefined && named !== owner.attempt_id) return `it names call ${named}`;
   if (calleeNumber !== null && calleeNumber !== owner.e164) return 'it shows another number';
-  const batch = judge.serviceBatches.get(batchId ?? '') ?? owner.batch_id;
+  const batch = book.serviceBatches.get(batchId ?? '') ?? owner.batch_id;
   return batch === owner.batch_id ? null : `it names batch ${batch}`;
 }
 
 /** As `disownedBy`, of the stored record that a call owns: it also has to show by what it was found to be the call's. */
-export function misplacedBy(judge: LogAudit, row: AttemptRow): string | null {
+export function misplacedBy(book: Book, row: AttemptRow): string | null {
   if (row.facts === null) return null;
   const facts = JSON.parse(row.facts) as Facts;
   if (facts.direction === 'inbound') return 'it is an inbound call';
-  const against = disownedBy(judge, facts, row);
+  const against = disownedBy(book, facts, row);
   if (against !== null) return against;
   const { evidence, opening_line: line } = row;
-  const [isNamed, isNumber] = [namedBy(judge, facts.references ?? []) !== undefined, facts.calleeNumber != null];
+  const [isNamed, isNumber] = [namedBy(book, facts.references ?? []) !== undefined, facts.calleeNumber != null];
   if (evidence === 'reference' && !isNamed) return 'it names no call';
   if ((evidence === 'number' || evidence === 'batch_and_number') && !isNumber) return 'it shows no number';
   if (evidence !== 'opening_line') return null;

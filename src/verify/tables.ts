@@ -1,0 +1,179 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Queries } from '../ledger/tx.ts';
+import type { Book, Campaign } from './book.ts';
+import { readJudgedHouse } from './judged-rules.ts';
+import { logRules, type Difference, type LogRule } from './log-rules.ts';
+import {
+  chunksOf,
+  eachEntry,
+  partsOf,
+  readAttempts,
+  readBatches,
+  readCampaigns,
+  readEntries,
+  readFigures,
+  readHouseTable,
+  readRecipients,
+  readStrays,
+  type Scope,
+} from './reader.ts';
+import { findAttempt } from './readings.ts';
+import { sentencesOf, type Compared, type Finding, type Rows, type Rule } from './rules/rule.ts';
+
+type Table = keyof Rows;
+
+/** Compares what the log says with the tables: all of them, or again what differed before. */
+export async function judgeTables(db: Queries, book: Book, again: readonly Difference[] | null = null): Promise<Difference[]> {
+  const of = (table: Difference['table']): readonly string[] | null =>
+    again === null ? null : [...new Set(again.filter((one) => one.table === table).map(({ id }) => id))];
+  return [
+    ...(await judgeCampaigns(db, book, of('campaigns'))),
+    ...(await judgeTable('recipients', book, of('recipients'), {
+      read: (scope) => readRecipients(db, scope),
+      idOf: (row) => row.recipient_id,
+      known: recipientIds,
+    })),
+    ...(await judgeTable('attempts', book, of('attempts'), {
+      read: (scope) => readAttempts(db, scope),
+      idOf: (row) => row.attempt_id,
+      known: attemptIds,
+    })),
+    ...(await judgeTable('batches', book, of('batches'), {
+      read: (scope) => readBatches(db, scope),
+      idOf: (row) => row.batch_id,
+      known: ({ batches }) => batches.keys(),
+    })),
+    ...(again === null || of('conversations')?.length !== 0 ? await judgeStrays(db) : []),
+    ...(await judgeEntries(db, book, of('suppressions'))),
+    ...(await judgeHouse(db, book)),
+  ];
+}
+
+const rules = (Object.entries(logRules) as [LogRule, Rule][]).flatMap(([rule, { inTables }]) => (inTables ? [{ rule, inTables }] : []));
+
+/** The differences of a row by every rule of its table. */
+function differencesOf<Name extends Table>(table: Name, compared: Compared, row: Rows[Name] | undefined): Difference[] {
+  const { id, campaign } = compared;
+  return rules.flatMap(({ rule, inTables }) => {
+    const check: ((compared: Compared, row: Rows[Name] | undefined) => Finding) | undefined = inTables[table];
+    return sentencesOf(check?.(compared, row)).map((what) => ({ table, id, campaignId: campaign.campaignId, rule, what }));
+  });
+}
+
+async function judgeCampaigns(db: Queries, book: Book, ids: readonly string[] | null): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const rows = new Map((await readCampaigns(db)).map((row) => [row.campaign_id, row]));
+  for (const id of ids ?? new Set([...rows.keys(), ...book.campaigns.keys()])) {
+    const campaign = book.campaigns.get(id);
+    const row = rows.get(id);
+    if (campaign === undefined) {
+      const what = `campaign ${id} is ${row === undefined ? 'not in the tables' : 'in the tables, and not in the log'}`;
+      differences.push({ table: 'campaigns', id, campaignId: id, rule: 'campaign_differs', what });
+      continue;
+    }
+    const compared = { book, campaign, id, attempt: undefined };
+    const figures = await readFigures(db, id);
+    differences.push(...differencesOf('campaigns', compared, row && { ...row, figures }));
+  }
+  return differences;
+}
+
+interface Reading<Row> {
+  read: (scope: Scope) => Promise<Row[]>;
+  idOf: (row: Row) => string;
+  /** Ids that the log has of a campaign. */
+  known: (campaign: Campaign) => Iterable<string>;
+}
+
+async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
+  table: Name,
+  book: Book,
+  ids: readonly string[] | null,
+  { read, idOf, known }: Reading<Rows[Name]>,
+): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  const counts = new Map<string, number>();
+  const look = (campaignId: string, id: string, row: Rows[Name] | undefined): void => {
+    counts.set(campaignId, (counts.get(campaignId) ?? 0) + 1);
+    const campaign = book.campaigns.get(campaignId);
+    // A campaign that is not in the log is named once.
+    if (campaign === undefined) return;
+    const attempt = table === 'attempts' ? findAttempt(campaign, id) : undefined;
+    differences.push(...differencesOf(table, { book, campaign, id, attempt }, row));
+  };
+  const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
+    for await (const { ids: part, rows } of partsOf(some, read, idOf)) {
+      const byId = new Map(rows.map((row) => [idOf(row), row]));
+      for (const id of part ?? []) look(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
+    }
+  };
+  if (ids !== null) {
+    await judgeIds(ids, (id) => id.slice(0, id.indexOf('/')));
+    return differences;
+  }
+  for await (const { rows } of partsOf(null, read, idOf)) for (const row of rows) look(row.campaign_id, idOf(row), row);
+  for (const [campaignId, campaign] of book.campaigns) {
+    const inLog = [...known(campaign)];
+    if (inLog.length <= (counts.get(campaignId) ?? 0)) continue;
+    const named = new Set(differences.map(({ id }) => id));
+    await judgeIds(
+      inLog.filter((id) => !named.has(id)),
+      () => campaignId,
+    );
+  }
+  return differences;
+}
+
+function* recipientIds({ campaignId, firstRow, rows }: Campaign): Generator<string> {
+  for (let row = firstRow; row < firstRow + rows; row += 1) yield `${campaignId}/${row}`;
+}
+
+function* attemptIds({ calls }: Campaign): Generator<string> {
+  for (const attempts of calls.values()) for (const { attemptId } of attempts) yield attemptId;
+}
+
+/** Records that point to a call which has another one, or none: results and report would show them as its own. */
+async function judgeStrays(db: Queries): Promise<Difference[]> {
+  return (await readStrays(db)).map(({ conversationId, attemptId }) => ({
+    table: 'conversations',
+    id: conversationId,
+    campaignId: attemptId.slice(0, attemptId.indexOf('/')),
+    rule: 'calls_differ',
+    what: `record ${conversationId} points to call ${attemptId}, whose record it is not`,
+  }));
+}
+
+/** Only the version that holds is compared: the log alone tells of the others. */
+async function judgeHouse(db: Queries, { numbers }: Book): Promise<Difference[]> {
+  const held = await readHouseTable(db);
+  const rules = readJudgedHouse(held.rules === null ? null : JSON.parse(held.rules));
+  if (held.version === numbers.houseVersion && isDeepStrictEqual(rules, numbers.house)) return [];
+  const what = `version ${held.version} of the house rules is stored, and the log has version ${numbers.houseVersion}, or other rules`;
+  return [{ table: 'house_rules', id: String(held.version), campaignId: 'account', rule: 'house_differs', what }];
+}
+
+async function judgeEntries(db: Queries, { numbers }: Book, ids: readonly string[] | null): Promise<Difference[]> {
+  const differences: Difference[] = [];
+  if (ids?.length === 0) return differences;
+  const differ = (scope: string, number: string, what: string): void => {
+    const id = `${scope} ${number}`;
+    if (ids?.includes(id) === false) return;
+    const told = `${what} the do-not-call list of ${scope}`;
+    differences.push({ table: 'suppressions', id, campaignId: scope, rule: 'list_differs', what: told });
+  };
+  for await (const chunk of chunksOf(numbers.entries())) {
+    const entries = await readEntries(
+      db,
+      chunk.map(({ number }) => number),
+    );
+    for (const { scope, number, expiresAt } of chunk) {
+      const inTable = entries.get(`${scope} ${number}`);
+      if (inTable === undefined) differ(scope, number, 'a number that the log has put on the list is not on');
+      else if (inTable !== expiresAt)
+        differ(scope, number, `a number stands ${inTable < expiresAt ? 'less' : 'more'} long than the log says on`);
+    }
+  }
+  for await (const { scope, e164 } of eachEntry(db))
+    if (!numbers.has(scope, e164)) differ(scope, e164, 'a number that the log has not put there stands on');
+  return differences;
+}
