@@ -1,4 +1,4 @@
-import type { Attempt, AttemptLine, BatchLine, Campaign, Line } from './book.ts';
+import { Attempt, Batch, type AttemptLine, type BatchLine, type Campaign, type Line } from './book.ts';
 import { textOf, type Limits } from './judged-rules.ts';
 import { nextMidnight } from './local-time.ts';
 import { hasEnded, isIdle, isTalk, nthOf, personOf, placeOf, startsBefore, wasMade } from './readings.ts';
@@ -11,26 +11,7 @@ export function takeBack({ campaign, batch, book }: BatchLine): void {
 }
 
 export function planBatch({ campaign, event: { batchId = '', at }, data }: Line): void {
-  campaign.batches.set(batchId, {
-    batchId,
-    state: 'intent',
-    serviceId: null,
-    size: Number(data['size']),
-    planned: 0,
-    caller: '',
-    k: 0,
-    verdicts: [],
-    logged: [],
-    firstPostedAt: null,
-    denied: false,
-    calls: [],
-    posted: 0,
-    owes: null,
-    askedBack: false,
-    lacksMatch: false,
-    limits: limitsOf(campaign, at),
-    onLine: countOnLine(campaign, at),
-  });
+  campaign.batches.set(batchId, new Batch(batchId, Number(data['size']), limitsOf(campaign, at), countOnLine(campaign, at)));
   const place = placeOf(batchId);
   if (place !== null) campaign.batchesOf.set(place.round, place.number);
 }
@@ -61,32 +42,14 @@ export function moveBatch(line: BatchLine): void {
 }
 
 export function planAttempt({ campaign, batch, recipientId, calls, event: { attemptId = '', batchId = '' } }: Line): void {
-  const attempt: Attempt = {
-    attemptId,
-    // One text for all of its calls: there may be a million.
-    batchId: batch?.batchId ?? batchId,
-    call: null,
-    postedAt: null,
-    endedAt: null,
-    state: null,
-    disposition: null,
-    result: null,
-    asks: null,
-    detail: null,
-    counted: false,
-    budget: campaign.budgets.get(recipientId) ?? 0,
-    conversation: null,
-    evidence: null,
-    retryFrom: null,
-    zones: null,
-    overAt: null,
-  };
+  // One text of the batch's id for all of its calls: there may be a million.
+  const attempt = new Attempt(attemptId, batch?.batchId ?? batchId, campaign.budgets.get(recipientId) ?? 0);
   campaign.calls.set(recipientId, [...calls, attempt]);
   campaign.open.add(attempt);
   if (batch !== undefined) batch.planned += 1;
 }
 
-export function dial({ campaign, attempt, batch, book: { numbers }, event: { at }, data, facts }: AttemptLine): void {
+export function dial({ campaign, attempt, batch, book: { numbers }, event: { at }, number, data, facts }: AttemptLine): void {
   const { attemptId } = attempt;
   const latest = at + campaign.rules.timing.dispatchMarginMs;
   attempt.postedAt ??= at;
@@ -94,7 +57,7 @@ export function dial({ campaign, attempt, batch, book: { numbers }, event: { at 
   attempt.zones = numbers.sameZones(data['zones']);
   attempt.call = {
     attemptId,
-    number: String(data['e164']),
+    number,
     person: personOf(data),
     caller: batch?.caller ?? '',
     at,
@@ -102,7 +65,7 @@ export function dial({ campaign, attempt, batch, book: { numbers }, event: { at 
     talked: false,
     counted: false,
   };
-  numbers.openCallTo(attempt.call.number, attemptId);
+  numbers.open.set(number, attemptId);
   numbers.place(attempt.call);
   if (batch === undefined) return;
   batch.calls.push(attempt);

@@ -95,7 +95,7 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
     const number = calls.findLast(({ call }) => call !== null)?.call?.number ?? null;
     const promise: Callback = { recipientId, dueAt: 0, until: 0, ended: null, ...timesOf(data) };
     campaign.promises.set(String(data['promise']), promise);
-    if (number !== null) book.numbers.promise(number, promise);
+    if (number !== null) book.numbers.promises.set(number, promise);
     if (data['by'] === 'person') {
       // That is as good as if their record asked for it.
       for (const attempt of calls) if (attempt.disposition === 'answered') attempt.asks ??= 'person';

@@ -1,17 +1,7 @@
-import {
-  openCampaign,
-  type Book,
-  type CallFacts,
-  type Campaign,
-  type EventType,
-  type Line,
-  type LoggedEvent,
-  type PendingOutcome,
-} from './book.ts';
+import { Book, Campaign, type CallFacts, type EventType, type Line, type LoggedEvent, type PendingOutcome } from './book.ts';
 import { effects } from './effects.ts';
-import { numberOf, readJudgedHouse, readJudgedRules, textOf } from './judged-rules.ts';
+import { numberOf, readJudgedHouse } from './judged-rules.ts';
 import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
-import { NumberBook } from './number-book.ts';
 import { callsPlaced, lineOf, rowOf } from './readings.ts';
 import { fallOf } from './rules/log.ts';
 import { sentencesOf, type Finding, type Rule } from './rules/rule.ts';
@@ -37,25 +27,13 @@ const checksOfOutcomes = rules.flatMap(([name, { onOutcome }]) => (onOutcome ===
 const foreign: ReadonlySet<EventType> = new Set(['schedule.fired', 'schedule.failed', 'webhook.changed']);
 
 /** Folds the log, line by line in its order, over a book that owns all state. It shares no rule with the code that dials. */
-export class LogAudit implements Book {
-  readonly campaigns = new Map<string, Campaign>();
-  readonly numbers = new NumberBook();
-  readonly serviceBatches = new Map<string, string>();
-  readonly unlisted = new Map<string, LoggedEvent[]>();
-  readonly falls = { count: 0, mostMs: 0 };
+export class LogAudit extends Book {
   /** Violations that something known later may explain, and by how much each breaks its rule. */
   readonly explicable: { violation: LogViolation; campaign: Campaign; excess: number }[] = [];
-  readonly rowKey: string | null;
-  readonly ledgerId: string | null;
   readonly #violations: LogViolation[] = [];
   #lastSeq = 0;
   #events = 0;
   #calls = 0;
-
-  constructor(rowKey: string | null = null, ledgerId: string | null = null) {
-    this.rowKey = rowKey;
-    this.ledgerId = ledgerId;
-  }
 
   /** `facts`: what the tables know of the call that the event begins. */
   take(event: LoggedEvent, facts?: CallFacts): void {
@@ -107,17 +85,7 @@ export class LogAudit implements Book {
     if (typeof loggedRules !== 'object' || loggedRules === null)
       return void this.#violate(event, 'log_incomplete', 'the import does not tell the rules of its campaign');
     if (this.campaigns.has(campaignId)) return void this.#violate(event, 'illegal_change', 'the campaign was imported a second time');
-    const count = (name: string, missing: number) => Number(data[name] ?? missing);
-    const imported = {
-      rules: readJudgedRules(loggedRules),
-      loggedRules,
-      looksUp: (textOf(data['api']) ?? 'contract') !== 'contract',
-      fileHash: textOf(data['hash']),
-      rows: count('rows', NaN),
-      firstRow: count('firstRow', 1),
-      rejected: count('rejected', NaN),
-    };
-    this.campaigns.set(campaignId, openCampaign(event, imported));
+    this.campaigns.set(campaignId, new Campaign(event, loggedRules));
   }
 
   #follow(line: Line): void {

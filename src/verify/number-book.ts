@@ -38,11 +38,15 @@ export class NumberBook {
   readonly #suppressed = new Map<string, number>();
   /** Scopes of entries by which consent was taken back. */
   readonly #purposes = new Set<string>();
-  readonly #byNumber = new Map<string, PlacedCall[]>();
-  readonly #byPerson = new Map<string, PlacedCall[]>();
-  readonly #byCaller = new Map<string, PlacedCall[]>();
-  readonly #open = new Map<string, string>();
-  readonly #promises = new Map<string, Callback>();
+  readonly #placed = {
+    number: new Map<string, PlacedCall[]>(),
+    person: new Map<string, PlacedCall[]>(),
+    caller: new Map<string, PlacedCall[]>(),
+  };
+  /** The call to each number that is open. */
+  readonly open = new Map<string, string>();
+  /** The last promise to call each number back. */
+  readonly promises = new Map<string, Callback>();
 
   suppress(number: string, scope: string, expiresAt: number | null): void {
     if (scope.startsWith(ofPurpose)) this.#purposes.add(scope);
@@ -80,10 +84,9 @@ export class NumberBook {
     }
   }
 
-  /** Calls to a number or a person that may have been placed, oldest first. */
-  placedTo(by: 'number' | 'person', value: string | null): readonly PlacedCall[] {
-    if (value === null) return [];
-    return (by === 'number' ? this.#byNumber : this.#byPerson).get(value) ?? [];
+  /** Calls to a number or a person, or from a number, that may have been placed, by all campaigns, oldest first. */
+  placed(by: 'number' | 'person' | 'caller', value: string | null): readonly PlacedCall[] {
+    return value === null ? [] : (this.#placed[by].get(value) ?? []);
   }
 
   place(call: PlacedCall): void {
@@ -97,41 +100,18 @@ export class NumberBook {
     });
   }
 
-  /** Calls from a number that may have been placed, by all campaigns, oldest first. */
-  placedFrom(caller: string): readonly PlacedCall[] {
-    return this.#byCaller.get(caller) ?? [];
-  }
-
-  #listsOf({ number, person, caller }: PlacedCall, change: (calls: PlacedCall[]) => void): void {
-    const changeIn = (book: Map<string, PlacedCall[]>, key: string): void => {
-      const calls = book.get(key) ?? [];
+  #listsOf(call: PlacedCall, change: (calls: PlacedCall[]) => void): void {
+    for (const by of ['number', 'person', 'caller'] as const) {
+      const value = call[by];
+      if (value === null) continue;
+      const calls = this.#placed[by].get(value) ?? [];
       change(calls);
-      book.set(key, calls);
-    };
-    changeIn(this.#byNumber, number);
-    changeIn(this.#byCaller, caller);
-    if (person !== null) changeIn(this.#byPerson, person);
-  }
-
-  /** The last promise to call a number back, over all campaigns. */
-  promise(number: string, promise: Callback): void {
-    this.#promises.set(number, promise);
-  }
-
-  promisedTo(number: string): Callback | undefined {
-    return this.#promises.get(number);
-  }
-
-  openCall(number: string): string | undefined {
-    return this.#open.get(number);
-  }
-
-  openCallTo(number: string, attemptId: string): void {
-    this.#open.set(number, attemptId);
+      this.#placed[by].set(value, calls);
+    }
   }
 
   closeCall({ number, attemptId }: PlacedCall): void {
-    if (this.#open.get(number) === attemptId) this.#open.delete(number);
+    if (this.open.get(number) === attemptId) this.open.delete(number);
   }
 
   /** The zones of a call as they are kept for all calls to the same place, of which there are few; null: the log does not tell. */

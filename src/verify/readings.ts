@@ -10,7 +10,8 @@ export function lineOf(book: Book, campaign: Campaign, event: LoggedEvent, facts
   const calls = callsOf(campaign, recipientId);
   const attempt = names ? calls.find((one) => one.attemptId === attemptId) : undefined;
   const batchId = attempt === undefined || type === 'attempt.posted' ? event.batchId : attempt.batchId;
-  return { book, campaign, event, data: event.data ?? {}, recipientId, calls, attempt, batch: campaign.batches.get(batchId ?? ''), facts };
+  const [batch, data] = [campaign.batches.get(batchId ?? ''), event.data ?? {}];
+  return { book, campaign, event, data, recipientId, number: String(data['e164']), calls, attempt, batch, facts };
 }
 
 /** The recipient of an attempt, by its id. */

@@ -14,64 +14,64 @@ export const callRules = {
         k > 0 &&
         !isIdle(verdicts[k - 1]) &&
         `request ${Number(data['k'])} of batch ${batchId} began although ${k} may have been carried out`,
-      ...dialled(({ attempt: { attemptId, state } }) => state !== null && `call ${attemptId} was placed again after its end`),
+      ...dialled(({ attempt }) => attempt.state !== null && 'was placed again after its end'),
     },
   },
   calls_overlap: {
     promise: 'no number is dialled while another call to it is open, in whatever campaign',
-    on: dialled(({ book, attempt: { attemptId }, data }) => {
-      const other = book.numbers.openCall(String(data['e164']));
-      return other !== undefined && other !== attemptId && `call ${attemptId} began while ${other} to the same number was open`;
+    on: dialled(({ book, event, number }) => {
+      const other = book.numbers.open.get(number);
+      return other !== undefined && other !== event.attemptId && `began while ${other} to the same number was open`;
     }),
   },
   outside_hours: {
     promise: 'every call lies within start, end and expiry, hours and holidays of campaign and house, and law, in every zone of the number',
     on: dialled(({ book, campaign, event, data }) => {
       const closed = Array.isArray(data['zones']) ? judgeHours(campaign.rules, event, book.numbers.house) : null;
-      return closed !== null && `call ${event.attemptId} was placed ${closed}`;
+      return closed !== null && `was placed ${closed}`;
     }),
   },
   row_forged: {
     promise: 'every call goes to the number of its row, and the row is where and who the list said',
-    on: dialled(({ book: { rowKey }, campaign, attempt: { attemptId }, recipientId, data }) => {
+    on: dialled(({ book: { rowKey }, campaign, recipientId, data }) => {
       const known = campaign.rowBook.of(rowNumber(campaign, recipientId));
       if (known === undefined || rowKey === null) return null;
       // All but these is what the row says.
       const { k: _, screened: _screened, ...facts } = data;
       return (
         hashRow(rowKey, recipientId, facts, known.version) !== known.hash &&
-        `call ${attemptId} went to another number, person, place or time than its row of the list has`
+        'went to another number, person, place or time than its row of the list has'
       );
     }),
   },
   suppressed_dialled: {
     promise: 'no number on the do-not-call list is dialled',
     on: dialled(
-      ({ book, event: { attemptId, campaignId, at }, data }) =>
-        book.numbers.isSuppressed(String(data['e164']), campaignId, at) && `call ${attemptId} went to a number on the do-not-call list`,
+      ({ book, event: { campaignId, at }, number }) =>
+        book.numbers.isSuppressed(number, campaignId, at) && 'went to a number on the do-not-call list',
     ),
   },
   without_consent: {
     promise: 'nobody is called without a consent that holds, where the campaign asks for it, or after taking it back for its purpose',
-    on: dialled(({ book, campaign: { rules }, event: { attemptId, at }, data }) => {
-      const isRevoked = book.numbers.isRevoked(String(data['e164']), rules.purpose, at);
+    on: dialled(({ book, campaign: { rules }, event: { at }, number, data }) => {
+      const isRevoked = book.numbers.isRevoked(number, rules.purpose, at);
       const how = isRevoked ? 'after consent was taken back' : againstConsent(rules, numberOf(data['consentedAt']), at);
-      return how !== null && `call ${attemptId} was placed ${how}`;
+      return how !== null && `was placed ${how}`;
     }),
   },
   cap_exceeded: {
     promise: 'no number and no person rings more often than the caps of campaign, house and law allow, over all campaigns',
-    on: dialled(({ book: { numbers }, campaign: { rules }, event, data }) => {
-      const callsTo = { number: numbers.placedTo('number', String(data['e164'])), person: numbers.placedTo('person', personOf(data)) };
+    on: dialled(({ book: { numbers }, campaign: { rules }, event, number, data }) => {
+      const callsTo = { number: numbers.placed('number', number), person: numbers.placed('person', personOf(data)) };
       const broken = brokenCap(rules, numbers.house, event, callsTo);
-      return broken !== null && `call ${event.attemptId} was placed before ${broken} allowed it`;
+      return broken !== null && `was placed before ${broken} allowed it`;
     }),
   },
   house_broken: {
     promise: 'no campaign calls that lacks what the house rules require',
-    on: dialled(({ book, campaign: { rules }, attempt: { attemptId } }) => {
+    on: dialled(({ book, campaign: { rules } }) => {
       const lacked = lackedBy(rules, book.numbers.house);
-      return lacked !== null && `call ${attemptId} was placed by a campaign without ${lacked}, which the house requires`;
+      return lacked !== null && `was placed by a campaign without ${lacked}, which the house requires`;
     }),
   },
   house_differs: { promise: 'the house rules are what the log says: they were not changed in silence' },

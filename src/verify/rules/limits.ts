@@ -20,9 +20,9 @@ export const limitRules = {
       if (campaign.rules.preDial === null) return null;
       const screened = campaign.screened.get(batchId);
       if (screened === undefined || !screened.eligible.has(attemptId) || data['screened'] !== 'eligible')
-        return `call ${attemptId} was placed without a yes of the pre-dial hook`;
+        return 'was placed without a yes of the pre-dial hook';
       const ageMs = at - screened.at;
-      return ageMs > freshMs && `call ${attemptId} was placed ${ageMs} ms after the pre-dial hook allowed it`;
+      return ageMs > freshMs && `was placed ${ageMs} ms after the pre-dial hook allowed it`;
     }),
   },
   dialled_while_stopped: {
@@ -51,7 +51,7 @@ export const limitRules = {
       const day = Math.min(...limits.map(({ perDay }) => perDay ?? Infinity));
       const spread = Math.max(...limits.map(({ spreadMs }) => spreadMs ?? 0));
       let [inHour, inDay, tooSoon] = [0, 0, false];
-      const calls = numbers.placedFrom(caller);
+      const calls = numbers.placed('caller', caller);
       for (let index = calls.length - 1; index >= 0; index -= 1) {
         const { rangBy = 0, at = 0 } = calls[index] ?? {};
         if (at < event.at - 2 * dayMs) break;
@@ -59,7 +59,7 @@ export const limitRules = {
         if (rangBy > event.at - hourMs) inHour += 1;
         if (spread > 0 && rangBy > event.at - spread) tooSoon = true;
       }
-      const what = `call ${event.attemptId} was placed from ${caller}`;
+      const what = `was placed from ${caller}`;
       return [
         tooSoon && `${what} sooner after another than it may be`,
         (inHour >= hour || inDay >= day) && `${what} after ${inHour} in an hour and ${inDay} in a day`,
@@ -77,10 +77,10 @@ export const limitRules = {
   },
   pace_exceeded: {
     promise: 'no more calls begin in a minute than the campaign allows',
-    on: dialled(({ campaign, batch, attempt: { attemptId }, event: { at } }) => {
+    on: dialled(({ campaign, batch, event: { at } }) => {
       const most = batch?.limits.startsPerMinute ?? null;
       const isOver = most !== null && startsBefore(campaign, at).length === most;
-      return isOver && `call ${attemptId} is one more than the ${most} that may begin in a minute`;
+      return isOver && `is one more than the ${most} that may begin in a minute`;
     }),
   },
 } satisfies Record<string, Rule>;

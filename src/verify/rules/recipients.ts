@@ -17,13 +17,13 @@ const clocksApartMs = 1_000;
 export const recipientRules = {
   budget_exceeded: {
     promise: 'nobody is called more often than the campaign allows',
-    on: dialled(({ book, campaign, recipientId, event, data }) => {
+    on: dialled(({ book, campaign, recipientId, event, number }) => {
       const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
       const inForce = (at: number): boolean => resetAfterMs === null || at > event.at - resetAfterMs;
       const own = countedOf(campaign, recipientId).filter(({ call, postedAt }) => inForce(call?.at ?? postedAt ?? 0));
-      const shared = book.numbers.placedTo('number', String(data['e164'])).filter(({ counted, at }) => counted && inForce(at));
+      const shared = book.numbers.placed('number', number).filter(({ counted, at }) => counted && inForce(at));
       const isOver = own.length >= maxAttempts || shared.length >= (maxAttemptsPerNumber ?? Infinity);
-      return isOver && `call ${event.attemptId} was placed although all attempts were used up`;
+      return isOver && 'was placed although all attempts were used up';
     }),
   },
   miscounted: {
@@ -37,11 +37,11 @@ export const recipientRules = {
   reached_dialled: {
     promise: 'nobody is called again who was reached or opted out',
     on: {
-      ...dialled(({ campaign, recipientId, calls, attempt: { attemptId } }) => {
+      ...dialled(({ campaign, recipientId, calls }) => {
         const outcome = campaign.outcomes.get(recipientId);
-        if (isReached(outcome)) return `call ${attemptId} was placed although the outcome was ${outcome} already`;
+        if (isReached(outcome)) return `was placed although the outcome was ${outcome} already`;
         const talk = calls.find(isLastWord)?.disposition;
-        return talk != null && `call ${attemptId} was placed although a call before it ended as ${talk}`;
+        return talk != null && `was placed although a call before it ended as ${talk}`;
       }),
       'recipient.retried': ({ campaign, recipientId }) => {
         const outcome = campaign.outcomes.get(recipientId);
@@ -60,12 +60,12 @@ export const recipientRules = {
   },
   promise_broken_early: {
     promise: 'no number is called before the instant that was promised to it, in whatever campaign',
-    on: dialled(({ book, recipientId, event: { at, attemptId }, data }) => {
-      const promise = book.numbers.promisedTo(String(data['e164']));
+    on: dialled(({ book, recipientId, event: { at }, number }) => {
+      const promise = book.numbers.promises.get(number);
       if (promise === undefined || promise.ended !== null) return null;
       // Another row does not call the number before the promise is over.
       const from = promise.recipientId === recipientId ? promise.dueAt : promise.until;
-      return at < from && `call ${attemptId} was placed ${from - at} ms before what was promised to its number`;
+      return at < from && `was placed ${from - at} ms before what was promised to its number`;
     }),
   },
   promise_lost: {
@@ -92,32 +92,27 @@ export const recipientRules = {
   },
   pilot_exceeded: {
     promise: 'before a pilot has been decided about, nobody is called but the rows of its sample, once',
-    on: dialled(({ campaign, recipientId, calls, attempt: { attemptId } }) => {
+    on: dialled(({ campaign, recipientId, calls }) => {
       const { pilot } = campaign;
       if (pilot === null || pilot.state === 'passed') return null;
-      if (pilot.state === 'over') return `call ${attemptId} was placed, and nobody had decided about the pilot`;
+      if (pilot.state === 'over') return 'was placed, and nobody had decided about the pilot';
       const wasCalled = calls.some(({ state, counted }) => state === 'settled' && counted);
       if (wasCalled && isPromised(campaign, recipientId)) return null;
       const row = rowNumber(campaign, recipientId);
-      if (row === null || !pilot.rows.has(row)) return `call ${attemptId} was placed, and is not in the pilot`;
-      return wasCalled && `call ${attemptId} is a second one of the pilot, before anybody had decided about it`;
+      if (row === null || !pilot.rows.has(row)) return 'was placed, and is not in the pilot';
+      return wasCalled && 'is a second one of the pilot, before anybody had decided about it';
     }),
   },
   goal_exceeded: {
     promise: 'nobody is called after the campaign has reached its goal, unless a call back was promised',
     on: dialled(
-      ({ campaign, recipientId, attempt: { attemptId } }) =>
-        hasGoal(campaign) &&
-        !isPromised(campaign, recipientId) &&
-        `call ${attemptId} was placed after the goal was reached, and nobody had promised it`,
+      ({ campaign, recipientId }) =>
+        hasGoal(campaign) && !isPromised(campaign, recipientId) && 'was placed after the goal was reached, and nobody had promised it',
     ),
   },
   withdrawn_dialled: {
     promise: 'nobody is called whom a person withdrew and did not put back',
-    on: dialled(
-      ({ campaign, recipientId, attempt: { attemptId } }) =>
-        campaign.withdrawn.has(recipientId) && `call ${attemptId} was placed although ${recipientId} was withdrawn`,
-    ),
+    on: dialled(({ campaign, recipientId }) => campaign.withdrawn.has(recipientId) && `was placed although ${recipientId} was withdrawn`),
   },
   open_changed: {
     promise: 'no row is changed while a call to its recipient is planned or open, or withdrawn unless its service gives calls back',

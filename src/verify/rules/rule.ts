@@ -41,8 +41,13 @@ export interface Rule {
   excess?: (line: Line) => number;
 }
 
-/** Of a call that is requested. */
-export const dialled = (check: NonNullable<Checks['attempt.posted']>): Checks => ({ 'attempt.posted': check });
+/** Of a call that is requested: each sentence goes on from its id. */
+export const dialled = (check: NonNullable<Checks['attempt.posted']>): Checks => ({
+  'attempt.posted': (line) => {
+    const found = check(line);
+    return found && [found].flat().map((what) => what && `call ${line.event.attemptId} ${what}`);
+  },
+});
 
 export function sentencesOf(finding: Finding): readonly string[] {
   if (typeof finding === 'string') return [finding];
