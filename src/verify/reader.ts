@@ -1,3 +1,5 @@
+import { sql, type SelectQueryBuilder } from 'kysely';
+import { readInParts } from '../ledger/parts.ts';
 import type { Queries } from '../ledger/tx.ts';
 import type { CallFacts, LoggedEvent } from './book.ts';
 
@@ -34,20 +36,20 @@ export async function readMeta(db: Queries, key: string): Promise<string | null>
 
 /** What records and reports tell of calls beside the log: when the phone rang, and when the call was first seen to be over. */
 export async function readCallFacts(db: Queries, attemptIds: readonly string[]): Promise<Map<string, CallFacts>> {
-  const facts = new Map<string, CallFacts>();
-  for await (const part of chunksOf(attemptIds)) {
-    const rows = await db
+  const rows = await readInParts(attemptIds, (part) =>
+    db
       .selectFrom('attempts')
       .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
       .select(['attempts.attempt_id', 'attempts.rang_at', 'attempts.over_at', 'conversations.finished_at'])
       .where('attempts.attempt_id', 'in', part)
-      .execute();
-    for (const { attempt_id: attemptId, rang_at: rangAt, over_at: reported, finished_at: recorded } of rows) {
+      .execute(),
+  );
+  return new Map(
+    rows.map(({ attempt_id: attemptId, rang_at: rangAt, over_at: reported, finished_at: recorded }) => {
       const overAt = reported === null || recorded === null ? (reported ?? recorded) : Math.min(reported, recorded);
-      facts.set(attemptId, { rangAt, overAt });
-    }
-  }
-  return facts;
+      return [attemptId, { rangAt, overAt }];
+    }),
+  );
 }
 
 /** Records of an agent that belong to nobody and were over by then: calls that they might be did not hold a line. */
@@ -87,11 +89,16 @@ export async function readFigures(db: Queries, campaignId: string): Promise<Map<
 /** The rows with these ids, or a page of all of them. */
 export type Scope = { ids: readonly string[] } | { after: string };
 
+function within<DB, Table extends keyof DB, Row>(query: SelectQueryBuilder<DB, Table, Row>, key: string, scope: Scope) {
+  const id = sql.ref(key);
+  const isMeant = 'ids' in scope ? sql<boolean>`${id} in (${sql.join(scope.ids)})` : sql<boolean>`${id} > ${scope.after}`;
+  return query.where(isMeant).orderBy(id).limit(perPage).execute();
+}
+
 /** Goes through a table, all of it or some ids, in parts of whatever length the memory does not notice. */
-export async function* partsOf<Row>(
+export async function* partsOf<Row extends { id: string }>(
   ids: readonly string[] | null,
   read: (scope: Scope) => Promise<Row[]>,
-  idOf: (row: Row) => string,
 ): AsyncGenerator<{ ids: readonly string[] | null; rows: Row[] }> {
   if (ids !== null) {
     for await (const part of chunksOf(ids)) yield { ids: part, rows: await read({ ids: part }) };
@@ -102,74 +109,74 @@ export async function* partsOf<Row>(
     yield { ids, rows };
     const last = rows.at(-1);
     if (last === undefined || rows.length < perPage) return;
-    after = idOf(last);
+    after = last.id;
   }
 }
 
 export type RecipientRow = Awaited<ReturnType<typeof readRecipients>>[number];
 
 export async function readRecipients(db: Queries, scope: Scope) {
-  return db
+  const query = db
     .selectFrom('recipients')
-    .select(['recipient_id', 'campaign_id', 'external_id', 'e164', 'zones', 'country', 'regions'])
+    .select(['recipient_id as id', 'campaign_id', 'external_id', 'e164', 'zones', 'country', 'regions'])
     .select(['not_before', 'expires_at', 'terms', 'outcome', 'reason', 'state', 'row_number', 'cells', 'attempts', 'last_attempt_id'])
-    .select(['taken_out_at', 'result'])
-    .where((eb) => ('ids' in scope ? eb('recipient_id', 'in', scope.ids) : eb('recipient_id', '>', scope.after)))
-    .orderBy('recipient_id')
-    .limit(perPage)
-    .execute();
+    .select(['taken_out_at', 'result']);
+  return within(query, 'recipient_id', scope);
 }
 
 export type AttemptRow = Awaited<ReturnType<typeof readAttempts>>[number];
 
 /** Attempts, and what the record that each of them owns says once nothing more is to come. */
 export async function readAttempts(db: Queries, scope: Scope) {
-  return db
+  const query = db
     .selectFrom('attempts')
     .leftJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
-    .select(['attempts.attempt_id', 'attempts.campaign_id', 'attempts.batch_id', 'attempts.e164', 'attempts.state'])
+    .select(['attempts.attempt_id as id', 'attempts.campaign_id', 'attempts.batch_id', 'attempts.e164', 'attempts.state'])
     .select(['attempts.posted_at', 'attempts.settled_at', 'attempts.disposition', 'attempts.detail'])
     .select(['attempts.counted', 'attempts.conversation_id', 'conversations.facts', 'conversations.final'])
     .select(['attempts.recipient_id', 'attempts.number', 'attempts.agent_id', 'attempts.person', 'attempts.evidence'])
-    .select(['attempts.result', 'attempts.asks'])
-    .select(['attempts.opening_line', 'conversations.attempt_id as owner'])
-    .where((eb) => ('ids' in scope ? eb('attempts.attempt_id', 'in', scope.ids) : eb('attempts.attempt_id', '>', scope.after)))
-    .orderBy('attempts.attempt_id')
-    .limit(perPage)
-    .execute();
+    .select(['attempts.result', 'attempts.asks', 'attempts.opening_line', 'conversations.attempt_id as owner']);
+  return within(query, 'attempts.attempt_id', scope);
 }
 
 export type BatchRow = Awaited<ReturnType<typeof readBatches>>[number];
 
 export async function readBatches(db: Queries, scope: Scope) {
-  const batches = await db
-    .selectFrom('batches')
-    .select(['batch_id', 'campaign_id', 'state', 'planned_at', 'service_batch_id'])
-    .where((eb) => ('ids' in scope ? eb('batch_id', 'in', scope.ids) : eb('batch_id', '>', scope.after)))
-    .orderBy('batch_id')
-    .limit(perPage)
-    .execute();
-  const posts = new Map<string, { k: number; verdict: string | null; posted_at: number }[]>();
-  for await (const part of chunksOf(batches.map((batch) => batch.batch_id))) {
-    const rows = await db
+  const query = db.selectFrom('batches').select(['batch_id as id', 'campaign_id', 'state', 'planned_at', 'service_batch_id']);
+  const batches = await within(query, 'batch_id', scope);
+  const posts = await readInParts(batches, (part) =>
+    db
       .selectFrom('posts')
       .select(['batch_id', 'k', 'verdict', 'posted_at'])
-      .where('batch_id', 'in', part)
+      .where(
+        'batch_id',
+        'in',
+        part.map(({ id }) => id),
+      )
       .orderBy('k')
-      .execute();
-    for (const post of rows) posts.set(post.batch_id, [...(posts.get(post.batch_id) ?? []), post]);
+      .execute(),
+  );
+  const postsOf = grouped(posts, (post) => post.batch_id);
+  return batches.map((batch) => ({ ...batch, posts: postsOf.get(batch.id) ?? [] }));
+}
+
+/** Items by their key; those without one are left out. */
+export function grouped<Item>(items: Iterable<Item>, keyOf: (item: Item) => string | undefined): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key === undefined) continue;
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [item]);
+    else known.push(item);
   }
-  return batches.map((batch) => ({ ...batch, posts: posts.get(batch.batch_id) ?? [] }));
+  return groups;
 }
 
 /** Entries of the do-not-call list, by scope and number: until when they hold. */
 export async function readEntries(db: Queries, numbers: readonly string[]): Promise<Map<string, number>> {
-  const entries = new Map<string, number>();
-  for await (const part of chunksOf(numbers)) {
-    const rows = await db.selectFrom('suppressions').select(['e164', 'scope', 'expires_at']).where('e164', 'in', part).execute();
-    for (const row of rows) entries.set(`${row.scope} ${row.e164}`, row.expires_at ?? Infinity);
-  }
-  return entries;
+  const rows = await db.selectFrom('suppressions').select(['e164', 'scope', 'expires_at']).where('e164', 'in', numbers).execute();
+  return new Map(rows.map((row) => [`${row.scope} ${row.e164}`, row.expires_at ?? Infinity]));
 }
 
 /** The house rules that hold; version 0: there never were any. */
@@ -239,34 +246,26 @@ export async function readPostSpans(db: Queries, accountId: string): Promise<{ a
 export async function readOwners(db: Queries, conversationIds: readonly string[]) {
   const rows = await db
     .selectFrom('attempts')
-    .select(['conversation_id', 'attempt_id', 'campaign_id', 'batch_id', 'e164'])
+    .select(['conversation_id', 'attempt_id as id', 'campaign_id', 'batch_id', 'e164'])
     .where('conversation_id', 'in', conversationIds)
     .execute();
   return new Map(rows.map((row) => [row.conversation_id ?? '', row]));
 }
 
-/** Our batches by the names that the service gave them. */
-export async function readServiceBatches(
-  db: Queries,
-  names: readonly string[],
-): Promise<Map<string, { batchId: string; campaignId: string }>> {
-  if (names.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('batches')
-    .select(['service_batch_id', 'batch_id', 'campaign_id'])
-    .where('service_batch_id', 'in', names)
-    .execute();
-  return new Map(rows.map((row) => [row.service_batch_id ?? '', { batchId: row.batch_id, campaignId: row.campaign_id }]));
+/** Our batches, and their campaigns, by the names that the service gave them. */
+export async function readServiceBatches(db: Queries, names: readonly string[]) {
+  const rows = await readInParts(names, (part) =>
+    db.selectFrom('batches').select(['service_batch_id', 'batch_id', 'campaign_id']).where('service_batch_id', 'in', part).execute(),
+  );
+  return new Map(rows.map((row) => [row.service_batch_id ?? '', row]));
 }
 
 /** The batches of requests, by the marks with which these were sent. */
 export async function readMarks(db: Queries, marks: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for await (const part of chunksOf(marks)) {
-    const rows = await db.selectFrom('posts').select(['entry', 'batch_id']).where('entry', 'in', part).execute();
-    for (const { entry, batch_id: batchId } of rows) found.set(entry ?? '', batchId);
-  }
-  return found;
+  const rows = await readInParts(marks, (part) =>
+    db.selectFrom('posts').select(['entry', 'batch_id']).where('entry', 'in', part).execute(),
+  );
+  return new Map(rows.map((row) => [row.entry ?? '', row.batch_id]));
 }
 
 /** Whether a call of the agent that was posted then, and to this number where one is named, has no record. */

@@ -1,7 +1,7 @@
 import type { Queries } from '../ledger/tx.ts';
 import type { Attempt, Book } from './book.ts';
 import type { Difference, LogRule } from './log-rules.ts';
-import { chunksOf, readCampaigns, readMarks, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';
+import { chunksOf, grouped, readCampaigns, readMarks, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';
 import { rowOf } from './readings.ts';
 import { disownedBy, namedBy } from './rules/records.ts';
 
@@ -101,7 +101,7 @@ async function judgeAgent(
       const owner = owners.get(entry.conversationId);
       const against = owner === undefined ? null : disownedBy(book, entry, owner);
       if (owner === undefined || against === null) continue;
-      const what = `conversation ${entry.conversationId} of the service belongs to call ${owner.attempt_id}, and ${against}`;
+      const what = `conversation ${entry.conversationId} of the service belongs to call ${owner.id}, and ${against}`;
       differ(owner.campaign_id, 'record_ignored', what);
     }
     const unowned = page.filter(({ conversationId, inbound }) => !owners.has(conversationId) && !inbound);
@@ -113,9 +113,9 @@ async function judgeAgent(
       const attemptId = namedBy(book, entry.references);
       const batch = ours.get(entry.batchId ?? '');
       const [named] = attemptId?.split('/') ?? [];
-      const campaignId = batch?.campaignId ?? (named !== undefined && book.campaigns.has(named) ? named : null);
+      const campaignId = batch?.campaign_id ?? (named !== undefined && book.campaigns.has(named) ? named : null);
       if (campaignId !== null) {
-        const names = attemptId ?? `a call of batch ${batch?.batchId}`;
+        const names = attemptId ?? `a call of batch ${batch?.batch_id}`;
         const what = `conversation ${entry.conversationId} of the service names ${names}, and belongs to no call`;
         differ(campaignId, 'record_ignored', what);
       } else if (await mayBeOurs(db, agentId, entry, from)) possible.push(entry.conversationId);
@@ -247,18 +247,6 @@ function againstCall({ call, state, disposition, conversation, evidence }: Attem
 /** The attempt that a name in a report stands for, if it is one of ours. */
 function attemptOf(book: Book, ref: string | null): string | undefined {
   return namedBy(book, [ref ?? '']);
-}
-
-function grouped<Item>(items: Iterable<Item>, keyOf: (item: Item) => string | undefined): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key === undefined) continue;
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, [item]);
-    else known.push(item);
-  }
-  return groups;
 }
 
 function named(ids: readonly string[]): string {

@@ -30,17 +30,14 @@ export async function judgeTables(db: Queries, book: Book, again: readonly Diffe
     ...(await judgeCampaigns(db, book, of('campaigns'))),
     ...(await judgeTable('recipients', book, of('recipients'), {
       read: (scope) => readRecipients(db, scope),
-      idOf: (row) => row.recipient_id,
       known: recipientIds,
     })),
     ...(await judgeTable('attempts', book, of('attempts'), {
       read: (scope) => readAttempts(db, scope),
-      idOf: (row) => row.attempt_id,
       known: attemptIds,
     })),
     ...(await judgeTable('batches', book, of('batches'), {
       read: (scope) => readBatches(db, scope),
-      idOf: (row) => row.batch_id,
       known: ({ batches }) => batches.keys(),
     })),
     ...(again === null || of('conversations')?.length !== 0 ? await judgeStrays(db) : []),
@@ -80,7 +77,6 @@ async function judgeCampaigns(db: Queries, book: Book, ids: readonly string[] | 
 
 interface Reading<Row> {
   read: (scope: Scope) => Promise<Row[]>;
-  idOf: (row: Row) => string;
   /** Ids that the log has of a campaign. */
   known: (campaign: Campaign) => Iterable<string>;
 }
@@ -89,7 +85,7 @@ async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
   table: Name,
   book: Book,
   ids: readonly string[] | null,
-  { read, idOf, known }: Reading<Rows[Name]>,
+  { read, known }: Reading<Rows[Name]>,
 ): Promise<Difference[]> {
   const differences: Difference[] = [];
   const counts = new Map<string, number>();
@@ -102,8 +98,8 @@ async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
     differences.push(...differencesOf(table, { book, campaign, id, attempt }, row));
   };
   const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
-    for await (const { ids: part, rows } of partsOf(some, read, idOf)) {
-      const byId = new Map(rows.map((row) => [idOf(row), row]));
+    for await (const { ids: part, rows } of partsOf(some, read)) {
+      const byId = new Map(rows.map((row) => [row.id, row]));
       for (const id of part ?? []) look(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
     }
   };
@@ -111,7 +107,7 @@ async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
     await judgeIds(ids, (id) => id.slice(0, id.indexOf('/')));
     return differences;
   }
-  for await (const { rows } of partsOf(null, read, idOf)) for (const row of rows) look(row.campaign_id, idOf(row), row);
+  for await (const { rows } of partsOf(null, read)) for (const row of rows) look(row.campaign_id, row.id, row);
   for (const [campaignId, campaign] of book.campaigns) {
     const inLog = [...known(campaign)];
     if (inLog.length <= (counts.get(campaignId) ?? 0)) continue;

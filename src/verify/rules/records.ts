@@ -84,7 +84,7 @@ function asText(value: unknown): string | null {
 
 export type Whose = Pick<Facts, 'calleeNumber' | 'batchId' | 'references'>;
 /** A call that is said to own it. */
-export type Owner = Pick<AttemptRow, 'attempt_id' | 'batch_id' | 'e164'>;
+export type Owner = Pick<AttemptRow, 'id' | 'batch_id' | 'e164'>;
 
 /** The call that a record names by an echoed reference of this database, if it names one. */
 export function namedBy({ ledgerId }: Book, references: readonly string[]): string | undefined {
@@ -96,7 +96,7 @@ export function namedBy({ ledgerId }: Book, references: readonly string[]): stri
 export function disownedBy(book: Book, record: Whose, owner: Owner): string | null {
   const { calleeNumber = null, batchId = null, references = [] } = record;
   const named = namedBy(book, references);
-  if (named !== undefined && named !== owner.attempt_id) return `it names call ${named}`;
+  if (named !== undefined && named !== owner.id) return `it names call ${named}`;
   if (calleeNumber !== null && calleeNumber !== owner.e164) return 'it shows another number';
   const batch = book.serviceBatches.get(batchId ?? '') ?? owner.batch_id;
   return batch === owner.batch_id ? null : `it names batch ${batch}`;
