@@ -1,5 +1,6 @@
 import type { CampaignEvent } from '../ledger/events.ts';
 import { readJudgedRules, textOf, type JudgedRules, type Limits } from './judged-rules.ts';
+import { minuteMs } from './local-time.ts';
 import { NumberBook, type Callback, type PlacedCall } from './number-book.ts';
 import { RowBook } from './row-book.ts';
 
@@ -49,6 +50,20 @@ export class Attempt {
     this.batchId = batchId;
     this.budget = budget;
   }
+
+  /** Which of its row it is, from 1. */
+  get nth(): number {
+    return Number(this.attemptId.slice(this.attemptId.lastIndexOf('/') + 1));
+  }
+
+  get isTalk(): boolean {
+    return this.disposition === 'answered' || this.disposition === 'opted_out';
+  }
+
+  /** A talk after which the recipient is not called: only a record of its own, read to its end, may have asked for more. */
+  get isLastWord(): boolean {
+    return this.disposition === 'opted_out' || (this.disposition === 'answered' && this.asks === null);
+  }
 }
 
 export class Batch {
@@ -92,7 +107,7 @@ export class Batch {
 
 /** An outcome of the log, until the next line of its row shows what it follows from. */
 export interface PendingOutcome {
-  line: Line;
+  event: LoggedEvent;
   before: string | null;
   /** Whether a line since that one allows another. */
   explained: boolean;
@@ -171,6 +186,47 @@ export class Campaign {
     this.firstRow = Number(data['firstRow'] ?? 1);
     this.rejected = Number(data['rejected'] ?? NaN);
   }
+
+  get hasEnded(): boolean {
+    return this.state === 'completed' || this.state === 'cancelled';
+  }
+
+  /** Whether the goal is reached in this round: whom an operator has called again in a later one is called. */
+  get hasGoal(): boolean {
+    return this.goals.round !== null && this.goals.round === this.rounds;
+  }
+
+  callsOf(recipientId: string): readonly Attempt[] {
+    return this.calls.get(recipientId) ?? [];
+  }
+
+  find(attemptId: string): Attempt | undefined {
+    return this.callsOf(rowOf(attemptId)).find((attempt) => attempt.attemptId === attemptId);
+  }
+
+  budgetOf(recipientId: string): number {
+    return this.budgets.get(recipientId) ?? 0;
+  }
+
+  /** Attempts of a recipient that use up its present budget. */
+  countedOf(recipientId: string): Attempt[] {
+    const own = this.budgetOf(recipientId);
+    return this.callsOf(recipientId).filter(({ counted, budget }) => counted && budget === own);
+  }
+
+  /** The number of a row in the list, by its id; null: the list has no such row. */
+  rowNumber(recipientId: string): number | null {
+    if (!recipientId.startsWith(`${this.campaignId}/`)) return null;
+    const row = recipientId.slice(this.campaignId.length + 1);
+    const isRow = /^[1-9]\d*$/.test(row) && Number(row) >= this.firstRow && Number(row) < this.firstRow + this.rows;
+    return isRow ? Number(row) : null;
+  }
+
+  /** Calls that began in the minute before. */
+  startsBefore(at: number): Campaign['starts'] {
+    const { starts } = this;
+    return (starts[0]?.at ?? at) <= at - minuteMs ? starts.filter((start) => start.at > at - minuteMs) : starts;
+  }
 }
 
 /** Everything that is known of the log so far. */
@@ -193,38 +249,16 @@ export class Book {
   }
 }
 
-/** A line of the log of a campaign, with what it names. */
-export interface Line {
-  book: Book;
-  campaign: Campaign;
-  event: LoggedEvent;
-  /** Of the event; empty when it has none. */
-  data: Record<string, unknown>;
-  /** Empty: it names none. */
-  recipientId: string;
-  /** That a call goes to. */
-  number: string;
-  /** The attempts of the recipient. */
-  calls: readonly Attempt[];
-  attempt: Attempt | undefined;
-  batch: Batch | undefined;
-  facts: CallFacts | undefined;
+/** The recipient of an attempt, by its id. */
+export function rowOf(attemptId: string): string {
+  return attemptId.slice(0, attemptId.lastIndexOf('/'));
 }
 
-/** A line about an attempt that was planned before. */
-export type AttemptLine = Line & { attempt: Attempt };
-/** A line about a batch that was planned before. */
-export type BatchLine = Line & { batch: Batch };
+/** Whether the service took nothing of a request. */
+export function isIdle(verdict: string | null | undefined): boolean {
+  return verdict === 'not_sent' || verdict === 'refused';
+}
 
-/** The line of an event of this type: its attempt, or its batch, was planned before, since a rule names a line that stands alone. */
-export type LineOf<Type extends EventType> = Type extends 'attempt.planned'
-  ? Line
-  : Type extends `attempt.${string}`
-    ? AttemptLine
-    : Type extends 'batch.posting' | 'batch.state' | 'batch.withdrawing' | 'post.verdict'
-      ? BatchLine
-      : Line;
-
-export function callsOf(campaign: Campaign, recipientId: string): readonly Attempt[] {
-  return campaign.calls.get(recipientId) ?? [];
+export function isReached(outcome: string | undefined): boolean {
+  return outcome === 'completed' || outcome === 'opted_out';
 }

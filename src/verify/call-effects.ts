@@ -1,7 +1,7 @@
-import { Attempt, Batch, type AttemptLine, type BatchLine, type Campaign, type Line } from './book.ts';
+import { Attempt, Batch, isIdle, type Campaign } from './book.ts';
 import { textOf, type Limits } from './judged-rules.ts';
+import type { AttemptLine, BatchLine, Line } from './line.ts';
 import { nextMidnight } from './local-time.ts';
-import { hasEnded, isIdle, isTalk, nthOf, personOf, placeOf, startsBefore, wasMade } from './readings.ts';
 
 /** Calls that were never sent did not begin. */
 export function takeBack({ campaign, batch, book }: BatchLine): void {
@@ -10,9 +10,8 @@ export function takeBack({ campaign, batch, book }: BatchLine): void {
   campaign.starts = campaign.starts.filter(({ attempt }) => !calls.has(attempt));
 }
 
-export function planBatch({ campaign, event: { batchId = '', at }, data }: Line): void {
+export function planBatch({ campaign, place, event: { batchId = '', at }, data }: Line): void {
   campaign.batches.set(batchId, new Batch(batchId, Number(data['size']), limitsOf(campaign, at), countOnLine(campaign, at)));
-  const place = placeOf(batchId);
   if (place !== null) campaign.batchesOf.set(place.round, place.number);
 }
 
@@ -43,13 +42,13 @@ export function moveBatch(line: BatchLine): void {
 
 export function planAttempt({ campaign, batch, recipientId, calls, event: { attemptId = '', batchId = '' } }: Line): void {
   // One text of the batch's id for all of its calls: there may be a million.
-  const attempt = new Attempt(attemptId, batch?.batchId ?? batchId, campaign.budgets.get(recipientId) ?? 0);
+  const attempt = new Attempt(attemptId, batch?.batchId ?? batchId, campaign.budgetOf(recipientId));
   campaign.calls.set(recipientId, [...calls, attempt]);
   campaign.open.add(attempt);
   if (batch !== undefined) batch.planned += 1;
 }
 
-export function dial({ campaign, attempt, batch, book: { numbers }, event: { at }, number, data, facts }: AttemptLine): void {
+export function dial({ campaign, attempt, batch, book: { numbers }, event: { at }, number, person, data, facts }: AttemptLine): void {
   const { attemptId } = attempt;
   const latest = at + campaign.rules.timing.dispatchMarginMs;
   attempt.postedAt ??= at;
@@ -58,7 +57,7 @@ export function dial({ campaign, attempt, batch, book: { numbers }, event: { at 
   attempt.call = {
     attemptId,
     number,
-    person: personOf(data),
+    person,
     caller: batch?.caller ?? '',
     at,
     rangBy: Math.min(facts?.rangAt ?? latest, latest),
@@ -70,7 +69,7 @@ export function dial({ campaign, attempt, batch, book: { numbers }, event: { at 
   if (batch === undefined) return;
   batch.calls.push(attempt);
   if (batch.limits.startsPerMinute === null) campaign.starts = [];
-  else (campaign.starts = startsBefore(campaign, at)).push({ at, attempt });
+  else (campaign.starts = campaign.startsBefore(at)).push({ at, attempt });
 }
 
 /** A call has ended, or its end is corrected. */
@@ -78,7 +77,7 @@ export function settle(line: AttemptLine): void {
   const { campaign, attempt, batch, book, event, data } = line;
   const { call } = attempt;
   if (batch !== undefined) batch.owes = null;
-  if (wasMade(line)) {
+  if (line.wasMade) {
     attempt.endedAt = event.at;
     if (call !== null) book.numbers.place(call);
   }
@@ -95,22 +94,21 @@ export function settle(line: AttemptLine): void {
   campaign.open.delete(attempt);
   if (call === null) return;
   call.counted = attempt.counted;
-  call.talked = isTalk(attempt);
+  call.talked = attempt.isTalk;
   book.numbers.closeCall(call);
   if (attempt.disposition === 'opted_out') book.unlisted.set(call.number, [...(book.unlisted.get(call.number) ?? []), event]);
 }
 
 /** When the recipient of a call that has ended may be called again: jitter only adds to it. */
-function retryFrom({ campaign, attempt, recipientId, calls, event: { at }, data }: AttemptLine): number | null {
-  const outcome = campaign.outcomes.get(recipientId);
+function retryFrom({ campaign, attempt, recipientId, outcome, calls, event: { at }, data }: AttemptLine): number | null {
   // Late records of rows that are over change nothing about when an operator may have them called again.
-  if (data['by'] === 'person' || outcome === 'cancelled' || (outcome !== undefined && hasEnded(campaign))) return null;
+  if (data['by'] === 'person' || outcome === 'cancelled' || (outcome !== undefined && campaign.hasEnded)) return null;
   const disposition = String(data['disposition']);
   const delays = campaign.rules.retry.delays[disposition] ?? 'never';
   // Nothing is to follow: then there is an outcome, and a call after that is named by it.
   if (delays === 'never') return null;
-  const budget = campaign.budgets.get(recipientId) ?? 0;
-  const before = calls.filter((one) => one.disposition === disposition && one.budget === budget && nthOf(one) < nthOf(attempt));
+  const own = campaign.budgetOf(recipientId);
+  const before = calls.filter(({ nth, disposition: end, budget }) => end === disposition && budget === own && nth < attempt.nth);
   const delay = delays[Math.min(before.length + 1, delays.length) - 1] ?? 0;
   if (delay !== 'next_day') return at + delay;
   const mornings = (attempt.zones ?? []).flatMap((zone) => nextMidnight(zone, at) ?? []);

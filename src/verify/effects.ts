@@ -1,8 +1,8 @@
-import type { Campaign, EventType, Line, LineOf } from './book.ts';
+import type { Campaign, EventType } from './book.ts';
 import { countGoal, dial, moveBatch, planAttempt, planBatch, settle, takeBack } from './call-effects.ts';
 import { numberOf, textOf } from './judged-rules.ts';
+import type { Line, LineOf } from './line.ts';
 import type { Callback } from './number-book.ts';
-import { delayAsked, hasEnded, isIdle, rowNumber, timesOf } from './readings.ts';
 
 /** What each line changes in the book; null: nothing. */
 export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => void) | null } = {
@@ -13,7 +13,7 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
   },
   'campaign.state': ({ campaign, data }) => {
     campaign.state = String(data['to']);
-    campaign.owesRoundEnd = hasEnded(campaign) && campaign.rounds > 0;
+    campaign.owesRoundEnd = campaign.hasEnded && campaign.rounds > 0;
     campaign.requeued.clear();
   },
   'campaign.adjusted': ({ campaign, data }) => adjustLimits(campaign, (data['to'] ?? {}) as Record<string, unknown>),
@@ -29,8 +29,7 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
   'batch.planned': planBatch,
   'batch.screened': ({ campaign, event: { batchId = '', at }, data: { eligible } }) =>
     campaign.screened.set(batchId, { at, eligible: new Set(Array.isArray(eligible) ? eligible : []) }),
-  'batch.posting': ({ campaign, batch, event, data }) => {
-    const k = Number(data['k']);
+  'batch.posting': ({ campaign, batch, k, event, data }) => {
     campaign.speed = Math.max(campaign.speed, numberOf(data['speed']) ?? 1);
     batch.firstPostedAt ??= event.at;
     batch.verdicts[k - 1] = null;
@@ -44,15 +43,14 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
   },
   'batch.state': moveBatch,
   'post.verdict': (line) => {
-    const { batch, data } = line;
-    const k = Number(data['k']);
+    const { batch, k, isIdle, data } = line;
     const verdict = String(data['verdict']);
     batch.verdicts[k - 1] = verdict;
     batch.logged[k - 1] = verdict;
-    if (isIdle(verdict) && numberOf(data['status']) !== null) batch.denied = true;
+    if (isIdle && numberOf(data['status']) !== null) batch.denied = true;
     if (k !== batch.k) return;
     if (broughtBy[verdict]?.includes(batch.state) === true) batch.owes = verdict;
-    if (isIdle(verdict)) takeBack(line);
+    if (isIdle) takeBack(line);
   },
   'attempt.planned': planAttempt,
   'attempt.posted': dial,
@@ -63,13 +61,13 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
   },
   'attempt.settled': settle,
   'attempt.corrected': settle,
-  'attempt.result': ({ campaign, attempt, event, data }) => {
+  'attempt.result': ({ campaign, attempt, delayAsked, event, data }) => {
     attempt.result = textOf(data['result']);
     countGoal(campaign, attempt, 1);
     attempt.asks = textOf(data['asks']);
-    const delayMs = attempt.asks === null ? null : delayAsked(campaign.rules, attempt);
+    if (attempt.asks === null || delayAsked === null) return;
     // When a recipient is called back, the promise says.
-    if (delayMs !== null) attempt.retryFrom = attempt.asks === 'callback' ? Infinity : event.at + delayMs;
+    attempt.retryFrom = attempt.asks === 'callback' ? Infinity : event.at + delayAsked;
   },
   'attempt.released': ({ campaign, attempt, book, event, data }) => {
     if (data['by'] === 'report') attempt.evidence = 'report';
@@ -91,12 +89,12 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
     campaign.goals.logged = true;
   },
   'callback.promised': (line) => {
-    const { campaign, book, recipientId, calls, data } = line;
+    const { campaign, book, recipientId, promiseId, times, calls } = line;
     const number = calls.findLast(({ call }) => call !== null)?.call?.number ?? null;
-    const promise: Callback = { recipientId, dueAt: 0, until: 0, ended: null, ...timesOf(data) };
-    campaign.promises.set(String(data['promise']), promise);
+    const promise: Callback = { recipientId, dueAt: 0, until: 0, ended: null, ...times };
+    campaign.promises.set(promiseId, promise);
     if (number !== null) book.numbers.promises.set(number, promise);
-    if (data['by'] === 'person') {
+    if (line.data['by'] === 'person') {
       // That is as good as if their record asked for it.
       for (const attempt of calls) if (attempt.disposition === 'answered') attempt.asks ??= 'person';
       waitAgain(line);
@@ -105,13 +103,12 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
     delayNext(line);
   },
   'callback.moved': (line) => {
-    Object.assign(line.campaign.promises.get(String(line.data['promise'])) ?? {}, timesOf(line.data));
+    Object.assign(line.promise ?? {}, line.times);
     delayNext(line);
   },
-  'callback.unclear': ({ campaign, recipientId, data }) =>
-    campaign.promises.set(String(data['promise']), { recipientId, dueAt: Infinity, until: Infinity, ended: null }),
-  'callback.ended': ({ campaign, data }) => {
-    const promise = campaign.promises.get(String(data['promise']));
+  'callback.unclear': ({ campaign, recipientId, promiseId }) =>
+    campaign.promises.set(promiseId, { recipientId, dueAt: Infinity, until: Infinity, ended: null }),
+  'callback.ended': ({ promise, data }) => {
     if (promise !== undefined) promise.ended = textOf(data['state']);
   },
   'caller.out': ({ campaign, data }) => campaign.callersOut.add(String(data['phoneNumberId'])),
@@ -207,8 +204,7 @@ function adjustLimits(campaign: Campaign, to: Record<string, unknown>): void {
 }
 
 /** A row was added or corrected. */
-function changeRow({ campaign, recipientId, data }: Line): void {
-  const row = rowNumber(campaign, recipientId);
+function changeRow({ campaign, row, data }: Line): void {
   if (row === null) return;
   campaign.rowBook.change(row, String(data['hash']), Number(data['version'] ?? 1));
   campaign.cellBook.change(row, textOf(data['cells']));
@@ -222,8 +218,8 @@ function waitAgain({ campaign, recipientId }: Line): void {
 
 /** A recipient has a budget anew, and may be called at once. */
 function renewBudget(line: Line): void {
-  const { budgets } = line.campaign;
-  budgets.set(line.recipientId, (budgets.get(line.recipientId) ?? 0) + 1);
+  const { campaign, recipientId } = line;
+  campaign.budgets.set(recipientId, campaign.budgetOf(recipientId) + 1);
   forgetDelays(line);
 }
 

@@ -1,9 +1,8 @@
-import { Book, Campaign, type CallFacts, type EventType, type Line, type LoggedEvent, type PendingOutcome } from './book.ts';
+import { Book, Campaign, rowOf, type CallFacts, type EventType, type LoggedEvent, type PendingOutcome } from './book.ts';
 import { effects } from './effects.ts';
 import { numberOf, readJudgedHouse } from './judged-rules.ts';
 import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
-import { callsPlaced, lineOf, rowOf } from './readings.ts';
-import { fallOf } from './rules/log.ts';
+import { Line } from './line.ts';
 import { sentencesOf, type Finding, type Rule } from './rules/rule.ts';
 
 const accountScope = 'account';
@@ -53,13 +52,13 @@ export class LogAudit extends Book {
     // What an operator changes need not concern a campaign, or stands under the id of a schedule's file.
     if (foreign.has(type) || (type === 'operator.acted' && (campaign === undefined || campaignId === accountScope))) return;
     if (campaign === undefined) this.#violate(event, 'log_incomplete', `${type} of a campaign that was never imported`);
-    else this.#follow(lineOf(this, campaign, event, facts));
+    else this.#follow(new Line(this, campaign, event, facts));
   }
 
   /** What is wrong so far, in the order of the log, and how much there was to judge. Nothing is to be taken afterwards. */
   finish(): { violations: LogViolation[]; events: number; calls: number; campaigns: string[] } {
     for (const [campaignId, campaign] of this.campaigns) {
-      for (const pending of campaign.pending.values()) this.#judgeOutcome(pending, false);
+      for (const pending of campaign.pending.values()) this.#judgeOutcome(campaign, pending, false);
       for (const [rule, { atEnd }] of rules)
         for (const what of sentencesOf(atEnd?.(campaign))) this.#violations.push({ rule, campaignId, seq: null, at: null, what });
     }
@@ -89,18 +88,19 @@ export class LogAudit extends Book {
   }
 
   #follow(line: Line): void {
-    const { event } = line;
-    const { type, recipientId, attemptId } = event;
+    const { campaign } = line;
+    const { type, recipientId, attemptId } = line.event;
     this.#report(line, 'time_reversed', logRules.time_reversed.onEach?.(line));
     noteTime(line);
-    this.#calls += callsPlaced(line);
+    this.#calls += line.placed;
     const rowId = recipientId ?? (attemptId === undefined ? undefined : rowOf(attemptId));
     // What an operator looks at is not changed by that.
     const pending = rowId === undefined || type === 'operator.acted' ? null : takePending(line, rowId);
-    if (pending?.brought === false) this.#judgeOutcome(pending.outcome, false);
+    if (pending?.brought === false) this.#judgeOutcome(campaign, pending.outcome, false);
     this.#step(line);
-    if (pending?.brought === true) this.#judgeOutcome(pending.outcome, true);
+    if (pending?.brought === true) this.#judgeOutcome(campaign, pending.outcome, true);
   }
+
   #step(line: Line): void {
     const { campaign, event, recipientId } = line;
     for (const [name, check] of checksAlone.get(event.type) ?? []) if (this.#report(line, name, check(line))) return;
@@ -110,11 +110,12 @@ export class LogAudit extends Book {
     if (outcome === null) return;
     // A recipient who was never to be called has no line that could bring it.
     if (campaign.calls.has(recipientId)) campaign.pending.set(recipientId, outcome);
-    else this.#judgeOutcome(outcome, false);
+    else this.#judgeOutcome(campaign, outcome, false);
   }
 
-  #judgeOutcome(outcome: PendingOutcome, brought: boolean): void {
-    for (const [name, check] of checksOfOutcomes) this.#report(outcome.line, name, check(outcome, brought));
+  #judgeOutcome(campaign: Campaign, outcome: PendingOutcome, brought: boolean): void {
+    const line = new Line(this, campaign, outcome.event, undefined);
+    for (const [name, check] of checksOfOutcomes) this.#report(line, name, check(line, outcome, brought));
   }
 
   /** Notes what breaks a rule in a line; false: nothing does. */
@@ -149,9 +150,8 @@ export class LogAudit extends Book {
 }
 
 function noteTime(line: Line): void {
-  const { book, campaign, event, data } = line;
+  const { book, campaign, event, data, fall } = line;
   if (event.type === 'campaign.state' && data['to'] === 'failed') return;
-  const fall = fallOf(line);
   const isReversed = fall > campaign.rules.timing.clockToleranceMs;
   if (fall > 0 && !isReversed) noteFall(book, fall);
   campaign.lastAt = isReversed || event.type.startsWith('clock.') ? event.at : Math.max(campaign.lastAt, event.at);
@@ -168,16 +168,14 @@ const bringsOutcome: readonly EventType[] = ['attempt.settled', 'attempt.correct
 const mayFollow: readonly EventType[] = ['attempt.planned', 'attempt.settled', 'attempt.corrected', 'attempt.result'];
 
 /** An outcome is kept until the next line of its row: only then is it known what it follows from. */
-function outcomeOf(line: Line): PendingOutcome {
-  const { campaign, recipientId } = line;
-  const before = campaign.outcomes.get(recipientId) ?? null;
-  return { line, before, explained: campaign.moved.delete(recipientId), state: campaign.state };
+function outcomeOf({ campaign, event, outcome, recipientId }: Line): PendingOutcome {
+  return { event, before: outcome ?? null, explained: campaign.moved.delete(recipientId), state: campaign.state };
 }
 
 /** The outcome that has waited for this line of its row, and whether the line is the one that brought it. */
 function takePending({ campaign, event, data }: Line, rowId: string): { outcome: PendingOutcome; brought: boolean } | null {
   const outcome = campaign.pending.get(rowId);
-  const brought = outcome?.line.event.at === event.at && bringsOutcome.includes(event.type);
+  const brought = outcome?.event.at === event.at && bringsOutcome.includes(event.type);
   const asksNothing = event.type === 'attempt.result' && data['asks'] === undefined;
   if (!brought && campaign.outcomes.has(rowId) && mayFollow.includes(event.type) && !asksNothing) campaign.moved.add(rowId);
   if (outcome === undefined) return null;

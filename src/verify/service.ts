@@ -1,8 +1,7 @@
 import type { Queries } from '../ledger/tx.ts';
-import type { Attempt, Book } from './book.ts';
+import { rowOf, type Attempt, type Book } from './book.ts';
 import type { Difference, LogRule } from './log-rules.ts';
 import { chunksOf, grouped, readCampaigns, readMarks, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';
-import { rowOf } from './readings.ts';
 import { disownedBy, namedBy } from './rules/records.ts';
 
 /** An entry of the service's list, as far as it says these things. Instants are epoch milliseconds. */

@@ -17,7 +17,6 @@ import {
   readStrays,
   type Scope,
 } from './reader.ts';
-import { findAttempt } from './readings.ts';
 import { sentencesOf, type Compared, type Finding, type Rows, type Rule } from './rules/rule.ts';
 
 type Table = keyof Rows;
@@ -94,7 +93,7 @@ async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
     const campaign = book.campaigns.get(campaignId);
     // A campaign that is not in the log is named once.
     if (campaign === undefined) return;
-    const attempt = table === 'attempts' ? findAttempt(campaign, id) : undefined;
+    const attempt = table === 'attempts' ? campaign.find(id) : undefined;
     differences.push(...differencesOf(table, { book, campaign, id, attempt }, row));
   };
   const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {

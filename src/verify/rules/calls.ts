@@ -1,4 +1,4 @@
-import { isIdle, personOf, rowNumber } from '../readings.ts';
+import { isIdle } from '../book.ts';
 import { numberOf, type JudgedHouse, type JudgedRules } from '../judged-rules.ts';
 import { hashRow } from '../row-book.ts';
 import { brokenCap } from './caps.ts';
@@ -10,10 +10,10 @@ export const callRules = {
   dialled_twice: {
     promise: 'no request repeats a call unless the one before it is proven to have queued nothing',
     on: {
-      'batch.posting': ({ batch: { batchId, k, verdicts }, data }) =>
-        k > 0 &&
-        !isIdle(verdicts[k - 1]) &&
-        `request ${Number(data['k'])} of batch ${batchId} began although ${k} may have been carried out`,
+      'batch.posting': ({ batch, k }) =>
+        batch.k > 0 &&
+        !isIdle(batch.verdicts[batch.k - 1]) &&
+        `request ${k} of batch ${batch.batchId} began although ${batch.k} may have been carried out`,
       ...dialled(({ attempt }) => attempt.state !== null && 'was placed again after its end'),
     },
   },
@@ -33,8 +33,8 @@ export const callRules = {
   },
   row_forged: {
     promise: 'every call goes to the number of its row, and the row is where and who the list said',
-    on: dialled(({ book: { rowKey }, campaign, recipientId, data }) => {
-      const known = campaign.rowBook.of(rowNumber(campaign, recipientId));
+    on: dialled(({ book: { rowKey }, campaign, recipientId, row, data }) => {
+      const known = campaign.rowBook.of(row);
       if (known === undefined || rowKey === null) return null;
       // All but these is what the row says.
       const { k: _, screened: _screened, ...facts } = data;
@@ -61,8 +61,8 @@ export const callRules = {
   },
   cap_exceeded: {
     promise: 'no number and no person rings more often than the caps of campaign, house and law allow, over all campaigns',
-    on: dialled(({ book: { numbers }, campaign: { rules }, event, number, data }) => {
-      const callsTo = { number: numbers.placed('number', number), person: numbers.placed('person', personOf(data)) };
+    on: dialled(({ book: { numbers }, campaign: { rules }, event, number, person }) => {
+      const callsTo = { number: numbers.placed('number', number), person: numbers.placed('person', person) };
       const broken = brokenCap(rules, numbers.house, event, callsTo);
       return broken !== null && `was placed before ${broken} allowed it`;
     }),

@@ -1,5 +1,4 @@
-import type { Line } from '../book.ts';
-import { startsBefore } from '../readings.ts';
+import type { Line } from '../line.ts';
 import { hourMs, minuteMs } from '../local-time.ts';
 import { dialled, type Rule } from './rule.ts';
 
@@ -79,7 +78,7 @@ export const limitRules = {
     promise: 'no more calls begin in a minute than the campaign allows',
     on: dialled(({ campaign, batch, event: { at } }) => {
       const most = batch?.limits.startsPerMinute ?? null;
-      const isOver = most !== null && startsBefore(campaign, at).length === most;
+      const isOver = most !== null && campaign.startsBefore(at).length === most;
       return isOver && `is one more than the ${most} that may begin in a minute`;
     }),
   },

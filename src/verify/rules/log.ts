@@ -1,5 +1,5 @@
-import type { AttemptLine, Batch, Line } from '../book.ts';
-import { delayAsked, hasEnded, placeOf, rowNumber, timesOf, wasMade } from '../readings.ts';
+import type { Batch } from '../book.ts';
+import type { AttemptLine, Line } from '../line.ts';
 import { textOf } from '../judged-rules.ts';
 import type { Finding, Rule } from './rule.ts';
 
@@ -37,16 +37,15 @@ export const orderRules = {
     on: {
       'batch.posting': ({ batch }) => againstMove(batch, 'posting'),
       'batch.state': ({ batch, data }) => againstMove(batch, String(data['state'])),
-      'post.verdict': ({ batch: { batchId, verdicts }, data }) =>
-        verdicts[Number(data['k']) - 1] != null &&
-        `request ${Number(data['k'])} of batch ${batchId} has a second verdict, ${String(data['verdict'])}`,
+      'post.verdict': ({ batch: { batchId, verdicts }, k, data }) =>
+        verdicts[k - 1] != null && `request ${k} of batch ${batchId} has a second verdict, ${String(data['verdict'])}`,
       'campaign.state': ({ campaign: { state }, data }) => {
         const to = String(data['to']);
         const isLegal = (textOf(data['from']) ?? state) !== state || campaignMoves[state]?.includes(to) === true;
         return !isLegal && `the campaign went from ${state} to ${to}`;
       },
-      'attempt.settled': (line) => againstEnd(line, line.attempt.state !== 'settled' && !wasMade(line)),
-      'attempt.corrected': (line) => againstEnd(line, line.attempt.state === 'settled' || wasMade(line)),
+      'attempt.settled': (line) => againstEnd(line, line.attempt.state !== 'settled' && !line.wasMade),
+      'attempt.corrected': (line) => againstEnd(line, line.attempt.state === 'settled' || line.wasMade),
       'attempt.released': ({ attempt: { attemptId, state } }) =>
         state !== null && `call ${attemptId} was given back, and was ${state} before`,
       'pilot.drawn': ({ campaign: { pilot }, data }) => {
@@ -61,9 +60,9 @@ export const orderRules = {
         pilot?.state !== 'calling' && `the end of sample ${String(data['sample'])} is told, and nobody calls it`,
       'pilot.voided': ({ campaign: { pilot } }) =>
         (pilot === null || pilot.state === 'over') && 'a pilot was voided that was not called, and had not passed',
-      'callback.promised': (line) => timesOf(line.data) !== null && madeTwice(line),
+      'callback.promised': (line) => line.times !== null && madeTwice(line),
       'callback.unclear': madeTwice,
-      'callback.moved': (line) => timesOf(line.data) !== null && notOpen(line, 'was moved'),
+      'callback.moved': (line) => line.times !== null && notOpen(line, 'was moved'),
       'callback.ended': (line) => notOpen(line, 'ended'),
     },
   },
@@ -98,9 +97,9 @@ export const orderRules = {
           ...againstReport(line),
         ];
       },
-      'attempt.result': ({ campaign, attempt: { attemptId, disposition, conversation }, data }) => {
+      'attempt.result': ({ attempt: { attemptId, disposition }, delayAsked, data }) => {
         const [result, asks] = [textOf(data['result']), textOf(data['asks'])];
-        const isAsked = asks === null || delayAsked(campaign.rules, { result, asks, conversation }) !== null;
+        const isAsked = asks === null || delayAsked !== null;
         return [
           disposition !== 'answered' && `call ${attemptId} came to ${result}, and nobody had answered it`,
           !isAsked && `call ${attemptId} asks for another (${asks}), and no rule or record says so`,
@@ -115,10 +114,8 @@ export const orderRules = {
       },
       'round.ended': ({ campaign: { state, owesRoundEnd, rounds } }) =>
         !owesRoundEnd && rounds > 0 && `the round ended while the campaign was ${state}`,
-      'callback.promised': ({ calls, data }) =>
-        data['by'] !== 'person' &&
-        calls.at(-1)?.asks !== 'callback' &&
-        `promise ${String(data['promise'])} was made, and no call asks for it`,
+      'callback.promised': ({ calls, promiseId, data }) =>
+        data['by'] !== 'person' && calls.at(-1)?.asks !== 'callback' && `promise ${promiseId} was made, and no call asks for it`,
       'pilot.ended': ({ campaign: { rules, rows, rejected, outcomes }, event, data }) => {
         const readings = Array.isArray(data['readings']) ? (data['readings'] as { verdict?: unknown }[]) : [];
         const mayPass = rules.pilot?.next === 'go_on' && readings.every(({ verdict }) => verdict === 'holds');
@@ -141,7 +138,7 @@ export const orderRules = {
           batch.lacksMatch && `batch ${batch.batchId} was confirmed by a record, and no call of it has one`,
         ]),
         owesRoundEnd && `the campaign is ${state}, and the end of its round is not told`,
-        ...[...(hasEnded(campaign) ? batches : [])].map(
+        ...[...(campaign.hasEnded ? batches : [])].map(
           ([batchId, batch]) => undecided.includes(batch.state) && `the campaign is ${state}, and batch ${batchId} is ${batch.state}`,
         ),
       ];
@@ -149,50 +146,45 @@ export const orderRules = {
   },
   time_reversed: {
     promise: 'the times of a campaign never fall',
-    onEach: (line) => {
-      const { campaign, event } = line;
-      const isReversed = fallOf(line) > campaign.rules.timing.clockToleranceMs;
+    onEach: ({ campaign, event, fall }) => {
+      const isReversed = fall > campaign.rules.timing.clockToleranceMs;
       const [from, to] = [campaign.lastAt, event.at];
       return isReversed && `${event.type} is told of ${new Date(to).toISOString()}, after ${new Date(from).toISOString()}`;
     },
-    excess: fallOf,
+    excess: ({ fall }) => fall,
   },
   log_incomplete: {
     promise: 'every step stands in the log after the one that it follows from',
     on: {
-      'batch.planned': ({ campaign, event: { batchId = '' } }) => {
-        const place = placeOf(batchId);
+      'batch.planned': ({ campaign, place, event: { batchId = '' } }) => {
         const before = campaign.batchesOf.get(place?.round ?? '') ?? 0;
         // Those of a round have no gap: one that is missing was taken out of the log.
         return place !== null && place.number !== before + 1 && `batch ${batchId} was planned, and the last one of its round was ${before}`;
       },
-      'batch.posting': ({ batch, data }) => [
-        Number(data['k']) !== batch.k + 1 &&
-          `request ${Number(data['k'])} of batch ${batch.batchId} began, and the one before it was ${batch.k}`,
+      'batch.posting': ({ batch, k }) => [
+        k !== batch.k + 1 && `request ${k} of batch ${batch.batchId} began, and the one before it was ${batch.k}`,
         batch.planned !== batch.size && `batch ${batch.batchId} was to have ${batch.size} calls, and the log has ${batch.planned}`,
       ],
-      'post.verdict': ({ batch, data }) => {
-        const k = Number(data['k']);
+      'post.verdict': ({ batch, k }) => {
         const [what, calls] = [`request ${k} of batch ${batch.batchId}`, batch.calls.length];
         if (k > batch.k) return `${what} has a verdict and was never begun`;
         return k === batch.k && calls !== batch.posted && `${what} was to have ${batch.posted} calls, and the log has ${calls}`;
       },
-      'attempt.planned': ({ campaign, recipientId, calls, event: { attemptId = '' } }) => [
-        rowNumber(campaign, recipientId) === null && `call ${attemptId} was planned for ${recipientId}, which is no row of the list`,
+      'attempt.planned': ({ recipientId, row, calls, event: { attemptId = '' } }) => [
+        row === null && `call ${attemptId} was planned for ${recipientId}, which is no row of the list`,
         attemptId !== `${recipientId}/${calls.length + 1}` && `call ${attemptId} was planned, and the log has ${calls.length} before it`,
       ],
-      'attempt.posted': ({ book, campaign, attempt: { attemptId }, recipientId, data }) => {
-        const row = book.rowKey === null ? null : rowNumber(campaign, recipientId);
-        return [
-          row !== null && campaign.rowBook.of(row) === undefined && `the log has no hash of ${recipientId}, to which ${attemptId} went`,
-          !Array.isArray(data['zones']) && `the log does not tell where ${attemptId} went`,
-        ];
-      },
+      'attempt.posted': ({ book, campaign, attempt: { attemptId }, recipientId, row, data }) => [
+        book.rowKey !== null &&
+          row !== null &&
+          campaign.rowBook.of(row) === undefined &&
+          `the log has no hash of ${recipientId}, to which ${attemptId} went`,
+        !Array.isArray(data['zones']) && `the log does not tell where ${attemptId} went`,
+      ],
       'attempt.result': ({ attempt: { attemptId, result }, data }) =>
         result !== null && `call ${attemptId} came to ${result}, and then to ${textOf(data['result'])}`,
-      'recipient.corrected': ({ campaign, recipientId, data }) => {
+      'recipient.corrected': ({ campaign, recipientId, outcome: known = null, data }) => {
         const corrected = textOf(data['outcome']);
-        const known = campaign.outcomes.get(recipientId) ?? null;
         const isRejected = corrected === 'rejected';
         return [
           (isRejected ? known !== null : corrected !== known) &&
@@ -228,14 +220,14 @@ export const orderRules = {
       'callback.promised': timeless,
       'callback.moved': timeless,
     },
-    onOutcome: ({ line: { recipientId, data }, before }) =>
+    onOutcome: ({ recipientId, data }, { before }) =>
       typeof data['outcome'] !== 'string' && before === null && `${recipientId} lost an outcome, and the log has none of it`,
     atEnd: (campaign) => {
       const { goals, edits, open } = campaign;
       return [
         goals.round !== null && !goals.logged && `the goal was reached with ${goals.count} talks, and nothing says so`,
-        ...[...(hasEnded(campaign) ? open : [])].map(({ attemptId }) => `call ${attemptId} has no end in the log`),
-        hasEnded(campaign) && edits.added + edits.corrected + edits.withdrawn > 0 && 'rows were changed, and their number was never told',
+        ...[...(campaign.hasEnded ? open : [])].map(({ attemptId }) => `call ${attemptId} has no end in the log`),
+        campaign.hasEnded && edits.added + edits.corrected + edits.withdrawn > 0 && 'rows were changed, and their number was never told',
       ];
     },
   },
@@ -249,14 +241,12 @@ function againstEnd({ attempt: { attemptId, state }, event }: AttemptLine, isLeg
   return !isLegal && `call ${attemptId} is told of by ${event.type}, and was ${state ?? 'open'} before`;
 }
 
-function madeTwice({ campaign, data }: Line): Finding {
-  const promiseId = String(data['promise']);
-  return campaign.promises.has(promiseId) && `promise ${promiseId} was made twice`;
+function madeTwice({ promise, promiseId }: Line): Finding {
+  return promise !== undefined && `promise ${promiseId} was made twice`;
 }
 
-function notOpen({ campaign, data }: Line, what: string): Finding {
-  const promiseId = String(data['promise']);
-  return campaign.promises.get(promiseId)?.ended !== null && `promise ${promiseId} ${what}, and is not open`;
+function notOpen({ promise, promiseId }: Line, what: string): Finding {
+  return promise?.ended !== null && `promise ${promiseId} ${what}, and is not open`;
 }
 
 /** A verdict changes the batch in the same breath: any other line about it shows that the change was taken out. */
@@ -281,13 +271,6 @@ function unplaced({ attempt, event }: Line): Finding {
   return attempt?.postedAt == null && `call ${event.attemptId ?? ''} ended and was never placed`;
 }
 
-function timeless({ data }: Line): Finding {
-  return timesOf(data) === null && `promise ${String(data['promise'])} tells no time`;
-}
-
-/** By how much the time of a line lies below that of one before it. */
-export function fallOf({ campaign, event, data }: Line): number {
-  // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is logged.
-  const isOwnTime = (event.type === 'campaign.state' && data['to'] === 'failed') || event.type.startsWith('clock.');
-  return isOwnTime ? 0 : campaign.lastAt - event.at;
+function timeless({ times, promiseId }: Line): Finding {
+  return times === null && `promise ${promiseId} tells no time`;
 }

@@ -1,6 +1,5 @@
-import type { Campaign, Line } from '../book.ts';
-import { callsOf } from '../book.ts';
-import { countedOf, hasEnded, hasGoal, isLastWord, isReached, rowNumber } from '../readings.ts';
+import { isReached } from '../book.ts';
+import type { Line } from '../line.ts';
 import type { Rule } from './rule.ts';
 
 /** How every row ends. */
@@ -8,11 +7,10 @@ export const outcomeRules = {
   outcome_missing: {
     promise: 'when a campaign has ended, every row of its list has exactly one outcome, and nobody else has one',
     alone: {
-      'recipient.outcome': ({ campaign, recipientId }) =>
-        rowNumber(campaign, recipientId) === null && `${recipientId} has an outcome and is no row of the list`,
+      'recipient.outcome': ({ recipientId, row }) => row === null && `${recipientId} has an outcome and is no row of the list`,
     },
     atEnd: (campaign) => {
-      if (!hasEnded(campaign)) return null;
+      if (!campaign.hasEnded) return null;
       const { rows, rejected, outcomes, requeued } = campaign;
       const missing = [...campaign.calls.keys()].filter((rowId) => !outcomes.has(rowId) && !requeued.has(rowId));
       // Whom an operator put back in line waits for the next round. Of those who were never to be called the log knows the number alone.
@@ -28,13 +26,11 @@ export const outcomeRules = {
   outcome_changed: {
     promise: 'an outcome stays, unless a call, its correction or the word of a person follows that allows another',
     on: {
-      'attempt.planned': ({ campaign, recipientId, event: { attemptId = '' } }) => {
-        const outcome = campaign.outcomes.get(recipientId);
+      'attempt.planned': ({ outcome, event: { attemptId = '' } }) =>
         // Of those who were reached the call itself is named.
-        return outcome !== undefined && !isReached(outcome) && `call ${attemptId} was planned although the outcome was ${outcome}`;
-      },
+        outcome !== undefined && !isReached(outcome) && `call ${attemptId} was planned although the outcome was ${outcome}`,
     },
-    onOutcome: ({ line: { recipientId, data }, before, explained }, brought) => {
+    onOutcome: ({ recipientId, data }, { before, explained }, brought) => {
       const outcome = outcomeOf(data);
       // An operator decides about a call that may or may not have been placed.
       const decided = before === 'unresolved' && (outcome === null || (outcome === before && data['reason'] === 'given_up'));
@@ -45,7 +41,7 @@ export const outcomeRules = {
   },
   outcome_unproven: {
     promise: 'every outcome is what the calls of its row show',
-    onOutcome: ({ line, state }) => {
+    onOutcome: (line, { state }) => {
       const outcome = outcomeOf(line.data);
       const doubt = outcome === null ? null : doubtOf(line, state, outcome);
       return doubt !== null && `${line.recipientId} has outcome ${outcome}, and ${doubt}`;
@@ -59,10 +55,11 @@ function outcomeOf({ outcome }: Line['data']): string | null {
 }
 
 /** Why the calls of a row do not bear out its outcome; null: they do, or it needs none. */
-function doubtOf({ campaign, recipientId, event, data: { reason } }: Line, state: string, outcome: string): string | null {
-  const calls = callsOf(campaign, recipientId);
+function doubtOf(line: Line, state: string, outcome: string): string | null {
+  const { campaign, recipientId, calls, event } = line;
+  const { reason } = line.data;
   const ends = calls.flatMap(({ disposition }) => disposition ?? []);
-  const talk = calls.find(isLastWord)?.disposition;
+  const talk = calls.find((call) => call.isLastWord)?.disposition;
   if (talk != null && !isReached(outcome)) return `a call of it ended as ${talk}`;
   if (outcome === 'completed' && !ends.includes('answered')) return 'no call of it was answered';
   if (outcome === 'opted_out' && !ends.includes('opted_out')) return 'nobody opted out in a call of it';
@@ -71,20 +68,20 @@ function doubtOf({ campaign, recipientId, event, data: { reason } }: Line, state
   if (reason === 'campaign_end' && (endsAt === null || event.at + timing.dispatchMarginMs < endsAt))
     return 'the campaign had not come to its end';
   if ((reason === 'cancelled' || reason === 'drained') && state !== 'draining') return `the campaign was ${state}`;
-  if (reason === 'goal_reached' && !hasGoal(campaign)) return 'the goal had not been reached';
+  if (reason === 'goal_reached' && !campaign.hasGoal) return 'the goal had not been reached';
   if (reason === 'withdrawn' && !campaign.withdrawn.has(recipientId)) return 'nobody had withdrawn it';
   if (reason === 'invalid_number' && !ends.includes('invalid_number')) return 'no call of it was refused for its number';
-  return outcome === 'exhausted' ? doubtOfExhausted(campaign, recipientId, ends, reason) : null;
+  return outcome === 'exhausted' ? doubtOfExhausted(line, ends) : null;
 }
 
-function doubtOfExhausted(campaign: Campaign, rowId: string, ends: readonly string[], reason: unknown): string | null {
+function doubtOfExhausted({ campaign, recipientId, data: { reason } }: Line, ends: readonly string[]): string | null {
   const last = /^no_retry_after_(\w+)$/.exec(String(reason))?.[1];
   if (last !== undefined && !ends.includes(last)) return `no call of it ended as ${last}`;
   const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
   // Other campaigns may have used up the budget of the number, and what is renewed was used up at one time only.
   if (maxAttemptsPerNumber !== null || resetAfterMs !== null) return null;
   if (ends.length === 0) return 'no call of it has ended';
-  const counted = countedOf(campaign, rowId).length;
+  const counted = campaign.countedOf(recipientId).length;
   if (reason === 'attempts_used_up' && counted < maxAttempts) return `the log has ${counted} of its ${maxAttempts} attempts`;
   return null;
 }

@@ -1,5 +1,5 @@
-import { callsOf, type AttemptLine, type Campaign, type Line } from '../book.ts';
-import { countedOf, hasEnded, hasGoal, isLastWord, isReached, nthOf, rowNumber } from '../readings.ts';
+import { isReached, type Campaign } from '../book.ts';
+import type { AttemptLine, Line } from '../line.ts';
 import { textOf } from '../judged-rules.ts';
 import { dialled, type Finding, type Rule } from './rule.ts';
 
@@ -20,7 +20,7 @@ export const recipientRules = {
     on: dialled(({ book, campaign, recipientId, event, number }) => {
       const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
       const inForce = (at: number): boolean => resetAfterMs === null || at > event.at - resetAfterMs;
-      const own = countedOf(campaign, recipientId).filter(({ call, postedAt }) => inForce(call?.at ?? postedAt ?? 0));
+      const own = campaign.countedOf(recipientId).filter(({ call, postedAt }) => inForce(call?.at ?? postedAt ?? 0));
       const shared = book.numbers.placed('number', number).filter(({ counted, at }) => counted && inForce(at));
       const isOver = own.length >= maxAttempts || shared.length >= (maxAttemptsPerNumber ?? Infinity);
       return isOver && 'was placed although all attempts were used up';
@@ -37,25 +37,19 @@ export const recipientRules = {
   reached_dialled: {
     promise: 'nobody is called again who was reached or opted out',
     on: {
-      ...dialled(({ campaign, recipientId, calls }) => {
-        const outcome = campaign.outcomes.get(recipientId);
+      ...dialled(({ outcome, calls }) => {
         if (isReached(outcome)) return `was placed although the outcome was ${outcome} already`;
-        const talk = calls.find(isLastWord)?.disposition;
+        const talk = calls.find((call) => call.isLastWord)?.disposition;
         return talk != null && `was placed although a call before it ended as ${talk}`;
       }),
-      'recipient.retried': ({ campaign, recipientId }) => {
-        const outcome = campaign.outcomes.get(recipientId);
+      'recipient.retried': ({ outcome, recipientId }) => {
         const mayRetry = outcome !== undefined && retriable.includes(outcome);
         return !mayRetry && `${recipientId} was put back in line although the outcome was ${outcome}`;
       },
-      'recipient.corrected': ({ campaign, recipientId }) => {
-        const outcome = campaign.outcomes.get(recipientId) ?? 'rejected';
-        return !correctable.includes(outcome) && `${recipientId} was put back in line although the outcome was ${outcome}`;
-      },
-      'callback.promised': ({ campaign, recipientId, data }) => {
-        const outcome = data['by'] === 'person' ? (campaign.outcomes.get(recipientId) ?? '') : '';
-        return final.includes(outcome) && `${recipientId} is to be called back although the outcome was ${outcome}`;
-      },
+      'recipient.corrected': ({ outcome = 'rejected', recipientId }) =>
+        !correctable.includes(outcome) && `${recipientId} was put back in line although the outcome was ${outcome}`,
+      'callback.promised': ({ outcome = '', recipientId, data }) =>
+        data['by'] === 'person' && final.includes(outcome) && `${recipientId} is to be called back although the outcome was ${outcome}`,
     },
   },
   promise_broken_early: {
@@ -71,13 +65,11 @@ export const recipientRules = {
   promise_lost: {
     promise: 'every promise to call somebody back is kept in its time, or told as one that was not',
     on: {
-      'callback.ended': ({ campaign, event, data }) => {
-        const promiseId = String(data['promise']);
-        const promise = campaign.promises.get(promiseId);
+      'callback.ended': ({ campaign, promise, promiseId, event, data }) => {
         if (promise === undefined) return null;
         const state = textOf(data['state']);
         const { dueAt, until, recipientId } = promise;
-        const postedAt = callsOf(campaign, recipientId).find(({ attemptId }) => attemptId === event.attemptId)?.postedAt ?? null;
+        const postedAt = campaign.callsOf(recipientId).find(({ attemptId }) => attemptId === event.attemptId)?.postedAt ?? null;
         if ((state === 'kept' || state === 'late') && !(postedAt !== null && dueAt <= postedAt && postedAt < until))
           return `promise ${promiseId} counts as ${state}, and no call to its row was requested in its time`;
         const isMissed = state !== 'missed' || event.attemptId !== undefined || event.at >= until;
@@ -85,20 +77,19 @@ export const recipientRules = {
       },
     },
     atEnd: (campaign) =>
-      [...(hasEnded(campaign) ? campaign.promises : [])].map(
+      [...(campaign.hasEnded ? campaign.promises : [])].map(
         ([promiseId, { ended, dueAt }]) =>
           ended === null && dueAt < Infinity && `the campaign has ended, and promise ${promiseId} was neither kept nor given up`,
       ),
   },
   pilot_exceeded: {
     promise: 'before a pilot has been decided about, nobody is called but the rows of its sample, once',
-    on: dialled(({ campaign, recipientId, calls }) => {
+    on: dialled(({ campaign, recipientId, row, calls }) => {
       const { pilot } = campaign;
       if (pilot === null || pilot.state === 'passed') return null;
       if (pilot.state === 'over') return 'was placed, and nobody had decided about the pilot';
       const wasCalled = calls.some(({ state, counted }) => state === 'settled' && counted);
       if (wasCalled && isPromised(campaign, recipientId)) return null;
-      const row = rowNumber(campaign, recipientId);
       if (row === null || !pilot.rows.has(row)) return 'was placed, and is not in the pilot';
       return wasCalled && 'is a second one of the pilot, before anybody had decided about it';
     }),
@@ -107,7 +98,7 @@ export const recipientRules = {
     promise: 'nobody is called after the campaign has reached its goal, unless a call back was promised',
     on: dialled(
       ({ campaign, recipientId }) =>
-        hasGoal(campaign) && !isPromised(campaign, recipientId) && 'was placed after the goal was reached, and nobody had promised it',
+        campaign.hasGoal && !isPromised(campaign, recipientId) && 'was placed after the goal was reached, and nobody had promised it',
     ),
   },
   withdrawn_dialled: {
@@ -135,7 +126,7 @@ function uncounted({ campaign, attempt, calls, data }: AttemptLine): Finding {
   if (disposition === 'unknown' && by === 'person') return null;
   if (disposition !== 'failed') return what;
   const { budget } = attempt;
-  const before = calls.filter((one) => one.state === 'settled' && one.budget === budget && nthOf(one) < nthOf(attempt)).toReversed();
+  const before = calls.filter((one) => one.state === 'settled' && one.budget === budget && one.nth < attempt.nth).toReversed();
   const inRow = before.findIndex((one) => one.counted);
   const { maxUncounted } = campaign.rules.retry;
   return (inRow < 0 ? before.length : inRow) >= maxUncounted && `${what}, and neither did ${maxUncounted} before it in a row`;

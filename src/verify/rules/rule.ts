@@ -1,4 +1,5 @@
-import type { Attempt, Book, Campaign, EventType, Line, LineOf, PendingOutcome } from '../book.ts';
+import type { Attempt, Book, Campaign, EventType, PendingOutcome } from '../book.ts';
+import type { Line, LineOf } from '../line.ts';
 import type { AttemptRow, BatchRow, CampaignRow, RecipientRow } from '../reader.ts';
 
 /** What breaks a promise, a sentence each; what is no text breaks nothing. */
@@ -32,7 +33,7 @@ export interface Rule {
   /** Of a line of any type, by the time of the line before it. */
   onEach?: (line: Line) => Finding;
   /** Of an outcome, by the calls of its row. `brought`: the line behind it is the one that brings it. */
-  onOutcome?: (outcome: PendingOutcome, brought: boolean) => Finding;
+  onOutcome?: (line: Line, outcome: PendingOutcome, brought: boolean) => Finding;
   /** Of a campaign, where the log ends. */
   atEnd?: (campaign: Campaign) => Finding;
   /** Of a row of the tables; undefined: they have none under this id. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { callsOf, type Campaign } from '../book.ts';
+import { rowOf, type Campaign } from '../book.ts';
 import type { AttemptRow, RecipientRow } from '../reader.ts';
-import { isTalk, nthOf, rowNumber, rowOf } from '../readings.ts';
 import { hashCells, hashRow, type RowFacts } from '../row-book.ts';
 import { misplacedBy, recordAgainst, resultBy } from './records.ts';
 import type { Compared, Finding, Rule } from './rule.ts';
@@ -109,7 +108,7 @@ function verdictsOf(requests: readonly (readonly [k: number, verdict: string | n
 
 function againstRow({ book: { rowKey }, campaign, id }: Compared, row: RecipientRow | undefined): Finding {
   if (row === undefined) return 'of the list is not in the tables';
-  const number = rowNumber(campaign, id);
+  const number = campaign.rowNumber(id);
   if (number === null) return 'is in the tables, and the log knows of no such row';
   const compare = (what: string, inTable: unknown, inLog: unknown) =>
     inTable !== inLog && `has ${what} ${String(inTable)} in the tables, and ${String(inLog)} in the log`;
@@ -118,7 +117,7 @@ function againstRow({ book: { rowKey }, campaign, id }: Compared, row: Recipient
   const isRejected = known === null && row.outcome === 'rejected';
   const isSame = row.outcome === known;
   const reason = known === null ? null : (campaign.reasons.get(id) ?? null);
-  const calls = callsOf(campaign, id);
+  const calls = campaign.callsOf(id);
   const waits = calls.some(({ state }) => state === null) ? 'open' : 'waiting';
   const wasOpen = known === null && waits === 'open' && campaign.withdrawn.has(id);
   const [ofTerms, ofCells] = rowKey === null ? [] : [campaign.rowBook.of(number), campaign.cellBook.of(number)];
@@ -130,7 +129,7 @@ function againstRow({ book: { rowKey }, campaign, id }: Compared, row: Recipient
     wasOpen && row.taken_out_at === null && 'was withdrawn with its open call by the log, and not in the tables',
     compare('number', row.row_number, number),
     compare('calls', row.attempts, calls.length),
-    compare('result', row.result, calls.findLast((call) => isTalk(call) && call.detail !== 'silent')?.result ?? null),
+    compare('result', row.result, calls.findLast((call) => call.isTalk && call.detail !== 'silent')?.result ?? null),
     compare('last call', row.last_attempt_id, calls.findLast(({ postedAt }) => postedAt !== null)?.attemptId ?? null),
     ofTerms !== undefined &&
       hashRow(rowKey ?? '', id, factsOf(row), ofTerms.version) !== ofTerms.hash &&
@@ -161,7 +160,7 @@ function againstCall({ campaign, id, attempt }: Compared, row: AttemptRow | unde
   const postedAts = [postedAt, call?.at ?? null, campaign.batches.get(attempt.batchId)?.firstPostedAt];
   return [
     compare('the row', row.recipient_id, rowOf(id)),
-    compare('the place in its row', row.number, nthOf(attempt)),
+    compare('the place in its row', row.number, attempt.nth),
     compare('the agent', row.agent_id, campaign.rules.agentId),
     compare('the end', ended, attempt.state),
     compare('the batch', row.batch_id, attempt.batchId),

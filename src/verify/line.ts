@@ -1,0 +1,150 @@
+import {
+  isIdle,
+  rowOf,
+  type Attempt,
+  type Batch,
+  type Book,
+  type CallFacts,
+  type Campaign,
+  type EventType,
+  type LoggedEvent,
+} from './book.ts';
+import { numberOf, textOf } from './judged-rules.ts';
+import type { Callback } from './number-book.ts';
+
+/** A line of the log of a campaign, and what it says and names. What it names is as the book has it now. */
+export class Line {
+  readonly book: Book;
+  readonly campaign: Campaign;
+  readonly event: LoggedEvent;
+  /** Of the event; empty when it has none. */
+  readonly data: Record<string, unknown>;
+  /** What the tables know of the call that begins. */
+  readonly facts: CallFacts | undefined;
+  /** Empty: it names none. */
+  readonly recipientId: string;
+  /** The attempts of the recipient, before the line. */
+  readonly calls: readonly Attempt[];
+  readonly attempt: Attempt | undefined;
+  readonly batch: Batch | undefined;
+
+  constructor(book: Book, campaign: Campaign, event: LoggedEvent, facts: CallFacts | undefined) {
+    const { type, attemptId = '', recipientId = '', batchId, data = {} } = event;
+    const names = type.startsWith('attempt.') && type !== 'attempt.planned';
+    this.book = book;
+    this.campaign = campaign;
+    this.event = event;
+    this.data = data;
+    this.facts = facts;
+    this.recipientId = names ? rowOf(attemptId) : recipientId;
+    this.calls = campaign.callsOf(this.recipientId);
+    this.attempt = names ? this.calls.find((one) => one.attemptId === attemptId) : undefined;
+    const isOwn = this.attempt === undefined || type === 'attempt.posted';
+    this.batch = campaign.batches.get((isOwn ? batchId : this.attempt?.batchId) ?? '');
+  }
+
+  /** The number of its row in the list; null: the list has no such row. */
+  get row(): number | null {
+    return this.campaign.rowNumber(this.recipientId);
+  }
+
+  /** The outcome of its row. */
+  get outcome(): string | undefined {
+    return this.campaign.outcomes.get(this.recipientId);
+  }
+
+  /** The number that a call goes to. */
+  get number(): string {
+    return String(this.data['e164']);
+  }
+
+  /** Whom caps by person count: by a key of its own, else by the row's own id. */
+  get person(): string | null {
+    return textOf(this.data['personKey']) ?? textOf(this.data['person']);
+  }
+
+  /** Which request of its batch it is about. */
+  get k(): number {
+    return Number(this.data['k']);
+  }
+
+  /** Whether it reports that the service took nothing of a request. */
+  get isIdle(): boolean {
+    return isIdle(String(this.data['verdict']));
+  }
+
+  /** Round and number of its batch, by its id; null: it has none. */
+  get place(): { round: string; number: number } | null {
+    const [, round, number] = /\/(\d+)\/(\d+)$/.exec(this.event.batchId ?? '') ?? [];
+    return round === undefined ? null : { round, number: Number(number) };
+  }
+
+  get promiseId(): string {
+    return String(this.data['promise']);
+  }
+
+  get promise(): Callback | undefined {
+    return this.campaign.promises.get(this.promiseId);
+  }
+
+  /** When a promise is to be kept; null: it has no such time. */
+  get times(): { dueAt: number; until: number } | null {
+    const [dueAt, until] = [numberOf(this.data['dueAt']), numberOf(this.data['until'])];
+    return dueAt === null || until === null || until <= dueAt ? null : { dueAt, until };
+  }
+
+  /** Whether a call that was given back on the service's word may have been made: its record shows it, or its end is unknown. */
+  get wasMade(): boolean {
+    const { attempt, batch, data } = this;
+    return attempt?.state === 'released' && batch?.denied === true && (attempt.conversation !== null || data['disposition'] === 'unknown');
+  }
+
+  /** How long its result asks to wait before another call; null: no rule, or no record, says that it asks for one. */
+  get delayAsked(): number | null {
+    const { results, callback } = this.campaign.rules;
+    const { result, asks } = this.data;
+    const delays = results.flatMap(({ result: name, next }) => {
+      if (name !== result || next === undefined) return [];
+      if (next.kind === asks) return [next.afterMs ?? 0];
+      // The time of the callback may be unclear.
+      return next.kind === 'callback' && asks === 'retry' && callback?.unclear === 'retry' ? [0] : [];
+    });
+    return delays.length === 0 || this.attempt?.conversation == null ? null : Math.min(...delays);
+  }
+
+  /** By how much its time lies below that of one before it. */
+  get fall(): number {
+    const { event, data, campaign } = this;
+    // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is logged.
+    const isOwnTime = (event.type === 'campaign.state' && data['to'] === 'failed') || event.type.startsWith('clock.');
+    return isOwnTime ? 0 : campaign.lastAt - event.at;
+  }
+
+  /** How many more calls may have been placed: negative where it shows that none of some was. */
+  get placed(): number {
+    const { attempt, batch, data } = this;
+    const { type } = this.event;
+    if (type === 'attempt.posted') return 1;
+    if (type === 'attempt.settled' || type === 'attempt.corrected') return attempt?.state === 'released' ? 1 : 0;
+    if (batch === undefined) return 0;
+    const { calls, k, verdicts } = batch;
+    if (type === 'post.verdict') return this.k === k && this.isIdle ? -calls.length : 0;
+    if (type !== 'batch.state') return 0;
+    if (data['state'] === 'not_sent' && data['by'] === 'look_up') return -calls.length;
+    return data['state'] === 'unknown' && isIdle(verdicts[k - 1]) ? calls.length : 0;
+  }
+}
+
+/** A line about an attempt that was planned before. */
+export type AttemptLine = Line & { readonly attempt: Attempt };
+/** A line about a batch that was planned before. */
+export type BatchLine = Line & { readonly batch: Batch };
+
+/** The line of an event of this type: its attempt, or its batch, was planned before, since a rule names a line that stands alone. */
+export type LineOf<Type extends EventType> = Type extends 'attempt.planned'
+  ? Line
+  : Type extends `attempt.${string}`
+    ? AttemptLine
+    : Type extends 'batch.posting' | 'batch.state' | 'batch.withdrawing' | 'post.verdict'
+      ? BatchLine
+      : Line;
