@@ -44,6 +44,17 @@ export function callsAmong(counts: Readonly<Record<string, number>>): Record<str
   return calls;
 }
 
+/** Whether a person took a call that ended so. */
+export function isAnswered(disposition: string | null): boolean {
+  return disposition === 'answered' || disposition === 'opted_out';
+}
+
+/** How many calls have ended, and how many of them a person took. */
+export function countCalls(counts: Readonly<Record<string, number>>): { calls: number; answered: number } {
+  const calls = Object.values(callsAmong(counts)).reduce((sum, count) => sum + count, 0);
+  return { calls, answered: (counts['answered'] ?? 0) + (counts['opted_out'] ?? 0) };
+}
+
 /** Detail of a call whose record could not be told apart from those of others: only a person releases its row. */
 export const notToldApart = 'records_not_told_apart';
 

@@ -1,9 +1,9 @@
-import type { AdjustableRules } from '../../rules/campaign-rules.ts';
-import { withAdjustments } from '../../rules/campaign-rules.ts';
+import { withAdjustments, type AdjustableRules } from '../../rules/campaign-rules.ts';
 import { windowAt } from '../../rules/hours/calling-window.ts';
+import { countRows } from '../reads.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
-import { readHourKinds, type HourKind } from './clock-strip.ts';
+import { readHourKinds } from './clock-strip.ts';
 
 export interface AdjustEffect {
   waiting: number;
@@ -18,42 +18,29 @@ export interface AdjustEffect {
 /** Looks at what a change would do; changes nothing. Its cost grows with the rows that wait. */
 export async function readAdjustEffect(
   db: Queries,
-  campaign: Campaign,
+  { campaignId, rules: known }: Campaign,
   { wish, now }: { wish: Partial<AdjustableRules>; now: number },
 ): Promise<AdjustEffect> {
-  const rules = withAdjustments(campaign.rules, wish);
-  const before = (await readHourKinds(db, campaign)).map((kind) => look(kind, now));
-  const after = (await readHourKinds(db, { ...campaign, rules })).map((kind) => look(kind, now));
-  const sum = (looks: readonly HourLook[], counts: (one: HourLook) => boolean): number =>
-    looks.reduce((total, one) => total + (counts(one) ? one.rows : 0), 0);
-  const isShut = ({ isOpen, opens }: HourLook): boolean => !isOpen && !opens;
-  return {
-    waiting: sum(before, () => true),
-    openNow: { before: sum(before, ({ isOpen }) => isOpen), after: sum(after, ({ isOpen }) => isOpen) },
-    neverOpen: Math.max(0, sum(after, isShut) - sum(before, isShut)),
-    usedUp: await countUsedUp(db, campaign, rules.retry.maxAttempts),
+  const rules = withAdjustments(known, wish);
+  const count = async (held: Campaign['rules']) => {
+    const found = { waiting: 0, open: 0, shut: 0 };
+    for (const { rows, window } of await readHourKinds(db, { campaignId, rules: held })) {
+      const then = windowAt({ ...window, at: now });
+      found.waiting += rows;
+      if (then.open) found.open += rows;
+      else if (then.opensAt === null) found.shut += rows;
+    }
+    return found;
   };
-}
-
-interface HourLook {
-  rows: number;
-  isOpen: boolean;
-  opens: boolean;
-}
-
-function look({ rows, window }: HourKind, now: number): HourLook {
-  const { open: isOpen, ...then } = windowAt({ ...window, at: now });
-  return { rows, isOpen, opens: 'opensAt' in then && then.opensAt !== null };
-}
-
-async function countUsedUp(db: Queries, { campaignId, rules }: Campaign, maxAttempts: number): Promise<number> {
-  if (maxAttempts >= rules.retry.maxAttempts || rules.retry.resetAfterMs !== null) return 0;
-  const { rows } = await db
-    .selectFrom('recipients')
-    .select((eb) => eb.fn.countAll<number>().as('rows'))
-    .where('campaign_id', '=', campaignId)
-    .where('state', '=', 'waiting')
-    .where('counted', '>=', maxAttempts)
-    .executeTakeFirstOrThrow();
-  return rows;
+  const before = await count(known);
+  const after = await count(rules);
+  const { maxAttempts } = rules.retry;
+  const isSame = maxAttempts >= known.retry.maxAttempts || known.retry.resetAfterMs !== null;
+  const waiting = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('state', '=', 'waiting');
+  return {
+    waiting: before.waiting,
+    openNow: { before: before.open, after: after.open },
+    neverOpen: Math.max(0, after.shut - before.shut),
+    usedUp: isSame ? 0 : await countRows(waiting.where('counted', '>=', maxAttempts)),
+  };
 }

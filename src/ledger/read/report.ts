@@ -1,5 +1,6 @@
 import { localTime, type LocalTime } from '../../rules/hours/local-time.ts';
 import { groupBy } from '../../rules/collections.ts';
+import { isAnswered } from '../../rules/disposition.ts';
 import { calledOutcomes, outcomes } from '../../rules/outcome.ts';
 import { goalShare } from '../../rules/talk-results.ts';
 import { readAggregates, type Aggregate } from '../aggregates.ts';
@@ -58,7 +59,6 @@ export interface CallerLine extends CallLine {
 /** What `carillon report --json` prints; a table that was not asked for is missing. */
 export type Report = Awaited<ReturnType<typeof readReport>>;
 
-const answeredBy = ['answered', 'opted_out'];
 const unknownZone = 'unknown';
 
 /** Reads running counts where there are any, and lets the database group the calls where there are none. */
@@ -152,7 +152,7 @@ function sumUp(groups: readonly CallGroup[]): Omit<CallLine, 'value'> {
   const sum = (of: (group: CallGroup) => number): number => groups.reduce((total, group) => total + of(group), 0);
   const calls = sum((group) => group.calls);
   const open = sum((group) => (group.disposition === null ? group.calls : 0));
-  const answered = sum((group) => (answeredBy.includes(group.disposition ?? '') ? group.calls : 0));
+  const answered = sum((group) => (isAnswered(group.disposition) ? group.calls : 0));
   const timed = sum((group) => group.timedCalls);
   return {
     calls,

@@ -1,8 +1,12 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { capsFor } from '../../rules/attempts/legal-caps.ts';
 import { groupBy } from '../../rules/collections.ts';
+import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
+import { calendarsFor, lawFor } from '../../rules/hours/legal-hours.ts';
 import { newestEvents } from '../events.ts';
 import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import type { Campaign } from '../rows/campaigns.ts';
+import { placeOf, sqlLaterTerm } from '../rows/row-terms.ts';
 import type { At, Queries } from '../tx.ts';
 
 /** Rows that wait for the same thing. Instants are service time. */
@@ -83,4 +87,54 @@ async function sqlRule(db: Queries, campaignId: string, now: number, most = most
 export async function readDeferrals(db: Queries, { campaignId, now }: At, most: number): Promise<Deferral[]> {
   const events = await newestEvents(db, campaignId).select('data').where('type', '=', 'recipient.deferred').limit(most).execute();
   return events.map(({ data }) => JSON.parse(data ?? '{}') as Deferral).filter(({ until }) => until > now);
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** Rows that are due between two of these from now on are due together, at the last one's time. */
+const dueStepsMs = [0, 15 * minuteMs, ...[1, 4, 12, 24, 72, 168].map((hours) => hours * hourMs)];
+
+/** The waiting rows of a campaign in groups for a forecast, each with the attempts that were made. `now`: null divides them by hours alone. */
+export async function readWaitingGroups(
+  db: Queries,
+  { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
+  now: number | null,
+): Promise<ForecastGroup[]> {
+  const steps = dueStepsMs.map((ms, step) => sql`when due_at <= ${sql.lit((now ?? 0) + ms)} then ${sql.lit(step)}`);
+  const isFine = now !== null;
+  const { rows } = await sql<{
+    zones: string;
+    country: string | null;
+    regions: string | null;
+    hours: string | null;
+    attempts: number;
+    due_at: number | null;
+    expires_at: number | null;
+    rows: number;
+  }>`
+    select zones, country, regions, hours, count(*) as rows, ${isFine ? sql`counted` : sql`0`} as attempts,
+      ${isFine ? sql`max(due_at)` : sql`null`} as due_at, ${isFine ? sql`min(expires_at)` : sql`null`} as expires_at
+    from (select zones, country, regions, ${sqlLaterTerm(db, 'hours')} as hours, counted, due_at, expires_at, case ${sql.join(steps, sql` `)} else -1 end as step
+      from recipients where campaign_id = ${campaignId} and state = 'waiting') waiting
+    group by zones, country, regions, hours ${isFine ? sql`, counted, step, expires_at / ${sql.lit(hourMs)}` : sql``}`.execute(db);
+  const groups = new Map<string, ForecastGroup>();
+  for (const row of rows) {
+    const place = placeOf(row);
+    const notBefore = row.due_at !== null && row.due_at > (now ?? 0) ? row.due_at : null;
+    const laws = lawFor(rules, place).map(({ id }) => id);
+    const key = [row.zones, laws.join(), row.hours, row.attempts, notBefore, row.expires_at].join(' ');
+    const known = groups.get(key);
+    if (known === undefined)
+      groups.set(key, {
+        count: row.rows,
+        attempts: row.attempts,
+        calendars: calendarsFor(rules, { ...place, hours: row.hours }),
+        zones: JSON.parse(row.zones) as string[],
+        notBefore,
+        expiresAt: row.expires_at,
+        caps: capsFor(rules, place),
+      });
+    else known.count += row.rows;
+  }
+  return [...groups.values()];
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { readCallee } from '../../../src/ledger/read/callee.ts';
 import { readClockStrip } from '../../../src/ledger/read/clock-strip.ts';
-import { readWaitingGroups } from '../../../src/ledger/read/rest.ts';
+import { readWaitingGroups } from '../../../src/ledger/read/waiting.ts';
 import { readWaiting } from '../../../src/ledger/read/waiting.ts';
 import { readIdleReason } from '../../../src/ledger/read/idle-reason.ts';
 import { nextCallText } from '../../../src/presentation/words/history.ts';
@@ -37,7 +37,7 @@ test.from(begin)('a row waits for its own hours, and everybody who asks is told 
   const groups = await readWaitingGroups(db, campaign, at);
   expect(groups).toMatchObject([{ count: 1, calendars: [{ hours: null }, { hours: { tue: [{ from: 840, to: 960 }] } }] }]);
   const { zones } = await readClockStrip(db, campaign, at);
-  expect(zones).toMatchObject([{ rows: 1, open: 0, opensAt: opens, today: [{ from: 840, to: 950 }], boundBy: [{ rule: 'row' }] }]);
+  expect(zones).toMatchObject([{ rows: 1, open: 0, opensAt: opens, ahead: { open: [{ from: opens, to: opens + 110 * 60_000 }] } }]);
   expect(await scenario.dial(2, opens)).toEqual(['spring/2/1']);
   expect(await scenario.broken()).toEqual([]);
 });

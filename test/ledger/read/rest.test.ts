@@ -1,33 +1,13 @@
 import { expect } from 'vitest';
-import { readDueShades, readTalkMs, readWaitingGroups } from '../../../src/ledger/read/rest.ts';
+import { readTalkMs } from '../../../src/ledger/read/call-groups.ts';
+import { readWaitingGroups } from '../../../src/ledger/read/waiting.ts';
 import { requireCampaign } from '../../../src/ledger/rows/campaigns.ts';
 import { beginProven, noon } from '../scenario.ts';
 import { test, openLedger, unjudged } from '../ledger-test.ts';
 
 const hourMs = 3_600_000;
 
-test.both.from(openLedger)('waiting rows are counted by when they are due, in the campaign’s own day', async (store) => {
-  unjudged();
-  await beginProven(store);
-  const campaign = await requireCampaign(store.db, 'spring');
-  // Noon in UTC is nine in the evening in Tokyo: its day ends three hours later.
-  const dues = [-hourMs, hourMs, 3 * hourMs - 1, 3 * hourMs, 30 * hourMs].map((ms) => noon + ms);
-  for (const [index, due] of dues.entries())
-    await store.db
-      .updateTable('recipients')
-      .set({ due_at: due })
-      .where('row_number', '=', index + 1)
-      .execute();
-  await store.db.updateTable('recipients').set({ state: 'done' }).where('row_number', '>', dues.length).execute();
-  const shades = await readDueShades(
-    store.db,
-    { ...campaign, rules: { ...campaign.rules, list: { ...campaign.rules.list, fallbackTimezone: 'Asia/Tokyo' } } },
-    noon,
-  );
-  expect(shades).toEqual({ now: 1, hour: 1, today: 1, later: 2 });
-});
-
-test.from(openLedger)('rows that wait are grouped with the attempts they had and when the last of them is due', async (store) => {
+test.both.from(openLedger)('rows that wait are grouped with the attempts they had and when the last of them is due', async (store) => {
   unjudged();
   await beginProven(store);
   const campaign = await requireCampaign(store.db, 'spring');

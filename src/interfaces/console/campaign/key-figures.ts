@@ -1,7 +1,7 @@
 import { bone, figures, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { callsAmong } from '../../../rules/disposition.ts';
+import { countCalls } from '../../../rules/disposition.ts';
 import { goalShare } from '../../../rules/talk-results.ts';
 import { costOf, moneyText, type Price } from '../../../rules/price.ts';
 import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
@@ -55,8 +55,7 @@ export interface Measured {
 
 export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' | 'status'>, { course, talk }: Measured): Html {
   const { dispositions, outcomes, open } = status;
-  const calls = Object.values(callsAmong(dispositions)).reduce((sum, each) => sum + each, 0);
-  const answered = (dispositions['answered'] ?? 0) + (dispositions['opted_out'] ?? 0);
+  const { calls, answered } = countCalls(dispositions);
   const optedOut = outcomes.opted_out ?? 0;
   const part = (some: number, of: number): string => (of === 0 ? '–' : `${Math.round((100 * some) / of)}%`);
   const { price } = campaign.rules;

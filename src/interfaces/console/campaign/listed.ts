@@ -1,5 +1,5 @@
 import { hasEnded } from '../../../rules/lifecycle.ts';
-import { callsAmong } from '../../../rules/disposition.ts';
+import { countCalls } from '../../../rules/disposition.ts';
 import { badge, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
@@ -36,8 +36,7 @@ export function campaignRow(
   const most = campaign.rules.pacing.maxConcurrentCalls;
   const at = { clock, now: context.now(), serviceNow: now };
   const reason = reasonOf(why, { status, acts, at });
-  const calls = Object.values(callsAmong(status.dispositions)).reduce((sum, each) => sum + each, 0);
-  const answered = (status.dispositions['answered'] ?? 0) + (status.dispositions['opted_out'] ?? 0);
+  const { calls, answered } = countCalls(status.dispositions);
   const goesOn = ['scheduled', 'running', 'paused', 'draining'].includes(campaign.state);
   const [first, second] = endOf({ campaign, acts, forecast });
   const decisions = needs.find((need) => need.kind === 'unresolved');

@@ -9,7 +9,7 @@ import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
 import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { unreachedText, waitingText } from '../../../presentation/words/causes.ts';
-import { callsAmong, dispositionOf, dispositions, type Disposition } from '../../../rules/disposition.ts';
+import { callsAmong, countCalls, dispositionOf, dispositions, type Disposition } from '../../../rules/disposition.ts';
 import { callPath, rowPath, rowsPath } from '../core/links.ts';
 import { personName, shownNumber } from '../core/rows.ts';
 import { cannotOutcomes, outcomeOf, outcomes } from '../../../rules/outcome.ts';
@@ -122,16 +122,15 @@ function zoneRow(zone: ClockZone, { x, now }: { x: (at: number) => number; now: 
   const rect = (kind: string, from: number, to: number): Html =>
     html`<rect class="${kind}" x="${x(from).toFixed(2)}" width="${Math.max(0.05, x(to) - x(from)).toFixed(2)}" height="10"></rect>`;
   const isOpen = zone.open > 0;
-  const until =
-    zone.wallMinutes === null
-      ? 'no such time zone'
-      : isOpen
-        ? zone.closesAt === null
-          ? 'open'
-          : html`open until ${instant(zone.closesAt, 'brief')}`
-        : zone.opensAt === null
-          ? 'does not open again'
-          : html`opens ${instant(zone.opensAt, 'brief')}`;
+  const until = !zone.isKnown
+    ? 'no such time zone'
+    : isOpen
+      ? zone.closesAt === null
+        ? 'open'
+        : html`open until ${instant(zone.closesAt, 'brief')}`
+      : zone.opensAt === null
+        ? 'does not open again'
+        : html`opens ${instant(zone.opensAt, 'brief')}`;
   return html`<li id="zone-${zone.zone.replaceAll(/\W+/g, '-')}" class="${isOpen ? 'is-open' : ''}">
     <span title="${zone.zone}">${name}</span
     ><svg class="plot track" viewBox="0 0 24 10" preserveAspectRatio="none" role="img" aria-label="${name}: ${says}">
@@ -188,10 +187,9 @@ export function outcomesPanel(
 }
 
 export function endedCallsPanel({ dispositions: counts }: CampaignStatus): Html | null {
-  const calls = callsAmong(counts);
-  const of = (disposition: Disposition): number => calls[disposition] ?? 0;
+  const { calls: all } = countCalls(counts);
+  const of = (disposition: Disposition): number => callsAmong(counts)[disposition] ?? 0;
   const found = dispositions.filter((disposition) => of(disposition) > 0);
-  const all = found.reduce((sum, disposition) => sum + of(disposition), 0);
   if (all === 0) return null;
   return panel(
     'How calls ended',

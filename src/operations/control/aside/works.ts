@@ -1,8 +1,8 @@
 import type { ServiceApi } from '../../../rules/service-api.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
+import { readTalkTotal } from '../../../ledger/read/call-groups.ts';
 import { readClockStrip } from '../../../ledger/read/clock-strip.ts';
-import { readTalkTotal } from '../../../ledger/read/rest.ts';
 import { lastChange, readResults, type ResultFilter } from '../../../ledger/read/result-rows.ts';
 import { readCourse } from '../../../ledger/read/timeline.ts';
 import { readWaiting } from '../../../ledger/read/waiting.ts';
