@@ -30,6 +30,8 @@ export interface CampaignRow {
   dueAt: number | null;
   changedAt: number;
   terms: ShownTerms;
+  /** As JSON, where they were asked for. */
+  cells?: string;
 }
 
 /** Where, when and in which order a row is called, as its list says; null: it says nothing of that. */
@@ -39,17 +41,23 @@ type ShownTerms = Omit<RowTerms, 'externalId' | 'e164' | keyof OwnTerms> & {
 
 /** Which rows are wanted. A row has to meet everything that is said. */
 export interface RowQuery {
-  states?: readonly CampaignRow['state'][];
-  outcomes?: readonly Outcome[];
-  reasons?: readonly string[];
-  results?: readonly string[];
+  rows?: readonly number[] | undefined;
+  states?: readonly CampaignRow['state'][] | undefined;
+  outcomes?: readonly (Outcome | 'in_progress')[] | undefined;
+  reasons?: readonly string[] | undefined;
+  /** Of the last talk. */
+  results?: readonly string[] | undefined;
+  /** Only rows that have changed at this instant (service time) or later. */
+  changedSince?: number | undefined;
   /** The rule that keeps it waiting, as `readWaiting` names them. */
-  waitingFor?: string;
-  search?: RowSearch;
+  waitingFor?: string | undefined;
+  search?: RowSearch | undefined;
   /** Only rows after this one. */
-  afterRow?: number;
+  afterRow?: number | undefined;
   /** At most so many; 50 where nothing is said. */
   limit?: number;
+  /** The cells of the list are read, too. */
+  cells?: boolean;
 }
 
 export interface RowSearch {
@@ -67,11 +75,11 @@ const usualLimit = 50;
 /** Rows of a campaign in file order, a page at a time: `afterRow` of the next page is the last row of this one. */
 export async function readCampaignRows(db: Queries, campaignId: string, query: RowQuery, now: number): Promise<CampaignRow[]> {
   const { limit = usualLimit } = query;
-  // Each kind is found in the order of the rows without being sorted: recipients_standing.
+  // Those of each standing are found in the order of the rows without being sorted: recipients_standing.
   const found: FoundRow[] = [];
-  for (const kind of kindsOf(query)) {
-    const wanted = await conditionOf(db, campaignId, query, now, [kind]);
-    const part = selectRows(db, campaignId)
+  for (const only of standingsOf(query) ?? [null]) {
+    const wanted = await conditionOf(db, campaignId, query, { now, only });
+    const part = selectRows(db, campaignId, query)
       .where('row_number', '>', query.afterRow ?? 0)
       .where(wanted);
     found.push(...(await part.orderBy('row_number').limit(limit).execute()));
@@ -112,8 +120,8 @@ interface Ordered {
 async function readOrdered(db: Queries, { campaignId, order, keys, query, now }: Ordered): Promise<(FoundRow & { key: string })[]> {
   const { limit = usualLimit } = query;
   const [first = 0, second = 0, third = 0] = keys ?? [];
-  const wanted = await conditionOf(db, campaignId, query, now);
-  const rows = selectRows(db, campaignId).limit(limit + 1);
+  const wanted = await conditionOf(db, campaignId, query, { now });
+  const rows = selectRows(db, campaignId, query).limit(limit + 1);
   if (order.by === 'next') {
     // recipients_next holds whoever waits.
     const waiting = rows.where(sql<SqlBool>`state = 'waiting'`).where(wanted);
@@ -152,56 +160,31 @@ async function readOrdered(db: Queries, { campaignId, order, keys, query, now }:
   return found.map((row) => ({ ...row, key: String(row.row_number) }));
 }
 
-function selectRows(db: Queries, campaignId: string) {
-  return db.selectFrom('recipients').select(shownColumns).where('recipients.campaign_id', '=', campaignId);
+function selectRows(db: Queries, campaignId: string, { cells = false }: RowQuery) {
+  const rows = db.selectFrom('recipients').select(shownColumns).where('recipients.campaign_id', '=', campaignId);
+  return rows.$if(cells, (query) => query.select('recipients.cells'));
 }
 
-/** All that a row has to meet, in columns of `recipients` that are not named with it. */
-async function conditionOf(
+/** All that a row has to meet, in columns of `recipients` that are not named with it; with `only`, of this standing. */
+export async function conditionOf(
   db: Queries,
   campaignId: string,
   query: RowQuery,
-  now: number,
-  kinds = kindsOf(query),
+  { now, only = null }: { now: number; only?: string | null },
 ): Promise<RawBuilder<SqlBool>> {
-  const { reasons, results, waitingFor, search } = query;
-  const ofKinds = kinds.map(({ state, outcome }) =>
-    state === undefined
-      ? sql`1 = 1`
-      : outcome === null
-        ? sql`(state = ${state} and outcome is null)`
-        : sql`(state = ${state} and outcome = ${outcome})`,
-  );
+  const { rows, reasons, results, changedSince, waitingFor, search } = query;
+  const standings = only === null ? standingsOf(query) : null;
   const all = [
-    kinds.length === 0 ? sql`1 = 0` : sql`(${sql.join(ofKinds, sql` or `)})`,
-    ...(reasons === undefined ? [] : [sql`reason in (${sql.join(reasons)})`]),
-    ...(results === undefined ? [] : [sql`result in (${sql.join(results)})`]),
+    only === null ? sql`1 = 1` : sqlStanding(only),
+    ...(standings === null ? [] : [isIn(standing, standings)]),
+    ...(rows === undefined ? [] : [isIn(sql`row_number`, rows)]),
+    ...(reasons === undefined ? [] : [isIn(sql`reason`, reasons)]),
+    ...(results === undefined ? [] : [isIn(sql`result`, results)]),
+    ...(changedSince === undefined ? [] : [sql`changed_at >= ${changedSince}`]),
     ...(waitingFor === undefined ? [] : [await waitsFor(db, campaignId, { rule: waitingFor, now })]),
     ...(search === undefined ? [] : [matching(db, search)]),
   ];
   return sql<SqlBool>`${sql.join(all, sql` and `)}`;
-}
-
-/** The cells of rows of a campaign, as JSON, by row. */
-export async function readCells(db: Queries, campaignId: string, rows: readonly number[]): Promise<ReadonlyMap<number, string>> {
-  if (rows.length === 0) return new Map();
-  const found = await db
-    .selectFrom('recipients')
-    .select(['row_number', 'cells'])
-    .where('campaign_id', '=', campaignId)
-    .where('row_number', 'in', rows)
-    .execute();
-  return new Map(found.map(({ row_number: row, cells }) => [row, cells]));
-}
-
-/** A row that is known to be there, as it is stored. */
-export function findRecipient(db: Queries, campaignId: string, row: number): Promise<RecipientRow> {
-  return db
-    .selectFrom('recipients')
-    .selectAll()
-    .where('campaign_id', '=', campaignId)
-    .where('row_number', '=', row)
-    .executeTakeFirstOrThrow();
 }
 
 const shownColumns = [
@@ -214,20 +197,25 @@ type FoundRow = Pick<
   RecipientRow,
   | 'recipient_id' | 'row_number' | 'external_id' | 'e164' | 'state' | 'outcome' | 'reason' | 'due_at' | 'changed_at' | 'zones' | 'country'
   | 'regions' | 'not_before' | 'expires_at' | 'terms' | 'result'
->; // prettier-ignore
+> & { cells?: string }; // prettier-ignore
 
-/** A state, and the outcome where it is done. */
-type Kind = Partial<Pick<RecipientRow, 'state' | 'outcome'>>;
+/** What is meant of what `standing` says of a row; null: all of it. */
+function standingsOf({ states, outcomes }: RowQuery): readonly string[] | null {
+  if (states === undefined && outcomes === undefined) return null;
+  const open = ['waiting', 'open'] as const;
+  const named = (outcomes ?? [...allOutcomes, 'in_progress']).flatMap((outcome) => (outcome === 'in_progress' ? open : outcome));
+  return named.filter((name) => states?.includes(name === 'waiting' || name === 'open' ? name : 'done') ?? true);
+}
 
-/** The kinds of rows that are meant, none of which overlaps with another. */
-function kindsOf({ states, outcomes }: RowQuery): readonly Kind[] {
-  if (states === undefined && outcomes === undefined) return [{}];
-  const done = (outcomes ?? allOutcomes).map((outcome): Kind => ({ state: 'done', outcome }));
-  if (states === undefined) return done;
-  return states.flatMap((state): Kind[] => {
-    if (state === 'done') return done;
-    return outcomes === undefined ? [{ state, outcome: null }] : [];
-  });
+const standing = sql`coalesce(outcome, state)`;
+
+function isIn(column: RawBuilder<unknown>, values: readonly unknown[]): RawBuilder<unknown> {
+  return values.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(values)})`;
+}
+
+/** The rows of a single standing, as recipients_standing has them together. */
+function sqlStanding(name: string): RawBuilder<SqlBool> {
+  return name === 'waiting' || name === 'open' ? sql`(state = ${name} and outcome is null)` : sql`(state = 'done' and outcome = ${name})`;
 }
 
 async function withCalls(db: Queries, found: readonly FoundRow[], now: number): Promise<CampaignRow[]> {
@@ -261,6 +249,7 @@ async function withCalls(db: Queries, found: readonly FoundRow[], now: number): 
       dueAt: row.state === 'waiting' ? Math.max(now, row.due_at) : null,
       changedAt: row.changed_at,
       terms: shownTerms(row),
+      ...(row.cells === undefined ? {} : { cells: row.cells }),
     };
   });
 }

@@ -3,6 +3,7 @@ import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import type { PromiseState } from '../../rules/callback-rules.ts';
 import type { Outcome } from '../../rules/outcome.ts';
 import type { CallConversation } from './call-conversation.ts';
+import { conditionOf, type RowQuery } from './campaign-rows.ts';
 import { readAggregates } from '../aggregates.ts';
 import { storable } from '../../rules/text.ts';
 import { groupBy } from '../../rules/collections.ts';
@@ -36,28 +37,17 @@ export interface RecipientResult {
   evaluation: Record<string, unknown> | null;
 }
 
-/** Which rows are wanted; null for no restriction. A row has to meet all of them. */
-export interface ResultFilter {
-  outcomes: readonly RecipientResult['outcome'][] | null;
-  /** Of the latest attempt. */
-  dispositions: readonly string[] | null;
-  reasons: readonly string[] | null;
-  /** Of the last talk. */
-  results: readonly string[] | null;
-  /** Only rows that have changed at this instant (service time) or later. */
-  changedSince: number | null;
-  /** Only rows behind this one; default: all. */
-  afterRow?: number;
+/** Which rows are wanted; `dispositions`: of the latest attempt. */
+export interface ResultFilter extends Pick<RowQuery, 'outcomes' | 'reasons' | 'results' | 'changedSince' | 'afterRow'> {
+  dispositions?: readonly string[] | undefined;
 }
-
-export const everyResult: ResultFilter = { outcomes: null, dispositions: null, reasons: null, results: null, changedSince: null };
 
 const rowsPerRead = 500;
 
 /** The data rows of a campaign in file order, read in small pages: a million rows take no more memory than a thousand. */
-export async function* readResults(db: Queries, campaignId: string, filter: ResultFilter = everyResult): AsyncGenerator<RecipientResult> {
-  const { dispositions, reasons, results, changedSince, afterRow = 0 } = filter;
-  const ended = filter.outcomes?.filter((outcome) => outcome !== 'in_progress') ?? [];
+export async function* readResults(db: Queries, campaignId: string, filter: ResultFilter = {}): AsyncGenerator<RecipientResult> {
+  const { dispositions, afterRow = 0 } = filter;
+  const wanted = await conditionOf(db, campaignId, filter, { now: 0 });
   let after = afterRow;
   for (;;) {
     const recipients = await db
@@ -65,17 +55,7 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
       .select(['recipient_id', 'row_number', 'cells', 'outcome', 'reason', 'result'])
       .where('campaign_id', '=', campaignId)
       .where('row_number', '>', after)
-      .$if(filter.outcomes !== null, (query) =>
-        query.where((eb) =>
-          eb.or([
-            ...(ended.length > 0 ? [eb('outcome', 'in', ended)] : []),
-            ...(filter.outcomes?.includes('in_progress') === true ? [eb('outcome', 'is', null)] : []),
-          ]),
-        ),
-      )
-      .$if(reasons !== null, (query) => query.where('reason', 'in', reasons ?? []))
-      .$if(results !== null, (query) => query.where('result', 'in', results ?? []))
-      .$if(changedSince !== null, (query) => query.where('changed_at', '>=', changedSince ?? 0))
+      .where(wanted)
       .orderBy('row_number')
       .limit(rowsPerRead)
       .execute();
@@ -98,7 +78,7 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
     for (const recipient of recipients) {
       const own = byRecipient.get(recipient.recipient_id) ?? [];
       const latest = own.at(-1);
-      if (dispositions !== null && (latest?.disposition == null || !dispositions.includes(latest.disposition))) continue;
+      if (dispositions !== undefined && (latest?.disposition == null || !dispositions.includes(latest.disposition))) continue;
       const facts = latest?.facts == null ? null : storable(JSON.parse(latest.facts) as ConversationFacts);
       yield {
         row: recipient.row_number,

@@ -1,6 +1,6 @@
 import { looksLikeNumber } from '../../shared/input/phone-number.ts';
 import { maskedNumber } from '../../shared/input/printable.ts';
-import { readCampaignRows, readCells, type CampaignRow } from '../../ledger/read/campaign-rows.ts';
+import { readCampaignRows, type CampaignRow } from '../../ledger/read/campaign-rows.ts';
 import { listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Control } from './control.ts';
 
@@ -30,17 +30,17 @@ export async function searchPeople(
     if (everywhere && looked > 0 && looked + campaign.rowsTotal > mostRows) return { people, isComplete: false };
     looked += campaign.rowsTotal;
     const room = limit - people.length;
-    const found = await readCampaignRows(db, campaign.campaignId, { search: { text, everywhere }, limit: room + 1 }, now);
+    const query = { search: { text, everywhere }, limit: room + 1, cells: everywhere };
+    const found = await readCampaignRows(db, campaign.campaignId, query, now);
     const rows = found.slice(0, room);
-    const cells = everywhere ? await readCells(db, campaign.campaignId, rows.map(({ row }) => row)) : new Map<number, string>(); // prettier-ignore
-    people.push(...rows.map((row) => ({ campaign, row, match: matchIn(campaign, cells.get(row.row) ?? '[]', { row, text }) })));
+    people.push(...rows.map((row) => ({ campaign, row, match: matchIn(campaign, row, text) })));
     if (found.length > room) return { people, isComplete: false };
   }
   return { people, isComplete: true };
 }
 
-function matchIn({ rules }: Campaign, cells: string, { row, text }: { row: CampaignRow; text: string }): FoundPerson['match'] {
-  if (row.externalId === text.trim()) return null;
+function matchIn({ rules }: Campaign, { externalId, cells = '[]' }: CampaignRow, text: string): FoundPerson['match'] {
+  if (externalId === text.trim()) return null;
   const wanted = text.trim().toLowerCase();
   const values = JSON.parse(cells) as string[];
   const place = values.findIndex((value) => value.toLowerCase().includes(wanted));

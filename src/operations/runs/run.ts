@@ -1,9 +1,13 @@
 import type { Notice } from '../control/campaign-message.ts';
 import type { Control } from '../control/control.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
+import { readCampaignRows, type CampaignRow } from '../../ledger/read/campaign-rows.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
+import type { Queries } from '../../ledger/tx.ts';
+import { printable } from '../../shared/input/printable.ts';
 import type { OperationId } from '../list.ts';
 import type { Answer, Taken } from '../schemas/all.ts';
+import { ProblemError } from './problem.ts';
 
 /** What operations are carried out with. */
 export interface Room extends Control {
@@ -16,6 +20,16 @@ export interface Room extends Control {
 /** Service time, whole milliseconds. */
 export async function serviceNow({ clock }: Pick<Room, 'clock'>): Promise<number> {
   return Math.round((await clock()).now());
+}
+
+/** The row that an address names, with its cells. Throws ProblemError where the campaign has none such. */
+export async function readRow(
+  db: Queries,
+  { campaignId, row, now }: { campaignId: string; row: string; now: number },
+): Promise<CampaignRow & { cells: string }> {
+  const [found] = /^\d{1,9}$/.test(row) ? await readCampaignRows(db, campaignId, { rows: [Number(row)], cells: true }, now) : [];
+  if (found === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${printable(row).slice(0, 40)}.`);
+  return { cells: '[]', ...found };
 }
 
 /** What one operation is carried out with, and who hears of it on the way. */

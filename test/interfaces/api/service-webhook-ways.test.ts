@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fetch } from 'undici';
-import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
+import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { jsonLines } from '../../../src/presentation/results/text.ts';
 import { startWorld } from '../../activities/clock-world.ts';
 import { openCleanStore } from '../../ledger/clean-store.ts';
@@ -66,7 +66,7 @@ async function run(dialect: TestDialect, way: Way): Promise<RunEnd> {
   const columns = ['attempt_id', 'state', 'disposition', 'detail', 'evidence', 'conversation_id', 'counted'] as const;
   const attempts = await store.db.selectFrom('attempts').select(columns).orderBy('attempt_id').execute();
   let results = '';
-  for await (const line of jsonLines(readResults(store.db, 'spring', everyResult), { columns: ['phone', 'name'] })) results += line;
+  for await (const line of jsonLines(readResults(store.db, 'spring'), { columns: ['phone', 'name'] })) results += line;
   const reads = world.sandbox.journal().filter(({ operation }) => operation === 'get_conversation').length;
   return { results: results.replaceAll(world.url, ''), attempts, reads, placed: world.sandbox.calls().length, answers };
 }

@@ -4,7 +4,7 @@ import { readStatus } from '../../../src/ledger/campaign/campaign-status.ts';
 import { readEvents } from '../../../src/ledger/events.ts';
 import { readCampaignRows } from '../../../src/ledger/read/campaign-rows.ts';
 import { readCampaignReport } from '../../../src/ledger/read/campaign-report.ts';
-import { everyResult, readResults } from '../../../src/ledger/read/result-rows.ts';
+import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { statusAsJson } from '../../../src/presentation/words/campaign.ts';
 import type { ConversationFacts } from '../../../src/rules/conversation-facts.ts';
 import { buildRows, minuteMs, resultRule } from '../../support/campaign-rules.ts';
@@ -78,7 +78,7 @@ test.from(callAll)('what a talk came to is told of talks alone, everywhere alike
   const rows = await readCampaignRows(store.db, 'spring', { results: ['confirmed', 'none'] }, late);
   expect(rows.map(({ row, result }) => [row, result])).toEqual([[1, 'confirmed'], [4, 'none']]); // prettier-ignore
   const named = [];
-  for await (const row of readResults(store.db, 'spring', { ...everyResult, results: ['cut_off'] })) named.push([row.row, row.result]);
+  for await (const row of readResults(store.db, 'spring', { results: ['cut_off'] })) named.push([row.row, row.result]);
   expect(named).toEqual([[3, 'cut_off']]);
   const told = await readEvents(store.db, 'spring', { afterSeq: 0, limit: 1_000, types: ['attempt.result'] });
   expect(told).toHaveLength(4);

@@ -1,15 +1,15 @@
 import { expect } from 'vitest';
 import { nextSince } from '../../../src/interfaces/cli/results/results.ts';
 import type { Disposition } from '../../../src/rules/disposition.ts';
-import { everyResult, lastChange, readReasons, readResults, type ResultFilter } from '../../../src/ledger/read/result-rows.ts';
+import { lastChange, readReasons, readResults, type ResultFilter } from '../../../src/ledger/read/result-rows.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';
 import { answered, noon, numbers, type Scenario, guests } from '../scenario.ts';
 import { bothDialects } from '../test-stores.ts';
 import { beginOn, test } from '../ledger-test.ts';
 
-async function rowsBy(scenario: Scenario, filter: Partial<ResultFilter>): Promise<number[]> {
+async function rowsBy(scenario: Scenario, filter: ResultFilter): Promise<number[]> {
   const rows: number[] = [];
-  for await (const { row } of readResults(scenario.store.db, 'spring', { ...everyResult, ...filter })) rows.push(row);
+  for await (const { row } of readResults(scenario.store.db, 'spring', filter)) rows.push(row);
   return rows;
 }
 
@@ -125,8 +125,7 @@ test.both.from(mixed)('a job that follows the deltas sees every change, also one
   let from = 0;
   const delta = async (now: number): Promise<void> => {
     const next = nextSince({ lastChange: await lastChange(scenario.store.db, 'spring'), now, speed: 1 });
-    for await (const row of readResults(scenario.store.db, 'spring', { ...everyResult, changedSince: from }))
-      seen.set(row.row, row.disposition);
+    for await (const row of readResults(scenario.store.db, 'spring', { changedSince: from })) seen.set(row.row, row.disposition);
     from = next ?? from;
   };
   await delta(noon + 5 * minuteMs + 1);

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { everyResult, readResultColumns, readResults, type RecipientResult, type ResultFilter } from '../../../ledger/read/result-rows.ts';
+import { readResultColumns, readResults, type RecipientResult, type ResultFilter } from '../../../ledger/read/result-rows.ts';
 import type { Answer } from '../../../operations/schemas/all.ts';
 import { resultTypes, type whichResults } from '../../../operations/schemas/exports.ts';
 import { resultsAsJson } from '../../../presentation/results/text.ts';
@@ -62,10 +62,5 @@ export function handOnRoutes(app: Api, context: ApiContext): void {
 }
 
 function filterOf({ outcome, result, since }: z.output<typeof whichResults>): ResultFilter {
-  return {
-    ...everyResult,
-    outcomes: outcome ?? null,
-    results: result ?? null,
-    changedSince: since === undefined ? null : Date.parse(since),
-  };
+  return { outcomes: outcome, results: result, changedSince: since === undefined ? undefined : Date.parse(since) };
 }

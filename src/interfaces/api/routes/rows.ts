@@ -1,9 +1,8 @@
-import { serviceNow } from '../../../operations/runs/run.ts';
+import { readRow, serviceNow } from '../../../operations/runs/run.ts';
 import { listCallbacks } from '../../../operations/control/callbacks.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { searchPeople } from '../../../operations/control/search.ts';
 import { readDoubtful } from '../../../operations/control/resolve.ts';
-import { withoutUndefined } from '../../../rules/collections.ts';
 import { maskedNumber } from '../../../shared/input/printable.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { nextCallText, eventText } from '../../../presentation/words/history.ts';
@@ -23,13 +22,10 @@ export function rowRoutes(app: Api, context: ApiContext): void {
     const { params, query } = request;
     const { campaignId } = await requireCampaign(store, params.campaign);
     if (query.numbers === 'shown') await noteNumbersShown(context, request, campaignId);
-    const wanted: RowQuery = {
-      afterRow: query.after,
-      limit: query.limit,
-      ...withoutUndefined({ states: query.state, outcomes: query.outcome, reasons: query.reason, results: query.result }),
-      ...withoutUndefined({ waitingFor: query.waiting_for }),
-      ...(query.search === undefined ? {} : { search: { text: query.search, everywhere: mayAct(holderOf(request).role, 'operate') } }),
-    };
+    const { state: states, outcome: outcomes, reason: reasons, result: results, waiting_for: waitingFor, after: afterRow, limit } = query;
+    const everywhere = mayAct(holderOf(request).role, 'operate');
+    const search = query.search === undefined ? undefined : { text: query.search, everywhere };
+    const wanted: RowQuery = { states, outcomes, reasons, results, waitingFor, search, afterRow, limit };
     const found = await readCampaignRows(store.db, campaignId, wanted, await serviceNow(context));
     const rows = found.map((row) => {
       const e164 = query.numbers === 'shown' || row.e164 === null ? row.e164 : maskedNumber(row.e164);
@@ -126,9 +122,7 @@ export function rowRoutes(app: Api, context: ApiContext): void {
 async function requireRow(context: ApiContext, { campaign, row: number }: { campaign: string; row: number }) {
   const { campaignId } = await requireCampaign(context.store, campaign);
   const now = await serviceNow(context);
-  const [row] = await readCampaignRows(context.store.db, campaignId, { search: { text: `#${number}`, everywhere: false } }, now);
-  if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${number}.`);
-  return { campaignId, row, now };
+  return { campaignId, row: await readRow(context.store.db, { campaignId, row: `${number}`, now }), now };
 }
 
 const fileEndings: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/x-wav': 'wav', 'audio/mpeg': 'mp3' };

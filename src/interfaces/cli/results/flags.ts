@@ -42,11 +42,11 @@ export function readResultsFlags(flags: ResultsFlags) {
     format,
     csv: { safeCells, bom },
     filter: {
-      outcomes: readNames('--outcome', flags.outcome, rowOutcomes),
-      dispositions: readNames('--disposition', flags.disposition, dispositions),
+      outcomes: readNames('--outcome', flags.outcome, rowOutcomes) ?? undefined,
+      dispositions: readNames('--disposition', flags.disposition, dispositions) ?? undefined,
       // Any word may be a reason of some campaign.
-      reasons: readNames('--reason', flags.reason, null),
-      results: readNames('--result', flags.result, null),
+      reasons: readNames('--reason', flags.reason, null) ?? undefined,
+      results: readNames('--result', flags.result, null) ?? undefined,
     },
     since: readSince(flags.since),
     wait,

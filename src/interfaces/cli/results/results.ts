@@ -2,14 +2,7 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import { writeResults, type WriteResultsInput, type ResultsFormat, resultsSheet } from '../../../presentation/results/file.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import {
-  everyResult,
-  lastChange,
-  readReasons,
-  readResultColumns,
-  readResults,
-  type ResultFilter,
-} from '../../../ledger/read/result-rows.ts';
+import { lastChange, readReasons, readResultColumns, readResults, type ResultFilter } from '../../../ledger/read/result-rows.ts';
 import type { Io } from '../terminal/io.ts';
 import { withCampaign, type OpenCampaign, connected } from '../../../operations/control/control.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -100,7 +93,7 @@ async function runResults(io: Io, campaignId: string, options: ResultsOptions): 
 }
 
 function defaultPath(campaignId: string, { format, filter, since }: ResultsOptions): string {
-  const isPart = since !== null || Object.values(filter).some((names) => names !== null);
+  const isPart = since !== null || Object.values(filter).some((names) => names !== undefined);
   return `${campaignId}-results${isPart ? '-part' : ''}.${format}`;
 }
 
@@ -129,7 +122,7 @@ async function writeAndTell(
   const { campaignId } = campaign;
   const { since, format, csv } = options;
   const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
-  const changedSince = since === null ? null : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
+  const changedSince = since === null ? undefined : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
   await tellUnknownReasons(io, store, campaignId, options.filter.reasons);
   // Read first: what changes while the rows are read belongs to the next delta.
   const next = nextSince({ lastChange: await lastChange(store.db, campaignId), now: clock.now(), speed: clock.speed });
@@ -150,8 +143,8 @@ async function writeAndTell(
 }
 
 /** Any word may be a reason, so one that no row has is no error: a job that looks for it finds nothing today. */
-async function tellUnknownReasons(io: Io, store: Store, campaignId: string, reasons: readonly string[] | null): Promise<void> {
-  if (reasons === null) return;
+async function tellUnknownReasons(io: Io, store: Store, campaignId: string, reasons: readonly string[] | undefined): Promise<void> {
+  if (reasons === undefined) return;
   const known = await readReasons(store.db, campaignId);
   const unknown = reasons.filter((reason) => !known.includes(reason));
   if (unknown.length === 0) return;
@@ -165,7 +158,7 @@ export async function writeCampaignResults(
   store: Store,
   campaign: Campaign,
   path: string,
-  { filter = everyResult, ...settings }: WritingChoices = {},
+  { filter = {}, ...settings }: WritingChoices = {},
 ): Promise<number> {
   return writeResults({
     ...(await readResultColumns(store.db, campaign)),

@@ -5,7 +5,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { facts, figure, link, table } from '../../../presentation/html/elements.ts';
 import { html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { editRefusalOf, EditRefusedError } from '../../../ledger/people/edit-refusal.ts';
-import { readCampaignRows, readCells } from '../../../ledger/read/campaign-rows.ts';
+import { readCampaignRows } from '../../../ledger/read/campaign-rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { fixRows, type FixedRow } from '../../../operations/control/fix-rows.ts';
 import { reasonText } from '../../../presentation/words/causes.ts';
@@ -53,7 +53,8 @@ const fixRejected: ConsoleAction = {
   call: async ({ fields }, request) => {
     const { campaignId, db, campaign } = await openCampaign(request);
     const sent = sentFixes(fields);
-    const known = await readCells(db, campaignId, [...sent.keys()]);
+    const query = { rows: [...sent.keys()], limit: sent.size, cells: true };
+    const known = new Map((await readCampaignRows(db, campaignId, query, request.now)).map(({ row, cells }) => [row, cells]));
     const { columns } = campaign.rules.list;
     const rows = [...sent].flatMap(([row, cells]) => {
       const own = known.get(row) ?? '[]';
@@ -89,11 +90,10 @@ function fixedText({ rows, round }: Fixed): string {
 async function readRejected(request: ViewRequest, given: Given): Promise<{ lines: FixLine[]; next: number | undefined } | string> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const afterRow = /^\d{1,9}$/.test(request.query('after')) ? Number(request.query('after')) : 0;
-  const query = { outcomes: ['rejected'] as const, afterRow, limit: pageSize + 1 };
+  const query = { outcomes: ['rejected'] as const, afterRow, limit: pageSize + 1, cells: true };
   const found = await readCampaignRows(db, campaignId, query, request.now);
   const rows = found.slice(0, pageSize);
   const numbers = rows.map(({ row }) => row);
-  const cells = await readCells(db, campaignId, numbers);
   let tried: FixedRow[] = [];
   try {
     const fixes = numbers.map((row) => ({ row, cells: {} }));
@@ -104,8 +104,7 @@ async function readRejected(request: ViewRequest, given: Given): Promise<{ lines
   }
   const told = new Map([...tried, ...((given.answer as Fixed | null)?.rows ?? [])].map((each) => [each.row, each]));
   const { columns } = campaign.rules.list;
-  const lines = rows.map(({ row, reason }): FixLine => {
-    const own = cells.get(row) ?? '[]';
+  const lines = rows.map(({ row, reason, cells: own = '[]' }): FixLine => {
     const { column = null, code, result, hint: said } = told.get(row) ?? {};
     const hint = said ?? reasonText(reason ?? '');
     const at = column === null || code === 'malformed_row' ? -1 : columns.indexOf(column);

@@ -1,8 +1,9 @@
 import { outcomeOf } from '../../../rules/outcome.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
-import { ProblemError, problemOf, type Problem } from '../../../operations/runs/problem.ts';
+import { problemOf, type Problem } from '../../../operations/runs/problem.ts';
+import { readRow } from '../../../operations/runs/run.ts';
 import { printable, maskedNumber } from '../../../shared/input/printable.ts';
-import { readCampaignRows, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
+import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import { type ViewRequest, may } from './view.ts';
 import { phone, badge, outcome as outcomeDot, type OutcomeTone, type Tone } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
@@ -24,17 +25,11 @@ export function inCampaign(campaign: Pick<Campaign, 'campaignId' | 'name'>, ...b
 }
 
 /** The row that the path names. Throws ProblemError where the campaign has none such. */
-export async function requireRow(
+export function requireRow(
   { context, now, params }: Pick<ViewRequest, 'context' | 'now' | 'params'>,
   campaignId: string,
-): Promise<CampaignRow> {
-  const text = params['row'] ?? '';
-  const isNumber = /^\d{1,9}$/.test(text);
-  const [row] = isNumber
-    ? await readCampaignRows(context.store.db, campaignId, { search: { text: `#${text}`, everywhere: false } }, now)
-    : [];
-  if (row === undefined) throw new ProblemError(404, 'unknown_row', `Campaign ${campaignId} has no row ${printable(text).slice(0, 40)}.`);
-  return row;
+): ReturnType<typeof readRow> {
+  return readRow(context.store.db, { campaignId, row: params['row'] ?? '', now });
 }
 
 /** A number of a person: whole where this holder has asked for the numbers of the campaign, else masked. */

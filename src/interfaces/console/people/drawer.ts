@@ -15,7 +15,8 @@ export async function drawer(request: ViewRequest, campaign: Campaign, asked: As
   if (asked.person === null || asked.search !== '') return null;
   const person = await findPerson(request, asked.person);
   if (person === null) return null;
-  const { row, own, zones } = person;
+  const { row, own } = person;
+  const { zones } = row.terms;
   const { campaignId, rules } = campaign;
   const values = own === undefined ? [] : collectedOf(own.calls.findLast((call) => collectedOf(call).length > 0) ?? { facts: null });
   return html`<aside class="panel drawer" aria-labelledby="who">

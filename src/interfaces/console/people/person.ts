@@ -6,7 +6,7 @@ import type { IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { localMinute } from '../../../shared/input/times.ts';
 import { readCallee, type Callee, type CalleeCall, type CalleeRow } from '../../../ledger/read/callee.ts';
-import { findRecipient, type CampaignRow } from '../../../ledger/read/campaign-rows.ts';
+import type { CampaignRow } from '../../../ledger/read/campaign-rows.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { campaignPath, fixPath, rowPath } from '../core/links.ts';
 import { openCampaign, requireRow } from '../core/rows.ts';
@@ -15,15 +15,12 @@ import { stepsOf } from './steps.ts';
 
 export interface Person {
   campaign: Campaign;
-  row: CampaignRow;
+  row: CampaignRow & { cells: string };
   /** What their calls came to; undefined where they have no number. */
   own: CalleeRow | undefined;
   /** The same number in other rows and campaigns. */
   others: readonly CalleeRow[];
   callee: Callee | null;
-  /** JSON. */
-  cells: string;
-  zones: readonly string[];
 }
 
 /** Throws as `requireRow`. */
@@ -34,16 +31,7 @@ export async function readPerson(request: ViewRequest): Promise<Person> {
   const own = callee?.rows.find(
     ({ campaign: { campaignId: other }, recipient }) => other === campaignId && recipient.row_number === row.row,
   );
-  const { cells, zones } = own?.recipient ?? (await findRecipient(db, campaignId, row.row));
-  return {
-    campaign,
-    row,
-    own,
-    others: (callee?.rows ?? []).filter((each) => each !== own),
-    callee,
-    cells,
-    zones: JSON.parse(zones) as string[],
-  };
+  return { campaign, row, own, others: (callee?.rows ?? []).filter((each) => each !== own), callee };
 }
 
 /** `New York, 10:42`. */

@@ -43,10 +43,11 @@ export async function personView(request: ViewRequest): Promise<View> {
 }
 
 /** The name, number, clock and calls of a person. What the list says is for whoever may operate. */
-function headOf(request: ViewRequest, { campaign, row, cells, zones, callee }: Person): Html {
+function headOf(request: ViewRequest, { campaign, row, callee }: Person): Html {
   const { campaignId, rules } = campaign;
+  const { zones } = row.terms;
   const place = nameColumn(rules.list);
-  const name = place === undefined || !may(request, 'operate') ? '' : (listCells(cells, rules.list, false)[place]?.value ?? '');
+  const name = place === undefined || !may(request, 'operate') ? '' : (listCells(row.cells, rules.list, false)[place]?.value ?? '');
   const holding = (callee?.suppressions ?? []).filter((entry) => holds(entry, request.now));
   return html`${name === '' ? null : html`<b>${name}</b>`}
     <span class="nowrap">${row.e164 === null ? 'No number that can be called' : shownNumber(request, campaignId, row.e164)}</span>
@@ -58,7 +59,7 @@ function headOf(request: ViewRequest, { campaign, row, cells, zones, callee }: P
 const mostCells = 12;
 
 /** The row as the list has it; nothing for whoever may only look. */
-function cellsPanel(request: ViewRequest, { campaign: { campaignId, rules }, cells }: Person): Html | null {
+function cellsPanel(request: ViewRequest, { campaign: { campaignId, rules }, row: { cells } }: Person): Html | null {
   if (!may(request, 'operate')) return null;
   const shown = listCells(cells, rules.list, request.numbersShown(campaignId)).filter(({ value }) => value !== '');
   const list = (some: typeof shown): Html =>

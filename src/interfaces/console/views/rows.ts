@@ -5,7 +5,7 @@ import { hasClosed } from '../../../rules/lifecycle.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { readCells, readPeople, type CampaignRow, type RowOrder } from '../../../ledger/read/campaign-rows.ts';
+import { readPeople, type CampaignRow, type RowOrder } from '../../../ledger/read/campaign-rows.ts';
 import { orderByColumn } from '../../../ledger/rows/list-order.ts';
 import { readCampaignPart } from '../../../operations/control/read-cache.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
@@ -27,14 +27,13 @@ export async function rowsView(request: ViewRequest): Promise<View> {
   const asked = readAsked(request, campaign);
   const { list } = campaign.rules;
   if (asked.sort.by === 'column') await orderByColumn(context.store, campaignId, asked.sort.place);
-  const query = { ...queryOf(asked, may(request, 'operate')), order: asked.sort, after: asked.after, limit: pageSize };
-  const { rows, next } = await readPeople(db, campaignId, query, now);
+  const query = { ...queryOf(asked, may(request, 'operate')), cells: asked.columns.length > 0 };
+  const { rows, next } = await readPeople(db, campaignId, { ...query, order: asked.sort, after: asked.after, limit: pageSize }, now);
   const status = await cache.read(`status ${campaignId}`, () => readStatus(db, campaign));
   const waiting = (await readCampaignPart(context, 'waiting', { campaign, now })) ?? [];
   const isSearch = request.sent !== null;
-  const cells = asked.columns.length === 0 ? new Map<number, string>() : await readCells(db, campaignId, rows.map(({ row }) => row)); // prettier-ignore
   const columns = columnsOf(request, list).filter(({ place }) => asked.columns.includes(place));
-  const people = rows.map((row) => ({ row, cells: cellsOf(cells.get(row.row), campaign, request) }));
+  const people = rows.map((row) => ({ row, cells: cellsOf(row.cells, campaign, request) }));
   const side = await drawer(request, campaign, asked);
   const fields = new URLSearchParams({ ...fieldsOf(asked, list), search: asked.search, after: asked.after });
   const here = askedPath(campaign, asked, { after: asked.after, person: asked.person });
