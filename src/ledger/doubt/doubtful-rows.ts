@@ -23,27 +23,12 @@ export interface PossibleRecord {
 /** Calls of one time have few records in common with those of another. */
 const callsPerLook = 50;
 
-/** The unresolved rows that nobody has given up yet, in order; of `rowNumbers` where it is not null. */
+/** The unresolved rows that nobody has given up yet, in order; of `rows` where it is not null. */
 export async function findUnresolved(
   db: Queries,
   campaignId: string,
-  rowNumbers: readonly number[] | null = null,
+  { rows = null, afterRow = 0, limit = null }: { rows?: readonly number[] | null; afterRow?: number; limit?: number | null } = {},
 ): Promise<RecipientRow[]> {
-  return unresolvedOf(db, campaignId)
-    .$if(rowNumbers !== null, (query) => query.where('row_number', 'in', rowNumbers ?? []))
-    .execute();
-}
-
-/** As `findUnresolved`, a page at a time: at most `limit` rows behind `afterRow`. */
-export async function findUnresolvedPage(
-  db: Queries,
-  campaignId: string,
-  { afterRow, limit }: { afterRow: number; limit: number },
-): Promise<RecipientRow[]> {
-  return unresolvedOf(db, campaignId).where('row_number', '>', afterRow).limit(limit).execute();
-}
-
-function unresolvedOf(db: Queries, campaignId: string) {
   return db
     .selectFrom('recipients')
     .selectAll()
@@ -51,7 +36,23 @@ function unresolvedOf(db: Queries, campaignId: string) {
     .where('state', '=', 'done')
     .where('outcome', '=', 'unresolved')
     .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]))
-    .orderBy('row_number');
+    .where('row_number', '>', afterRow)
+    .$if(rows !== null, (query) => query.where('row_number', 'in', rows ?? []))
+    .orderBy('row_number')
+    .$if(limit !== null, (query) => query.limit(limit ?? 0))
+    .execute();
+}
+
+/** The first of them behind `afterRow`, and behind which row the next ones follow; null: there are no more. */
+export async function readDoubtfulPage(
+  db: Queries,
+  campaign: Campaign,
+  { afterRow, limit, now }: { afterRow: number; limit: number; now: number },
+): Promise<{ rows: DoubtfulRow[]; next: number | null }> {
+  const found = await findUnresolved(db, campaign.campaignId, { afterRow, limit: limit + 1 });
+  const recipients = found.slice(0, limit);
+  const rows = await readDoubtfulRows(db, campaign, { recipients, now });
+  return { rows, next: found.length > limit ? (recipients.at(-1)?.row_number ?? afterRow) : null };
 }
 
 export async function readDoubtfulRows(

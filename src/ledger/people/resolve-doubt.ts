@@ -86,7 +86,7 @@ class Resolving {
     for (const line of decided.filter(({ decision }) => decision === 'theirs')) await this.#assign(line);
     const byRow = groupBy(lines, ({ row }) => row);
     const { campaignId } = this.#campaign;
-    const left = await readInParts([...byRow.keys()], (part) => findUnresolved(this.#tx, campaignId, part));
+    const left = await readInParts([...byRow.keys()], (rows) => findUnresolved(this.#tx, campaignId, { rows }));
     const unresolved = new Map(left.map((row) => [row.row_number, row]));
     for (const [row, own] of byRow) {
       const last = own.find(({ decision }) => decision === 'redial' || decision === 'give_up');

@@ -35,7 +35,8 @@ export interface CampaignBrief {
 
 /** What only a person can set right. */
 export type Need =
-  | { kind: 'failed' | 'paused'; reason: string | null }
+  | { kind: 'failed'; reason: string | null }
+  | { kind: 'paused'; reason: string | null }
   /** Rows of which nobody knows what became of them; `apart`: of these, those whose records were not told apart. */
   | { kind: 'unresolved'; rows: number; apart: number }
   /** Promises whose time is not clear, or has passed. */

@@ -2,63 +2,22 @@ import { sql } from 'kysely';
 import { clockToleranceMs } from '../../rules/correlation/evidence.ts';
 import { callsAmong } from '../../rules/disposition.ts';
 import { callingAttemptStates } from '../../rules/ledger.ts';
-import { hasEnded, pausedByPerson, type CampaignState } from '../../rules/lifecycle.ts';
+import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
 import { isBreakersReason } from '../../rules/pacing/breaker.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
 import { readAgent } from '../doubt/correlation-rows.ts';
-import { goalsOf } from '../../rules/talk-results.ts';
-import { readAggregates } from '../aggregates.ts';
+import { goalShare } from '../../rules/talk-results.ts';
 import { readCallerRooms } from '../limits/caller-room.ts';
 import { readLineLimits } from '../limits/line-limits.ts';
-import { readIdleReason, type IdleReasonName } from './idle-reason.ts';
+import { readIdleReason } from './idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
-import { countPromises, type PromiseCounts } from '../rows/promises.ts';
+import { countPromises } from '../rows/promises.ts';
 import { sqlConsentFault } from '../migrations.ts';
 import { findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
-/** Of one campaign, what an operator watches from outside. Times are milliseconds of service time, never negative. */
-export interface CampaignFigures {
-  campaignId: string;
-  state: CampaignState;
-  /** Calls that have ended, by disposition. */
-  calls: Record<string, number>;
-  /** Recipients that are done, by outcome. */
-  outcomes: Record<string, number>;
-  waiting: number;
-  open: number;
-  /** Calls that may be on the line now; 0 while nothing is dialled. */
-  allowed: number;
-  /** By state. */
-  batches: Record<string, number>;
-  /** Promises to call people back: `open`, of those `overdue`, and `unclear`. */
-  callbacks: Record<string, number>;
-  /** Talks by what they came to, where the campaign file names results. */
-  results: Record<string, number>;
-  /** Talks that came to the goal, and so many as end the dialling; null: nothing does. */
-  goals: number;
-  goalsWanted: number | null;
-  /** Whether its pilot is called, waits for a decision (`asked`) or has passed; empty: it has none. */
-  pilot: Record<string, number>;
-  /** Calls that each of its caller numbers may begin now, where they are limited. */
-  callerRooms: Record<string, number>;
-  /** Recipients that are done for want of consent, by reason, where the campaign asks for consent. */
-  unconsented: Record<string, number>;
-  /** The version of the house rules that holds for it; 0: there are none. */
-  houseVersion: number;
-  /** What the planner would wait for; `ready`: it would plan a batch; null: the campaign has ended, or was not started. */
-  reason: IdleReasonName | 'ready' | null;
-  pausedByItself: boolean;
-  breakerOpen: boolean;
-  /** Since the oldest request began, or became doubtful, of which it is not known whether it was taken; 0: there is none. */
-  oldestUnknownMs: number;
-  /** For how long an open call has waited for a complete sweep; 0: no call is open. */
-  sweepLagMs: number;
-  /** Records of the agent since the round began, read to their end, that are no call's and may hold a talk; at most `mostRecords`. */
-  unownedRecords: number;
-  /** Since the service last accepted a batch of the round, or since the round began; 0 once the campaign has ended. */
-  sinceAcceptedMs: number;
-}
+/** Of one campaign, what an operator watches from outside; the metrics say of each what it is. */
+export type CampaignFigures = Awaited<ReturnType<typeof readFigures>>;
 
 const mostRecords = 1000;
 
@@ -83,52 +42,44 @@ export async function listWatched(db: Queries, endedSince: number): Promise<stri
   return rows.map((row) => row.campaign_id);
 }
 
-/** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
-export async function readFigures(db: Queries, campaign: Campaign, now: number): Promise<CampaignFigures> {
-  const { campaignId, state, stateReason } = campaign;
-  const status = await readStatus(db, campaign);
+/** Times are milliseconds of service time, never negative. Reads aggregates and the small ends of indexes: cheap at any number of rows. */
+export async function readFigures(db: Queries, campaign: Campaign, now: number) {
+  const { campaignId, state, stateReason, rules } = campaign;
+  const { dispositions, outcomes, waiting, open, batches, results } = await readStatus(db, campaign);
+  const { open: promised = 0, overdue = 0, unclear = 0 } = (await countPromises(db, campaignId, now)) ?? {};
   const paused = state === 'paused' ? stateReason : null;
   const ended = hasEnded(campaign);
   const since = (at: number | null): number => (at === null ? 0 : Math.max(0, now - at));
+  const rooms = ended ? [] : await readCallerRooms(db, { ...rules.callers, limits: rules.callers.limits, now });
+  const clock = { now: () => now, speed: 1 };
+  const idle = ended || campaign.round === 0 ? undefined : await readIdleReason(db, campaign, clock, { withRule: false });
   return {
     campaignId,
     state,
-    calls: callsAmong(status.dispositions),
-    outcomes: status.outcomes,
-    waiting: status.waiting,
-    open: status.open,
+    calls: callsAmong(dispositions),
+    outcomes: outcomes as Readonly<Record<string, number>>,
+    waiting,
+    open,
     allowed: state === 'running' ? (await readLineLimits(db, campaign, { now })).allowed : 0,
-    batches: status.batches,
-    callbacks: callbacksOf(await countPromises(db, campaignId, now)),
-    ...(await readTalks(db, campaign)),
-    goalsWanted: campaign.rules.stopAt?.goal ?? null,
+    batches,
+    callbacks: { open: promised, overdue, unclear },
+    results,
+    goals: goalShare(rules.results, results)?.count ?? 0,
+    goalsWanted: rules.stopAt?.goal ?? null,
     pilot: campaign.pilot === null ? {} : { [campaign.pilot.state]: 1 },
-    callerRooms: ended ? {} : await readRooms(db, campaign, now),
-    unconsented: campaign.rules.consent === undefined ? {} : await countConsentFaults(db, campaignId),
-    houseVersion: campaign.rules.house?.version ?? 0,
-    reason:
-      ended || campaign.round === 0
-        ? null
-        : ((await readIdleReason(db, campaign, { now: () => now, speed: 1 }, { withRule: false }))?.reason ?? 'ready'),
+    callerRooms: Object.fromEntries([...rooms].map(([id, { room }]) => [id, room])),
+    unconsented: rules.consent === undefined ? {} : await countConsentFaults(db, campaignId),
+    houseVersion: rules.house?.version ?? 0,
+    /** What the planner would wait for; null: the campaign has ended, or was not started. */
+    reason: idle === undefined ? null : (idle?.reason ?? ('ready' as const)),
     pausedByItself: paused !== null && paused !== pausedByPerson,
     breakerOpen: paused !== null && isBreakersReason(paused),
     oldestUnknownMs: since(ended ? null : await readOldestUnknown(db, campaignId)),
     sweepLagMs: since(ended ? null : await readUnsweptSince(db, campaign)),
+    /** At most `mostRecords`. */
     unownedRecords: ended ? 0 : await countUnowned(db, campaign),
     sinceAcceptedMs: since(ended ? null : await readLastAccepted(db, campaign)),
   };
-}
-
-async function readTalks(db: Queries, { campaignId, rules }: Campaign): Promise<Pick<CampaignFigures, 'results' | 'goals'>> {
-  const counts = rules.results === undefined ? [] : await readAggregates(db, campaignId, ['result']);
-  const isGoal = goalsOf(rules.results);
-  const goals = counts.reduce((sum, { value, count }) => sum + (isGoal.has(value) ? count : 0), 0);
-  return { results: Object.fromEntries(counts.map(({ value, count }) => [value, count])), goals };
-}
-
-async function readRooms(db: Queries, { rules }: Campaign, now: number): Promise<Record<string, number>> {
-  const rooms = await readCallerRooms(db, { ...rules.callers, limits: rules.callers.limits, now });
-  return Object.fromEntries([...rooms].map(([id, { room }]) => [id, room]));
 }
 
 /** As cheap as they are few. */
@@ -141,11 +92,6 @@ async function countConsentFaults(db: Queries, campaignId: string): Promise<Reco
     .groupBy('reason')
     .execute();
   return Object.fromEntries(rows.map(({ reason, count }) => [String(reason), count]));
-}
-
-function callbacksOf(counts: PromiseCounts | null): Record<string, number> {
-  const { open = 0, overdue = 0, unclear = 0 } = counts ?? {};
-  return { open, overdue, unclear };
 }
 
 async function readOldestUnknown(db: Queries, campaignId: string): Promise<number | null> {

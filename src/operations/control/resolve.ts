@@ -39,7 +39,7 @@ export async function requireRedialable(control: Control, campaignId: string): P
 export async function readDoubtful(control: Control, campaignId: string, rows: readonly number[] | null): Promise<DoubtfulRow[]> {
   const { campaign, clock } = await openDecision(control, campaignId);
   const { db } = control.store;
-  const recipients = await findUnresolved(db, campaignId, rows);
+  const recipients = await findUnresolved(db, campaignId, { rows });
   return readDoubtfulRows(db, campaign, { recipients, now: Math.round(clock.now()) });
 }
 

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../rules/lifecycle.ts';
-import { readAggregates } from '../../ledger/aggregates.ts';
 import { countUndecided, countUnresolved } from '../../ledger/read/doubt-counts.ts';
 import { lastMoveAt, readIdleReason, type Clock } from '../../ledger/read/idle-reason.ts';
 import type { Claims } from '../../ledger/limits/line-limits.ts';
@@ -51,9 +50,5 @@ async function readKnown(db: Queries, campaign: Campaign, clock: Clock, claims?:
       look: undefined,
     };
   if (campaign.state === 'failed') return nothing;
-  // A row has its cause in its call: it is looked up only where there are such rows.
-  const { campaignId } = campaign;
-  const outcomes = await readAggregates(db, campaignId, ['outcome']);
-  const isUnresolved = outcomes.some(({ value, count }) => value === 'unresolved' && count > 0);
-  return { ...nothing, undecided: isUnresolved ? countUndecided(await countUnresolved(db, campaignId)) : 0 };
+  return { ...nothing, undecided: countUndecided(await countUnresolved(db, campaign.campaignId)) };
 }

@@ -13,20 +13,8 @@ interface NeedText {
 }
 
 /** In words for people who see the campaign in front of them; its texts are printable. */
-export function needText(need: Need): NeedText {
+export function needText(need: Exclude<Need, { kind: 'failed' | 'paused' | 'unresolved' }>): NeedText {
   switch (need.kind) {
-    case 'failed':
-      return {
-        what: `The campaign has failed: ${reasonText(need.reason)}`,
-        todo: 'Mend what the reason names; then carillon start with its file lets it continue.',
-      };
-    case 'paused':
-      return {
-        what: `It has paused by itself: ${reasonText(need.reason)}`,
-        todo: 'Mend what the reason names, then resume it. If it is resumed before, it pauses again.',
-      };
-    case 'unresolved':
-      return { what: unresolvedText(need), todo: 'Decide about them: nobody calls them again before that.' };
     case 'callbacks':
       return { what: callbacksText(need), todo: 'Say when to call them back, or that nobody is to.' };
     case 'caller_out':
@@ -60,15 +48,6 @@ function callbacksText({ unclear, overdue }: Extract<Need, { kind: 'callbacks' }
     ...(overdue === 0 ? [] : [`${plural(overdue, 'call back')} could not be made in time`]),
   ];
   return parts.join('; ');
-}
-
-function unresolvedText({ rows, apart }: Extract<Need, { kind: 'unresolved' }>): string {
-  const some = apart === 0 ? '' : `; of ${count(apart)} the records were not told apart`;
-  return `${plural(rows, 'row')} unresolved: nobody knows whether they were reached${some}`;
-}
-
-function reasonText(reason: string | null): string {
-  return reason === null ? 'no reason is on record' : printable(reason);
 }
 
 function faultText(reason: string): string {

@@ -5,8 +5,7 @@ import { countRetriable, refuseUnlessRetriable, RetryRefusedError } from '../../
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { findUnresolved, readDoubtfulRows } from '../../../ledger/doubt/doubtful-rows.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { countUnresolved } from '../../../ledger/read/doubt-counts.ts';
-import { givenUp } from '../../../rules/attempts/retry-schedule.ts';
+import { countUndecided, countUnresolved } from '../../../ledger/read/doubt-counts.ts';
 import { notToldApart } from '../../../rules/disposition.ts';
 import { outcomeOf, retriableOutcomes } from '../../../rules/outcome.ts';
 import type { ConsoleAction } from '../core/action.ts';
@@ -35,7 +34,7 @@ const resolveRow: ConsoleAction = {
     const { campaign, campaignId, db } = await openCampaign(request);
     const { row, externalId } = await requireRow(request, campaignId);
     const name = personName(row, externalId);
-    const recipients = await findUnresolved(db, campaignId, [row]);
+    const recipients = await findUnresolved(db, campaignId, { rows: [row] });
     const [doubtful] = await readDoubtfulRows(db, campaign, { recipients, now: request.now });
     const [decision, from] = ['decision', 'from'].map((each) => fields?.get(each) ?? request.query(each)) as [string, string];
     const back = backTo(from, campaignId);
@@ -80,7 +79,7 @@ const resolveAllRows: ConsoleAction = {
   form: async (request, { fields }) => {
     const { campaign, campaignId, db } = await openCampaign(request);
     const causes = await countUnresolved(db, campaignId);
-    const all = Object.values(causes).reduce((sum, rows) => sum + rows, 0) - (causes[givenUp] ?? 0);
+    const all = countUndecided(causes);
     const apart = causes[notToldApart] ?? 0;
     const redial = (fields?.get('decision') ?? request.query('decision')) === 'redial';
     const rows = redial ? all - apart : all;

@@ -26,7 +26,10 @@ export function campaignNotes(
   { reason, needs, proof, mayAct }: { reason: Reason | null; needs: readonly Need[]; proof: Proof | null; mayAct: boolean },
 ): Notes {
   // What the reason tells is not told twice.
-  const told = needs.filter(({ kind }) => !isTold(kind, reason)).map((need) => reasonOfNeed(need, campaignId));
+  const isDecision = reason?.at?.[1] === 'Decide';
+  const told = needs.flatMap((need) =>
+    need.kind === 'paused' || need.kind === 'failed' || (need.kind === 'unresolved' && isDecision) ? [] : [reasonOfNeed(need, campaignId)],
+  );
   const broken = proof === null || proof.ok ? [] : [brokenReason(proof, campaignId)];
   const all = [...broken, ...(reason === null ? [] : [reason]), ...told].toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
   const [worst] = all;
@@ -43,11 +46,6 @@ export function campaignNotes(
     return html`<div id="note-${index + 1}" class="note-place${index === 0 ? ' first' : ''}">${note(own.tone, { ...own, action })}</div>`;
   });
   return { brief, first, others };
-}
-
-function isTold(kind: Need['kind'], reason: Reason | null): boolean {
-  if (kind === 'paused' || kind === 'failed') return true;
-  return kind === 'unresolved' && reason?.at?.[1] === 'Decide';
 }
 
 function brokenReason(proof: Proof, campaignId: string): Reason {
@@ -68,7 +66,7 @@ const drawings: Partial<Record<Need['kind'], IconName>> = {
   hook_failed: 'hook',
 };
 
-function reasonOfNeed(need: Need, campaignId: string): Reason {
+function reasonOfNeed(need: Exclude<Need, { kind: 'failed' | 'paused' }>, campaignId: string): Reason {
   if (need.kind === 'unresolved')
     return {
       tone: 'wait',

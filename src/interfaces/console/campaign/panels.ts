@@ -32,7 +32,7 @@ export async function liveCallsPanel(request: ViewRequest, { campaign, status, l
   const { context, now } = request;
   const { campaignId, rules } = campaign;
   const total = status.open + status.planned;
-  const { calls } = await readLiveCalls(context.store.db, campaign, { limit: mostCalls, now });
+  const calls = await readLiveCalls(context.store.db, campaign, { limit: mostCalls, now });
   if (calls.length === 0) return null;
   const isOffered = may(request, 'operate');
   const all = rowsPath(campaignId, { state: 'open' });

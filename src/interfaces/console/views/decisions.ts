@@ -1,6 +1,6 @@
 import { link, panel } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { findUnresolvedPage, readDoubtfulRows } from '../../../ledger/doubt/doubtful-rows.ts';
+import { readDoubtfulPage } from '../../../ledger/doubt/doubtful-rows.ts';
 import { countUndecidedPeople } from '../../../ledger/read/doubt-counts.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { campaignPath, withQuery } from '../core/links.ts';
@@ -55,12 +55,10 @@ async function readPage(
     const { campaignId } = campaign;
     const after = Number(request.query('after'));
     const afterRow = campaignId === asked && Number.isSafeInteger(after) && after > 0 ? after : 0;
-    const room = pageSize - panels.length;
-    const found = await findUnresolvedPage(db, campaignId, { afterRow, limit: room + 1 });
-    const rows = await readDoubtfulRows(db, campaign, { recipients: found.slice(0, room), now });
+    const { rows, next } = await readDoubtfulPage(db, campaign, { afterRow, limit: pageSize - panels.length, now });
     const where = link(campaignPath(campaignId, '/unresolved'), campaignName(campaign));
     panels.push(...rows.map((row) => decisionPanel(request, campaignId, row, where)));
-    if (found.length > room) return { panels, next: { campaign: campaignId, after: rows.at(-1)?.recipient.row_number ?? afterRow } };
+    if (next !== null) return { panels, next: { campaign: campaignId, after: next } };
   }
   return { panels, next: null };
 }

@@ -3,7 +3,7 @@ import { givenUp } from '../../../rules/attempts/retry-schedule.ts';
 import { notToldApart } from '../../../rules/disposition.ts';
 import { duration, empty, figure, id, instant, link, linkButton, panel, scrolled } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { findUnresolvedPage, readDoubtfulRows, type DoubtfulRow, type PossibleRecord } from '../../../ledger/doubt/doubtful-rows.ts';
+import { readDoubtfulPage, type DoubtfulRow, type PossibleRecord } from '../../../ledger/doubt/doubtful-rows.ts';
 import { countUndecided, countUnresolved } from '../../../ledger/read/doubt-counts.ts';
 import { causeText } from '../../../presentation/words/needs.ts';
 import { capital, count, plural } from '../../../shared/input/figures.ts';
@@ -21,11 +21,9 @@ export async function unresolvedView(request: ViewRequest): Promise<View> {
   const asked = Number(request.query('after'));
   const afterRow = Number.isSafeInteger(asked) && asked > 0 ? asked : 0;
   const causes = await countUnresolved(db, campaignId);
-  const found = await findUnresolvedPage(db, campaignId, { afterRow, limit: pageSize + 1 });
-  const rows = await readDoubtfulRows(db, campaign, { recipients: found.slice(0, pageSize), now });
+  const { rows, next } = await readDoubtfulPage(db, campaign, { afterRow, limit: pageSize, now });
   const path = campaignPath(campaignId, '/unresolved');
   const open = countUndecided(causes);
-  const next = found.length > pageSize ? (rows.at(-1)?.recipient.row_number ?? null) : null;
   return {
     title: decisionsTitle(open),
     follows: campaignId,
