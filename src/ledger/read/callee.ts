@@ -94,21 +94,13 @@ async function judge(
 
 async function readCalls(db: Queries, recipients: readonly RecipientRow[]): Promise<CalleeCall[]> {
   if (recipients.length === 0) return [];
-  const rows = await db
+  const ids = recipients.map((row) => row.recipient_id);
+  const calls = db
     .selectFrom('attempts')
     .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
     .selectAll('attempts')
     .select('conversations.facts')
-    .where(
-      'attempts.recipient_id',
-      'in',
-      recipients.map((row) => row.recipient_id),
-    )
-    .orderBy('attempts.planned_at')
-    .orderBy('attempts.number')
-    .execute();
-  return rows.map(({ facts, ...attempt }) => ({
-    attempt,
-    facts: facts === null ? null : (JSON.parse(facts) as ConversationFacts),
-  }));
+    .where('attempts.recipient_id', 'in', ids);
+  const rows = await calls.orderBy('attempts.planned_at').orderBy('attempts.number').execute();
+  return rows.map(({ facts, ...attempt }) => ({ attempt, facts: facts === null ? null : (JSON.parse(facts) as ConversationFacts) }));
 }

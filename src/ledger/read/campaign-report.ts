@@ -1,9 +1,9 @@
 import type { Campaign } from '../rows/campaigns.ts';
 import { readCourse, type Course } from './timeline.ts';
-import { readFunnel, type Funnel } from './funnel.ts';
+import { readFunnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { costOf, type Price } from '../../rules/price.ts';
-import { countPromises, type PromiseCounts } from '../rows/promises.ts';
+import { countPromises } from '../rows/promises.ts';
 import { readEvents, type CampaignEvent } from '../events.ts';
 import { placeOf } from '../rows/row-terms.ts';
 import { accountScope } from '../rows/suppressions.ts';
@@ -11,24 +11,7 @@ import type { Queries, Store } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
 
 /** All that is told of a campaign after the fact: `carillon report --json` prints it, and reports show it. Instants are service time. */
-export interface CampaignReport extends Report {
-  /** Why it is paused, or null. */
-  stateReason: string | null;
-  /** When it was imported. */
-  createdAt: number;
-  /** The first request and the last end of a call; null before any. */
-  firstCallAt: number | null;
-  lastCallAt: number | null;
-  funnel: Funnel;
-  course: ReportedCourse | null;
-  /** Promises to call people back; null: the campaign never had any. */
-  callbacks: PromiseCounts | null;
-  law: LawOutlook;
-  /** What may lie behind another answer rate, oldest first: limits, agent, caller numbers and house rules that were changed. */
-  changes: CampaignEvent[];
-  /** For the calls' time on the line; null: the file names no price. `perGoal`: per person with whom the goal was reached; null: none. */
-  cost: { amount: number; currency: string; perMinute: number; perGoal: number | null } | null;
-}
+export type CampaignReport = Awaited<ReturnType<typeof readCampaignReport>>;
 
 /** A course with its instants under names by which programs know them. */
 export interface ReportedCourse extends Pick<Course, 'stepMs' | 'points'> {
@@ -36,21 +19,23 @@ export interface ReportedCourse extends Pick<Course, 'stepMs' | 'points'> {
   pauses: { fromAt: number; toAt: number | null; reason: string | null }[];
 }
 
-export async function readCampaignReport(store: Store, campaign: Campaign, now: number): Promise<CampaignReport> {
+export async function readCampaignReport(store: Store, campaign: Campaign, now: number) {
+  const { stateReason, createdAt, campaignId, rules } = campaign;
   const course = await readCourse(store.db, campaign, now);
   const report = await readReport(store, campaign, reportDimensions);
   return {
     ...report,
-    stateReason: campaign.stateReason,
-    createdAt: campaign.createdAt,
+    stateReason,
+    createdAt,
     firstCallAt: course?.from ?? null,
     lastCallAt: course?.to ?? null,
     funnel: await readFunnel(store.db, campaign),
     course: course === null ? null : reportedCourse(course),
-    callbacks: await countPromises(store.db, campaign.campaignId, now),
+    callbacks: await countPromises(store.db, campaignId, now),
     law: await readLawOutlook(store.db, campaign),
+    /** What may lie behind another answer rate, oldest first: limits, agent, caller numbers and house rules that were changed. */
     changes: await readChanges(store.db, campaign),
-    cost: reportedCost(campaign.rules.price, report),
+    cost: reportedCost(rules.price, report),
   };
 }
 
@@ -63,7 +48,8 @@ async function readChanges(db: Queries, { campaignId, createdAt }: Campaign): Pr
   return [...own, ...ofHouse.filter(({ at }) => at >= createdAt)].toSorted((one, other) => one.seq - other.seq);
 }
 
-function reportedCost(price: Price | undefined, { calls, goal }: Report): CampaignReport['cost'] {
+/** For the calls' time on the line; null: the file names no price. `perGoal`: per person with whom the goal was reached; null: none. */
+function reportedCost(price: Price | undefined, { calls, goal }: Report) {
   if (price === undefined) return null;
   const amount = costOf((calls?.talkSeconds ?? 0) * 1000, price) / 1_000_000;
   const reached = goal?.people.count ?? 0;

@@ -6,7 +6,6 @@ import { ownTerms, type OwnTerms, type RowTerms } from '../../rules/row-terms.ts
 import { sqlStates } from '../parts.ts';
 import { keyOfRow } from '../rows/list-order.ts';
 import { termsOf } from '../rows/row-terms.ts';
-import type { RecipientRow } from '../schema.ts';
 import { isPostgres, type Queries } from '../tx.ts';
 import { waitsFor } from './waiting.ts';
 
@@ -193,11 +192,7 @@ const shownColumns = [
   'recipients.not_before', 'recipients.expires_at', 'recipients.terms', 'recipients.result',
 ] as const; // prettier-ignore
 
-type FoundRow = Pick<
-  RecipientRow,
-  | 'recipient_id' | 'row_number' | 'external_id' | 'e164' | 'state' | 'outcome' | 'reason' | 'due_at' | 'changed_at' | 'zones' | 'country'
-  | 'regions' | 'not_before' | 'expires_at' | 'terms' | 'result'
-> & { cells?: string }; // prettier-ignore
+type FoundRow = Awaited<ReturnType<ReturnType<typeof selectRows>['execute']>>[number];
 
 /** What is meant of what `standing` says of a row; null: all of it. */
 function standingsOf({ states, outcomes }: RowQuery): readonly string[] | null {

@@ -1,37 +1,20 @@
 import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
 import { notToldApart } from '../../rules/disposition.ts';
-import { readStatus, type CampaignStatus } from '../campaign/campaign-status.ts';
-import { readHookStanding, type HookStanding } from '../campaign/hook-standing.ts';
+import { readStatus } from '../campaign/campaign-status.ts';
+import { readHookStanding } from '../campaign/hook-standing.ts';
 import { readAccount } from '../limits/account-pace.ts';
-import { readCallerUse, type CallerUse } from '../limits/callers.ts';
-import { readLineLimits, type LineLimits } from '../limits/line-limits.ts';
+import { readCallerUse } from '../limits/callers.ts';
+import { readLineLimits } from '../limits/line-limits.ts';
 import type { Campaign } from '../rows/campaigns.ts';
-import { countPromises, type PromiseCounts } from '../rows/promises.ts';
-import { readPilot, type PilotStanding } from '../limits/pilot.ts';
+import { countPromises } from '../rows/promises.ts';
+import { readPilot } from '../limits/pilot.ts';
 import type { Queries } from '../tx.ts';
-import { countDoubt, countUndecided, type DoubtCounts } from './doubt-counts.ts';
+import { countDoubt, countUndecided } from './doubt-counts.ts';
 
 /** How a campaign stands, for whoever asks: command, API, page and report take it from here. Instants are service time. */
-export interface CampaignView extends CampaignBrief {
-  /** Calls that may be on the line; null once it has ended. */
-  limits: LineLimits | null;
-}
-
+export type CampaignView = Awaited<ReturnType<typeof readCampaignView>>;
 /** The same without what a campaign shares with others: as cheap for each of many campaigns as for one. */
-export interface CampaignBrief {
-  campaign: Campaign;
-  status: CampaignStatus;
-  callers: CallerUse[];
-  hooks: HookStanding;
-  doubt: DoubtCounts;
-  /** Promises to call people back; null: the campaign never had any. */
-  callbacks: PromiseCounts | null;
-  /** How the sample stands that is called first, or was; null: the campaign has no pilot. */
-  pilot: PilotStanding | null;
-  /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
-  clocksApartMs: number;
-  needs: Need[];
-}
+export type CampaignBrief = Awaited<ReturnType<typeof readCampaignBrief>>;
 
 /** What only a person can set right. */
 export type Need =
@@ -47,26 +30,34 @@ export type Need =
   | { kind: 'clocks_apart'; apartMs: number };
 
 /** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
-export async function readCampaignView(db: Queries, campaign: Campaign, now: number): Promise<CampaignView> {
+export async function readCampaignView(db: Queries, campaign: Campaign, now: number) {
   return {
     ...(await readCampaignBrief(db, campaign, now)),
+    /** Calls that may be on the line; null once it has ended. */
     limits: isOver(campaign) ? null : await readLineLimits(db, campaign, { now }),
   };
 }
 
-export async function readCampaignBrief(db: Queries, campaign: Campaign, now: number): Promise<CampaignBrief> {
+export async function readCampaignBrief(db: Queries, campaign: Campaign, now: number) {
+  const facts = await readFacts(db, campaign, now);
+  return { ...facts, needs: needsOf(facts) };
+}
+
+async function readFacts(db: Queries, campaign: Campaign, now: number) {
   const status = await readStatus(db, campaign);
-  const facts = {
+  return {
     campaign,
     status,
     callers: await readCallerUse(db, campaign),
     hooks: await readHookStanding(db, campaign),
     doubt: await countDoubt(db, campaign, { status, now }),
+    /** Promises to call people back; null: the campaign never had any. */
     callbacks: await countPromises(db, campaign.campaignId, now),
+    /** How the sample stands that is called first, or was; null: the campaign has no pilot. */
     pilot: await readPilot(db, campaign),
+    /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
     clocksApartMs: isOver(campaign) ? 0 : (await readAccount(db, campaign.accountId)).clocksApartMs,
   };
-  return { ...facts, needs: needsOf(facts) };
 }
 
 /** Nothing is dialled unless somebody starts it. */
@@ -74,23 +65,21 @@ function isOver(campaign: Campaign): boolean {
   return hasEnded(campaign) || campaign.round === 0;
 }
 
-function needsOf(view: Omit<CampaignBrief, 'needs'>): Need[] {
-  const { campaign, callers, hooks, doubt, callbacks, clocksApartMs } = view;
+function needsOf({ campaign, callers, hooks, doubt, callbacks, clocksApartMs: apartMs }: Awaited<ReturnType<typeof readFacts>>): Need[] {
   const { state, stateReason: reason } = campaign;
   const rows = countUndecided(doubt.unresolved);
-  return [
-    ...(state === 'failed' ? [{ kind: 'failed', reason } as const] : []),
-    ...(state === 'paused' && reason !== pausedByPerson ? [{ kind: 'paused', reason } as const] : []),
-    ...(rows === 0 ? [] : [{ kind: 'unresolved', rows, apart: doubt.unresolved[notToldApart] ?? 0 } as const]),
-    ...(callbacks === null || hasEnded(campaign) || callbacks.unclear + callbacks.overdue === 0
-      ? []
-      : [{ kind: 'callbacks', unclear: callbacks.unclear, overdue: callbacks.overdue } as const]),
-    ...(hasEnded(campaign) ? [] : callers).flatMap(({ phoneNumberId, out }) =>
-      out === null ? [] : [{ kind: 'caller_out', phoneNumberId, reason: out } as const],
-    ),
-    ...(hooks.silentSince === null ? [] : [{ kind: 'hook_silent', since: hooks.silentSince } as const]),
-    ...(hooks.completion === 'failed' ? [{ kind: 'hook_failed', hook: 'on_completion' } as const] : []),
-    ...(hooks.pause === 'failed' ? [{ kind: 'hook_failed', hook: 'on_pause' } as const] : []),
-    ...(clocksApartMs === 0 ? [] : [{ kind: 'clocks_apart', apartMs: clocksApartMs } as const]),
+  const ended = hasEnded(campaign);
+  const { unclear = 0, overdue = 0 } = callbacks ?? {};
+  const needs: readonly (Need | false)[] = [
+    state === 'failed' && { kind: 'failed', reason },
+    state === 'paused' && reason !== pausedByPerson && { kind: 'paused', reason },
+    rows > 0 && { kind: 'unresolved', rows, apart: doubt.unresolved[notToldApart] ?? 0 },
+    !ended && unclear + overdue > 0 && { kind: 'callbacks', unclear, overdue },
+    ...callers.map(({ phoneNumberId, out }) => !ended && out !== null && ({ kind: 'caller_out', phoneNumberId, reason: out } as const)),
+    hooks.silentSince !== null && { kind: 'hook_silent', since: hooks.silentSince },
+    hooks.completion === 'failed' && { kind: 'hook_failed', hook: 'on_completion' },
+    hooks.pause === 'failed' && { kind: 'hook_failed', hook: 'on_pause' },
+    apartMs !== 0 && { kind: 'clocks_apart', apartMs },
   ];
+  return needs.filter((need) => need !== false);
 }

@@ -68,25 +68,24 @@ export async function readListFigures(
   db: Queries,
   { now, spanMs, endMs }: { now: number; spanMs: number; endMs: number },
 ): Promise<ListFigures> {
-  const holds = sql<SqlBool>`(expires_at is null or expires_at > ${now})`;
-  const isNew = sql<SqlBool>`created_at > ${now - spanMs}`;
-  const { all, asked, imported, single } = conditions;
-  const countOf = (...all: RawBuilder<SqlBool>[]) =>
-    sql<number>`coalesce(sum(case when ${sql.join(all, sql` and `)} then 1 else 0 end), 0)`;
+  const holds = sql`(expires_at is null or expires_at > ${now})`;
+  const isNew = sql`created_at > ${now - spanMs}`;
+  const sums = {
+    ...conditions,
+    holding: holds,
+    holdingForAll: sql`${holds} and scope = ${accountScope}`,
+    added: isNew,
+    addedInCalls: sql`${isNew} and ${conditions.asked}`,
+    ending: sql`${holds} and expires_at <= ${now + endMs}`,
+  };
   const found = await db
     .selectFrom('suppressions')
-    .select([
-      countOf(all).as('all'),
-      countOf(asked).as('asked'),
-      countOf(imported).as('imported'),
-      countOf(single).as('single'),
-      countOf(holds).as('holding'),
-      countOf(holds, sql`scope = ${accountScope}`).as('holdingForAll'),
-      countOf(isNew).as('added'),
-      countOf(isNew, asked).as('addedInCalls'),
-      countOf(holds, sql`expires_at <= ${now + endMs}`).as('ending'),
-    ])
+    .select(
+      Object.entries(sums).map(([name, condition]) =>
+        sql<number>`coalesce(sum(case when ${condition} then 1 else 0 end), 0)`.as(name as keyof typeof sums),
+      ),
+    )
     .executeTakeFirstOrThrow();
-  const { all: entries, asked: said, imported: read, single: own, ...others } = found;
-  return { kinds: { all: entries, asked: said, imported: read, single: own }, ...others };
+  const { all, asked, imported, single, ...others } = found;
+  return { kinds: { all, asked, imported, single }, ...others };
 }

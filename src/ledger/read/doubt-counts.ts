@@ -33,12 +33,14 @@ export async function countDoubt(
   campaign: Campaign,
   { status: { outcomes, waiting }, now }: { status: Pick<CampaignStatus, 'outcomes' | 'waiting'>; now: number },
 ): Promise<DoubtCounts> {
+  const { campaignId } = campaign;
   const counts: DoubtCounts = { waitingForWords: 0, waitingForEvidence: 0, mostCounted, wordsBusy: 0, unresolved: {} };
   // Rows that have ended are many: they are looked through only where some of them may be meant.
-  if ((outcomes.unresolved ?? 0) > 0) counts.unresolved = await countUnresolved(db, campaign.campaignId);
-  if ((outcomes.expired ?? 0) > 0) counts.wordsBusy = await countWordsBusy(db, campaign.campaignId);
+  if ((outcomes.unresolved ?? 0) > 0) counts.unresolved = await countUnresolved(db, campaignId);
+  const ended = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('state', '=', 'done');
+  if ((outcomes.expired ?? 0) > 0) counts.wordsBusy = await countRows(ended.where('reason', '=', 'words_busy'));
   if (waiting === 0) return counts;
-  const deferred = await readDeferrals(db, { campaignId: campaign.campaignId, now }, mostDeferrals);
+  const deferred = await readDeferrals(db, { campaignId, now }, mostDeferrals);
   const countFor = (rule: string): number => deferred.reduce((sum, { reason, count }) => sum + (reason === rule ? count : 0), 0);
   counts.waitingForEvidence = countFor('evidence');
   counts.waitingForWords = countFor('words');
@@ -81,11 +83,6 @@ export async function countUnresolved(db: Queries, campaignId: string): Promise<
     unresolved[cause] = (unresolved[cause] ?? 0) + count;
   }
   return unresolved;
-}
-
-async function countWordsBusy(db: Queries, campaignId: string): Promise<number> {
-  const ended = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('state', '=', 'done');
-  return countRows(ended.where('reason', '=', 'words_busy'));
 }
 
 /** Rows that are due while an open call of the agent begins with their words: from the few open calls to the rows. */

@@ -5,92 +5,19 @@ import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { lawFor } from '../../rules/hours/legal-hours.ts';
 import type { CallerCheckAtCall } from '../limits/callers.ts';
 import { actorOf, readEventsOf, toEvent, type CampaignEvent } from '../events.ts';
-import { requireCampaign, type Campaign } from '../rows/campaigns.ts';
+import { requireCampaign } from '../rows/campaigns.ts';
 import { placeOf, termsOf } from '../rows/row-terms.ts';
-import { findEntries, type StoredSuppression } from '../rows/suppressions.ts';
+import { findEntries } from '../rows/suppressions.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 import type { Queries, Store } from '../tx.ts';
 
 /** What is known of one number, for whoever has to answer for calls to it. Instants are epoch milliseconds; null: not recorded. */
-export interface Evidence {
-  e164: string;
-  madeAt: number;
-  /** Calls that were requested before are left out; null: none is. */
-  sinceAt: number | null;
-  ledgerId: string;
-  /** The ids under which lists have the number. */
-  ids: string[];
-  /** How many other numbers lists have under one of these. */
-  otherNumbers: number;
-  campaigns: EvidenceCampaign[];
-  rows: EvidenceRow[];
-  suppressions: StoredSuppression[];
-  events: CampaignEvent[];
-}
-
+export type Evidence = NonNullable<Awaited<ReturnType<typeof readEvidence>>>;
 /** A campaign as it was begun. */
-export interface EvidenceCampaign extends Pick<Campaign, 'campaignId' | 'name' | 'rules' | 'state'> {
-  /** SHA-256 of what its file says together with the bytes of its list. */
-  fileHash: string;
-  importedAt: number;
-  /** What the campaign file says; null: begun before that was kept. */
-  file: unknown;
-}
-
-/** What a row tells of its consent, word by word, and when that held. */
-export interface EvidenceConsent {
-  at: string | null;
-  source: string | null;
-  text: string | null;
-  proof: string | null;
-  purpose: string | null;
-  beginsAt: number | null;
-  endsAt: number | null;
-}
-
+export type EvidenceCampaign = Awaited<ReturnType<typeof readCampaign>>;
 /** A row of a list that leads to the number, or led there when it was called. */
-export interface EvidenceRow {
-  campaignId: string;
-  row: number;
-  recipientId: string;
-  externalId: string | null;
-  /** Null: the row leads to another number now, and its cells are somebody else's. */
-  cells: { column: string; value: string }[] | null;
-  zones: readonly string[];
-  country: string | null;
-  regions: readonly string[] | null;
-  /** Null: its campaign asks for none. */
-  consent: EvidenceConsent | null;
-  outcome: string | null;
-  reason: string | null;
-  /** Ids of the rules of law that hold for the row, as they were frozen, their sources, and when their file was looked up. */
-  law: { id: string; source: string; asOf: string | null }[];
-  calls: EvidenceCall[];
-}
-
-export interface EvidenceCall {
-  attemptId: string;
-  /** Of the row, from 1. */
-  call: number;
-  state: string;
-  plannedAt: number;
-  /** Requests to the service; none: nobody was called. */
-  requests: { at: number; verdict: string | null; callerCheck: CallerCheckAtCall | null }[];
-  endedAt: number | null;
-  disposition: string | null;
-  detail: string | null;
-  result: string | null;
-  openingLine: string | null;
-  agentId: string;
-  /** `check`: what had been found out about it when the call was last requested; null: not known. Never a later check. */
-  caller: { id: string; e164: string | null; checkedAt: number | null; check: 'ready' | (string & {}) | null; country: string | null };
-  /** The answer of the pre-dial hook. */
-  screened: string | null;
-  screenedAt: number | null;
-  /** By what the record is known to be its own. */
-  evidence: string | null;
-  record: { conversationId: string; startedAt: number | null; durationMs: number | null; callResult: string | null } | null;
-}
+export type EvidenceRow = Awaited<ReturnType<typeof readRow>>;
+export type EvidenceCall = Awaited<ReturnType<typeof readCall>>;
 
 /** Whether somebody may have been called: it was requested, and not given back. */
 export function isPlaced({ requests, state }: Pick<EvidenceCall, 'requests' | 'state'>): boolean {
@@ -104,7 +31,7 @@ const mostEvents = 20_000;
 export async function readEvidence(
   { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
   { e164, since, now }: { e164: string; since: number | null; now: number },
-): Promise<Evidence | null> {
+) {
   const attempts = await db.selectFrom('attempts').selectAll().where('e164', '=', e164).orderBy('planned_at').orderBy('number').execute();
   const called = [...new Set(attempts.map((attempt) => attempt.recipient_id))];
   const recipients = await db
@@ -133,8 +60,10 @@ export async function readEvidence(
   return {
     e164,
     madeAt: now,
+    /** Calls that were requested before are left out; null: none is. */
     sinceAt: since,
     ledgerId,
+    /** The ids under which lists have the number, and how many other numbers they have under one of these. */
     ids,
     otherNumbers: await countOthers(db, ids, e164),
     campaigns: [...campaigns.values()],
@@ -144,11 +73,12 @@ export async function readEvidence(
   };
 }
 
-async function readCampaign(db: Queries, id: string): Promise<EvidenceCampaign> {
+async function readCampaign(db: Queries, id: string) {
   const { campaignId, name, rules: held, state } = await requireCampaign(db, id);
   const rules = withoutHouse(held);
   const found = db.selectFrom('campaigns').select(['file', 'file_hash', 'created_at']).where('campaign_id', '=', id);
   const { file, file_hash: fileHash, created_at: importedAt } = await found.executeTakeFirstOrThrow();
+  /** `fileHash`: of what its file says together with the bytes of its list. `file`: null: begun before that was kept. */
   return { campaignId, name, rules, state, fileHash, importedAt, file: file === null ? null : (JSON.parse(file) as unknown) };
 }
 
@@ -156,43 +86,37 @@ async function readRow(
   db: Queries,
   { campaignId, rules }: EvidenceCampaign,
   { recipient, attempts, e164 }: { recipient: RecipientRow; attempts: readonly AttemptRow[]; e164: string },
-): Promise<EvidenceRow> {
-  const isTheirs = recipient.e164 === e164;
+) {
+  const calls = await Promise.all(attempts.map((attempt) => readCall(db, attempt)));
+  const { row_number: row, recipient_id: recipientId, external_id: externalId, outcome, reason } = recipient;
   const { zones, country, regions, consentedAt = null } = termsOf(recipient);
   const written = JSON.parse(recipient.cells) as string[];
   const cells = written.map((value, index) => ({ column: rules.list.columns[index] ?? `${index + 1}`, value }));
   const cell = (column: string | null) => (column === null ? null : (cells.find((each) => each.column === column)?.value ?? null));
   const span = consentSpan(rules.consent, consentedAt);
-  const consent = rules.consent === undefined || span === undefined || !isTheirs ? null : { ...rules.consent, ...span };
-  return {
-    campaignId,
-    row: recipient.row_number,
-    recipientId: recipient.recipient_id,
-    externalId: isTheirs ? recipient.external_id : null,
-    cells: isTheirs ? cells : null,
-    zones: isTheirs ? zones : [],
-    country: isTheirs ? country : null,
-    regions: isTheirs ? regions : null,
-    consent:
-      consent === null
-        ? null
-        : {
-            at: cell(consent.atColumn),
-            source: consent.sourceOfList ?? cell(consent.sourceColumn),
-            text: consent.textOfList ?? cell(consent.textColumn),
-            proof: cell(consent.proofColumn),
-            purpose: cell(consent.purposeColumn),
-            beginsAt: consent.from,
-            endsAt: consent.until,
-          },
-    outcome: isTheirs ? recipient.outcome : null,
-    reason: isTheirs ? recipient.reason : null,
-    law: isTheirs ? lawFor(rules, placeOf(recipient)).map(({ id, source, asOf = null }) => ({ id, source, asOf })) : [],
-    calls: await Promise.all(attempts.map((attempt) => readCall(db, attempt))),
-  };
+  /** Word by word, and when that held; null: its campaign asks for none. */
+  const consent =
+    rules.consent === undefined || span === undefined
+      ? null
+      : {
+          at: cell(rules.consent.atColumn),
+          source: rules.consent.sourceOfList ?? cell(rules.consent.sourceColumn),
+          text: rules.consent.textOfList ?? cell(rules.consent.textColumn),
+          proof: cell(rules.consent.proofColumn),
+          purpose: cell(rules.consent.purposeColumn),
+          beginsAt: span.from,
+          endsAt: span.until,
+        };
+  /** Rules of law that hold for the row, as they were frozen, their sources, and when their file was looked up. */
+  const law = lawFor(rules, placeOf(recipient)).map(({ id, source, asOf = null }) => ({ id, source, asOf }));
+  const theirs = { externalId, cells, zones, country, regions, consent, outcome, reason, law };
+  return { campaignId, row, recipientId, ...(recipient.e164 === e164 ? theirs : somebodyElses), calls };
 }
 
-async function readCall(db: Queries, attempt: AttemptRow): Promise<EvidenceCall> {
+/** The row leads to another number now. */
+const somebodyElses = { externalId: null, cells: null, zones: [], country: null, regions: null, consent: null, outcome: null, reason: null, law: [] }; // prettier-ignore
+
+async function readCall(db: Queries, attempt: AttemptRow) {
   const { batch_id: batchId, campaign_id: campaignId } = attempt;
   const { caller: id } = await db.selectFrom('batches').select('caller').where('batch_id', '=', batchId).executeTakeFirstOrThrow();
   const callers = db.selectFrom('callers').selectAll().where('campaign_id', '=', campaignId);
@@ -208,9 +132,11 @@ async function readCall(db: Queries, attempt: AttemptRow): Promise<EvidenceCall>
   const facts = record === undefined ? null : (JSON.parse(record.facts) as ConversationFacts);
   return {
     attemptId: attempt.attempt_id,
+    /** Of the row, from 1. */
     call: attempt.number,
     state: attempt.state,
     plannedAt: attempt.planned_at,
+    /** To the service; none: nobody was called. */
     requests,
     endedAt: attempt.settled_at,
     disposition: attempt.disposition,
@@ -218,6 +144,7 @@ async function readCall(db: Queries, attempt: AttemptRow): Promise<EvidenceCall>
     result: attempt.result,
     openingLine: attempt.opening_line,
     agentId: attempt.agent_id,
+    /** `check`: what had been found out about it when the call was last requested; null: not known. Never a later check. */
     caller: {
       id,
       e164: check?.e164 ?? caller?.e164 ?? null,
@@ -225,8 +152,10 @@ async function readCall(db: Queries, attempt: AttemptRow): Promise<EvidenceCall>
       check: check === null ? null : (check.fault ?? 'ready'),
       country: caller?.country ?? null,
     },
+    /** The answer of the pre-dial hook. */
     screened: attempt.screened,
     screenedAt: attempt.screened_at,
+    /** By what the record is known to be its own. */
     evidence: attempt.evidence,
     record:
       record === undefined || facts === null

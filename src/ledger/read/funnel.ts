@@ -5,23 +5,10 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { sqlPlaced } from './call-groups.ts';
 
-export interface Funnel {
-  /** Data rows of the list. */
-  listed: number;
-  /** Without those that were refused at import. */
-  usable: number;
-  /** Called at least once, as far as is known. */
-  called: number;
-  /** Of these, answered by a human at least once. */
-  answered: number;
-  /** With the outcome completed. */
-  completed: number;
-  /** Usable rows that were never called and have their outcome, by outcome. */
-  notCalled: Partial<Record<Outcome, number>>;
-}
+export type Funnel = Awaited<ReturnType<typeof readFunnel>>;
 
 /** Counts rows from the running aggregates, and from the attempts what these do not tell: a second for a million attempts. */
-export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejected }: Campaign): Promise<Funnel> {
+export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejected }: Campaign) {
   const aggregates = await readAggregates(db, campaignId, ['outcome']);
   const completed = aggregates.find(({ value }) => value === 'completed')?.count ?? 0;
   const { rows } = await sql<{ called: number; answered: number }>`
@@ -35,11 +22,15 @@ export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejec
       select 1 from attempts a where a.recipient_id = r.recipient_id and ${sqlPlaced(campaignId)})
     group by outcome`.execute(db);
   return {
+    /** Data rows of the list, and of these those that were not refused at import. */
     listed: rowsTotal,
     usable: rowsTotal - rowsRejected,
+    /** Called at least once, as far as is known, and of these answered by a human at least once. */
     called: rows[0]?.called ?? 0,
     answered: rows[0]?.answered ?? 0,
+    /** With the outcome completed. */
     completed,
-    notCalled: Object.fromEntries(never.map(({ outcome, count }) => [outcome, count])),
+    /** Usable rows that were never called and have their outcome, by outcome. */
+    notCalled: Object.fromEntries(never.map(({ outcome, count }) => [outcome, count])) as Partial<Record<Outcome, number>>,
   };
 }

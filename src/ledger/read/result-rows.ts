@@ -1,41 +1,17 @@
-import { requestedAttemptStates } from '../../rules/ledger.ts';
+import { openAttemptStates, requestedAttemptStates } from '../../rules/ledger.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import type { PromiseState } from '../../rules/callback-rules.ts';
-import type { Outcome } from '../../rules/outcome.ts';
-import type { CallConversation } from './call-conversation.ts';
 import { conditionOf, type RowQuery } from './campaign-rows.ts';
 import { readAggregates } from '../aggregates.ts';
 import { storable } from '../../rules/text.ts';
 import { groupBy } from '../../rules/collections.ts';
 import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
+import type { RecipientRow } from '../schema.ts';
 import type { Queries } from '../tx.ts';
 
 /** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
-export interface RecipientResult {
-  row: number;
-  cells: string[];
-  outcome: Outcome | 'in_progress';
-  reason: string | null;
-  /** Calls that were placed, or may have been, and the one that the service refused. */
-  attempts: number;
-  /** What the last talk came to, by the rules of the campaign; null: there was none, or it has no rules. */
-  result: string | null;
-  /** The last promise to call them back; null: there was none. */
-  callback: { dueAt: number | null; state: PromiseState } | null;
-  disposition: string | null;
-  detail: string | null;
-  conversationId: string | null;
-  firstDialedAt: number | null;
-  lastDialedAt: number | null;
-  endedAt: number | null;
-  durationMs: number | null;
-  audio: string | null;
-  /** Conversations of which it cannot be told whether one is that of the row's last call in doubt. */
-  candidates: string[];
-  collected: Record<string, unknown> | null;
-  evaluation: Record<string, unknown> | null;
-}
+export type RecipientResult = ReturnType<typeof resultOf>;
 
 /** Which rows are wanted; `dispositions`: of the latest attempt. */
 export interface ResultFilter extends Pick<RowQuery, 'outcomes' | 'reasons' | 'results' | 'changedSince' | 'afterRow'> {
@@ -63,45 +39,68 @@ export async function* readResults(db: Queries, campaignId: string, filter: Resu
     if (last === undefined) return;
     after = last.row_number;
     const ids = recipients.map((row) => row.recipient_id);
-    const attempts = await db
-      .selectFrom('attempts')
-      .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
-      .selectAll('attempts')
-      .select('conversations.facts')
-      .where('attempts.recipient_id', 'in', ids)
-      .where('attempts.state', 'in', requestedAttemptStates)
-      .orderBy('attempts.number')
-      .execute();
+    const attempts = await readAttempts(db, ids);
     const byRecipient = groupBy(attempts, (attempt) => attempt.recipient_id);
     const owned = await findOwned(db, attempts.flatMap(candidatesOf));
     const callbacks = await findCallbacks(db, ids);
     for (const recipient of recipients) {
-      const own = byRecipient.get(recipient.recipient_id) ?? [];
-      const latest = own.at(-1);
-      if (dispositions !== undefined && (latest?.disposition == null || !dispositions.includes(latest.disposition))) continue;
-      const facts = latest?.facts == null ? null : storable(JSON.parse(latest.facts) as ConversationFacts);
-      yield {
-        row: recipient.row_number,
-        cells: storable(JSON.parse(recipient.cells) as string[]),
-        outcome: recipient.outcome ?? 'in_progress',
-        reason: recipient.reason,
-        attempts: own.length,
-        result: recipient.result,
-        callback: callbacks.get(recipient.recipient_id) ?? null,
-        disposition: latest?.disposition ?? null,
-        detail: latest?.detail ?? null,
-        conversationId: latest?.conversation_id ?? null,
-        firstDialedAt: own[0]?.posted_at ?? null,
-        lastDialedAt: latest?.posted_at ?? null,
-        endedAt: facts === null ? null : endOf(facts),
-        durationMs: facts?.durationMs ?? null,
-        audio: facts?.audio ?? null,
-        candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
-        collected: facts?.collected ?? null,
-        evaluation: facts?.evaluation ?? null,
-      };
+      const { recipient_id: id } = recipient;
+      const own = byRecipient.get(id) ?? [];
+      const disposition = own.at(-1)?.disposition;
+      if (dispositions !== undefined && (disposition == null || !dispositions.includes(disposition))) continue;
+      yield resultOf(recipient, { own, owned, callback: callbacks.get(id) ?? null });
     }
   }
+}
+
+function readAttempts(db: Queries, recipientIds: readonly string[]) {
+  return db
+    .selectFrom('attempts')
+    .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+    .selectAll('attempts')
+    .select('conversations.facts')
+    .where('attempts.recipient_id', 'in', recipientIds)
+    .where('attempts.state', 'in', requestedAttemptStates)
+    .orderBy('attempts.number')
+    .execute();
+}
+
+interface Calls {
+  own: Awaited<ReturnType<typeof readAttempts>>;
+  owned: ReadonlySet<string>;
+  callback: { dueAt: number | null; state: PromiseState } | null;
+}
+
+function resultOf(
+  { row_number: row, cells, outcome, reason, result }: Pick<RecipientRow, 'row_number' | 'cells' | 'outcome' | 'reason' | 'result'>,
+  { own, owned, callback }: Calls,
+) {
+  const latest = own.at(-1);
+  const facts = latest?.facts == null ? null : storable(JSON.parse(latest.facts) as ConversationFacts);
+  return {
+    row,
+    cells: storable(JSON.parse(cells) as string[]),
+    outcome: outcome ?? ('in_progress' as const),
+    reason,
+    /** Calls that were placed, or may have been, and the one that the service refused. */
+    attempts: own.length,
+    /** What the last talk came to, by the rules of the campaign; null: there was none, or it has no rules. */
+    result,
+    /** The last promise to call them back; null: there was none. */
+    callback,
+    disposition: latest?.disposition ?? null,
+    detail: latest?.detail ?? null,
+    conversationId: latest?.conversation_id ?? null,
+    firstDialedAt: own[0]?.posted_at ?? null,
+    lastDialedAt: latest?.posted_at ?? null,
+    endedAt: facts === null ? null : endOf(facts),
+    durationMs: facts?.durationMs ?? null,
+    audio: facts?.audio ?? null,
+    /** Conversations of which it cannot be told whether one is that of the row's last call in doubt. */
+    candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
+    collected: facts?.collected ?? null,
+    evaluation: facts?.evaluation ?? null,
+  };
 }
 
 function endOf({ startedAt, endedAt, durationMs }: ConversationFacts): number | null {
@@ -113,14 +112,10 @@ function candidatesOf(attempt: { candidates: string | null } | undefined): strin
 }
 
 /** The last promise to each of them. */
-async function findCallbacks(db: Queries, ids: readonly string[]): Promise<Map<string, NonNullable<RecipientResult['callback']>>> {
-  const rows = await db
-    .selectFrom('promises')
-    .select(['recipient_id', 'due_at', 'state'])
-    .where('recipient_id', 'in', ids)
-    .orderBy('made_at')
-    .execute();
-  return new Map(rows.map((row) => [row.recipient_id, { dueAt: row.due_at, state: row.state }]));
+async function findCallbacks(db: Queries, ids: readonly string[]) {
+  const promises = db.selectFrom('promises').select(['recipient_id', 'due_at as dueAt', 'state']).where('recipient_id', 'in', ids);
+  const rows = await promises.orderBy('made_at').execute();
+  return new Map(rows.map(({ recipient_id: id, ...promise }) => [id, promise]));
 }
 
 /** Those that have turned out to be the records of other calls. */
@@ -159,51 +154,75 @@ export async function readReasons(db: Queries, campaignId: string): Promise<stri
   return rows.flatMap(({ reason }) => (reason === null ? [] : [reason]));
 }
 
-/** Names of all values collected and all evaluations seen, in order: the columns of the results file. */
-export async function readResultKeys(db: Queries, campaignId: string): Promise<{ collected: string[]; evaluation: string[] }> {
-  const aggregates = await readAggregates(db, campaignId);
-  const keysOf = (kind: string) => [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
-  return { collected: keysOf('collected'), evaluation: keysOf('evaluation') };
-}
-
+/** What the columns of the results file are named after: the values collected and the evaluations seen are in order. */
 export async function readResultColumns(db: Queries, { campaignId, rules }: Campaign) {
-  const { collected, evaluation } = await readResultKeys(db, campaignId);
-  const hasResults = rules.results !== undefined;
+  const aggregates = await readAggregates(db, campaignId, ['collected', 'evaluation']);
+  const keysOf = (kind: string) => [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
   const promise = db.selectFrom('promises').select('promise_id').where('campaign_id', '=', campaignId).limit(1);
-  const hasCallbacks = rules.callback !== undefined || (await promise.executeTakeFirst()) !== undefined;
-  return { columns: rules.list.columns, collectedKeys: collected, evaluationKeys: evaluation, hasResults, hasCallbacks };
+  return {
+    columns: rules.list.columns,
+    collectedKeys: keysOf('collected'),
+    evaluationKeys: keysOf('evaluation'),
+    hasResults: rules.results !== undefined,
+    hasCallbacks: rules.callback !== undefined || (await promise.executeTakeFirst()) !== undefined,
+  };
 }
 
-/** A conversation of a campaign, for reading it at the service. */
-export interface ResultConversation extends Pick<CallConversation, 'final' | 'gone'> {
+function selectConversations(db: Queries, campaignId: string) {
+  return db
+    .selectFrom('attempts')
+    .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
+    .leftJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
+    .select(['recipients.row_number as row', 'attempts.number', 'conversations.conversation_id as conversationId'])
+    .select(['conversations.final', 'conversations.gone'])
+    .where('recipients.campaign_id', '=', campaignId);
+}
+
+/** The call of this number of a row, and the conversation that is known to be its own; undefined when there is none. */
+export async function findCallConversation(
+  db: Queries,
+  { campaignId, row, call }: { campaignId: string; row: number; call: number },
+): Promise<
+  { attemptId: string; recipientId: string; isOpen: boolean; conversationId: string | null; isComplete: boolean; gone: boolean } | undefined
+> {
+  const calls = selectConversations(db, campaignId)
+    .select(['attempts.attempt_id as attemptId', 'attempts.recipient_id as recipientId', 'attempts.state'])
+    .where('recipients.row_number', '=', row)
+    .where('attempts.number', '=', call);
+  const found = await calls.executeTakeFirst();
+  if (found === undefined) return undefined;
+  return { ...found, isOpen: openAttemptStates.includes(found.state), isComplete: found.final === 1, gone: found.gone === 1 };
+}
+
+/** A conversation of a campaign, for reading it at the service. `isComplete`: false while the call or its analysis goes on. */
+export interface ResultConversation {
   row: number;
   conversationId: string;
+  isComplete: boolean;
+  /** The service said that it has it no more. */
+  gone: boolean;
 }
 
 /** Every conversation of a campaign's attempts in row order, read in small pages. */
 export async function* readResultConversations(db: Queries, campaignId: string): AsyncGenerator<ResultConversation> {
-  let after = { row: 0, attempt: 0 };
+  let after = { row: 0, number: 0 };
   for (;;) {
-    const page = await db
-      .selectFrom('attempts')
-      .innerJoin('recipients', 'recipients.recipient_id', 'attempts.recipient_id')
-      .innerJoin('conversations', 'conversations.attempt_id', 'attempts.attempt_id')
-      .select(['recipients.row_number', 'attempts.number', 'conversations.conversation_id', 'conversations.final', 'conversations.gone'])
-      .where('recipients.campaign_id', '=', campaignId)
+    const page = await selectConversations(db, campaignId)
+      .where('conversations.conversation_id', 'is not', null)
       .where((eb) =>
         eb.or([
           eb('recipients.row_number', '>', after.row),
-          eb.and([eb('recipients.row_number', '=', after.row), eb('attempts.number', '>', after.attempt)]),
+          eb.and([eb('recipients.row_number', '=', after.row), eb('attempts.number', '>', after.number)]),
         ]),
       )
       .orderBy('recipients.row_number')
       .orderBy('attempts.number')
       .limit(rowsPerRead)
       .execute();
-    for (const { row_number: row, conversation_id: conversationId, final, gone } of page)
-      yield { row, conversationId, final: final === 1, gone: gone === 1 };
+    for (const { row, conversationId, final, gone } of page)
+      yield { row, conversationId: conversationId ?? '', isComplete: final === 1, gone: gone === 1 };
     const last = page.at(-1);
     if (last === undefined) return;
-    after = { row: last.row_number, attempt: last.number };
+    after = last;
   }
 }

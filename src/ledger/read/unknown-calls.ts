@@ -34,15 +34,24 @@ export async function findUnknownCalls(
   entries: AsyncIterable<ListedCall>,
   look: ((conversationId: string) => Promise<LookedAtCall>) | null = null,
 ): Promise<string[]> {
-  const { agentId } = campaign.rules;
-  const since = ((await lastPostedAt(db, campaign.campaignId)) ?? campaign.createdAt) - beforeMs;
+  const { campaignId, createdAt, rules } = campaign;
+  const requests = db.selectFrom('attempts').where('campaign_id', '=', campaignId);
+  const { last } = await requests.select((eb) => eb.fn.max<number | null>('posted_at').as('last')).executeTakeFirstOrThrow();
+  const since = (last ?? createdAt) - beforeMs;
   const late: ListedCall[] = [];
   for await (const entry of entries) if (entry.direction !== 'inbound' && (entry.startedAt ?? since) >= since) late.push(entry);
-  const owned = await readOwned(db, late);
-  const free = await readOpenCalls(db, agentId, since - afterMs);
+  const known = await readInParts(
+    late.map(({ conversationId }) => conversationId),
+    (ids) => db.selectFrom('attempts').select('conversation_id').where('conversation_id', 'in', ids).execute(),
+  );
+  const owned = new Set(known.map((row) => row.conversation_id));
+  const free = await readOpenCalls(db, rules.agentId, since - afterMs);
   const unowned: (ListedCall & Partial<LookedAtCall>)[] = [];
   for (const entry of late) if (!owned.has(entry.conversationId)) unowned.push((await look?.(entry.conversationId)) ?? entry);
-  const ours = await readListed(db, campaign.campaignId, unowned);
+  const listed = await readInParts([...new Set(unowned.flatMap(({ calleeNumber }) => calleeNumber ?? []))], (numbers) =>
+    db.selectFrom('recipients').select('e164').where('campaign_id', '=', campaignId).where('e164', 'in', numbers).execute(),
+  );
+  const ours = new Set(listed.map((row) => row.e164));
   const unknown: string[] = [];
   for (const entry of unowned.toSorted((a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0))) {
     const named = entry.references.find((text) => text.startsWith(`${ledgerId}:`))?.slice(ledgerId.length + 1);
@@ -84,41 +93,9 @@ function mayBe(call: OpenCall, { startedAt, calleeNumber }: ListedCall, named: s
   return startedAt === null || (startedAt >= postedAt - beforeMs && startedAt <= postedAt + afterMs);
 }
 
-async function lastPostedAt(db: Queries, campaignId: string): Promise<number | null> {
-  const { last } = await db
-    .selectFrom('attempts')
-    .select((eb) => eb.fn.max('posted_at').as('last'))
-    .where('campaign_id', '=', campaignId)
-    .executeTakeFirstOrThrow();
-  return last;
-}
-
-async function readOwned(db: Queries, entries: readonly ListedCall[]): Promise<Set<string>> {
-  const rows = await readInParts(
-    entries.map(({ conversationId }) => conversationId),
-    (ids) => db.selectFrom('attempts').select('conversation_id').where('conversation_id', 'in', ids).execute(),
-  );
-  return new Set(rows.map((row) => row.conversation_id ?? ''));
-}
-
 /** Calls that were requested and have no record yet, oldest first, whichever campaign of the agent they are of. */
 async function readOpenCalls(db: Queries, agentId: string, since: number): Promise<OpenCall[]> {
-  return db
-    .selectFrom('attempts')
-    .select(['attempt_id', 'e164', 'posted_at'])
-    .where('agent_id', '=', agentId)
-    .where('posted_at', '>=', since)
-    .where('conversation_id', 'is', null)
-    .orderBy('posted_at')
-    .orderBy('attempt_id')
-    .execute();
-}
-
-/** Which of the numbers stand in the campaign's list. */
-async function readListed(db: Queries, campaignId: string, entries: readonly ListedCall[]): Promise<Set<string>> {
-  const numbers = [...new Set(entries.flatMap(({ calleeNumber }) => calleeNumber ?? []))];
-  const rows = await readInParts(numbers, (part) =>
-    db.selectFrom('recipients').select('e164').where('campaign_id', '=', campaignId).where('e164', 'in', part).execute(),
-  );
-  return new Set(rows.map((row) => row.e164 ?? ''));
+  const open = db.selectFrom('attempts').select(['attempt_id', 'e164', 'posted_at']).where('agent_id', '=', agentId);
+  const late = open.where('posted_at', '>=', since).where('conversation_id', 'is', null);
+  return late.orderBy('posted_at').orderBy('attempt_id').execute();
 }

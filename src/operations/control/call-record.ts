@@ -4,7 +4,7 @@ import { isLoopback, keyHeaders } from '../../rules/service-api.ts';
 import { RefusedError } from '../../service/port/errors.ts';
 import type { ServiceRecord } from '../../service/port/call-service.ts';
 import { foreseen, codeOf } from '../../shared/input/errors.ts';
-import { findCallConversation } from '../../ledger/read/call-conversation.ts';
+import { findCallConversation } from '../../ledger/read/result-rows.ts';
 import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { explainServiceFault, requireApiKey, ServiceUnusableError, withService } from './service.ts';
@@ -37,8 +37,8 @@ export async function readCallRecord(
   const what = `call ${named.call} of row ${named.row} of campaign ${campaignId}`;
   const found = await findCallConversation(store.db, { ...named, campaignId });
   if (found === undefined) throw new NoRecordError(`There is no ${what}.`);
-  const { conversationId, isOpen, final, gone, recipientId, attemptId } = found;
-  if (isOpen || (conversationId !== null && !final && !gone))
+  const { conversationId, isOpen, isComplete, gone, recipientId, attemptId } = found;
+  if (isOpen || (conversationId !== null && !isComplete && !gone))
     throw new CallOpenError(`The record of ${what} is not complete yet. Ask again later.`);
   if (conversationId === null) throw new NoRecordError(`No conversation is known to be that of ${what}.`);
   if (gone) throw new NoRecordError(`The service has deleted the record of ${what}.`);

@@ -82,7 +82,7 @@ async function fetchOne(service: CallService, conversation: ResultConversation, 
   const path = join(folder, `${nameOf(conversation)}.txt`);
   if (existsSync(path)) tally.present += 1;
   else if (conversation.gone) tally.missing.push(nameOf(conversation));
-  else if (!conversation.final) tally.unfinished += 1;
+  else if (!conversation.isComplete) tally.unfinished += 1;
   else {
     const record = await service.record(conversation.conversationId);
     await writeWholeFile(path, [renderTranscript(conversation.row, record)]);

@@ -4,7 +4,7 @@ import { empty, facts, figure, instant, link, panel, table } from '../../../pres
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { readResultKeys } from '../../../ledger/read/result-rows.ts';
+import { readResultColumns } from '../../../ledger/read/result-rows.ts';
 import { reportPanel } from './report.ts';
 import { readCampaignPart } from '../../../operations/control/read-cache.ts';
 import { icon } from '../../../presentation/html/icons.ts';
@@ -23,7 +23,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
   const { campaign, db } = await openCampaign(request);
   const { campaignId, rules } = campaign;
   const status = await readStatus(db, campaign);
-  const keys = await cache.read(`result keys ${campaignId}`, () => readResultKeys(db, campaignId));
+  const { collectedKeys, evaluationKeys } = await cache.read(`result keys ${campaignId}`, () => readResultColumns(db, campaign));
   const changedAt = (await readCampaignPart(context, 'lastChange', { campaign, now: request.now })) ?? null;
   return {
     title: 'Results',
@@ -39,8 +39,8 @@ export async function resultsView(request: ViewRequest): Promise<View> {
         facts([
           ['Columns of the list', names(rules.list.columns)],
           ['Then, of the row', 'its outcome and reason, its calls, the last result, its times and conversation'],
-          ['Values that the agent collected', names(keys.collected)],
-          ['Evaluations', names(keys.evaluation)],
+          ['Values that the agent collected', names(collectedKeys)],
+          ['Evaluations', names(evaluationKeys)],
           ['Changed last', instant(changedAt, 'full')],
         ]),
       ),
