@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { CampaignStatus } from '../../ledger/campaign/campaign-status.ts';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Aside, works } from './aside/works.ts';
 
@@ -130,22 +129,21 @@ type Part = keyof typeof withinMs;
 type Found<Name extends Part> = Awaited<ReturnType<(typeof works)[Name]>>;
 
 /**
- * A part of what is known of a campaign, read beside all else and once for all who ask at the same time. Undefined: it is being read, and
- * there for a later look. `status`: of the campaign, for the forecast.
+ * Parts of what is known of a campaign, each read beside all else and once for all who ask at the same time. One that is left out is being
+ * read, and there for a later look.
  */
-export async function readCampaignPart<Name extends Part>(
+export async function readCampaignParts<Name extends Part>(
   { aside, cache }: { aside: Aside; cache: ReadCache },
-  name: Name,
-  {
-    campaign,
-    now,
-    status,
-  }: { campaign: Campaign; now: number } & (Name extends 'forecast' ? { status: CampaignStatus } : { status?: never }),
-): Promise<Found<Name> | undefined> {
+  names: readonly Name[],
+  { campaign, now }: { campaign: Campaign; now: number },
+): Promise<{ [Each in Name]?: Found<Each> }> {
   const reader = aside as { read: (name: Part, ...told: unknown[]) => Promise<unknown> };
-  const key = `${name} ${campaign.campaignId}`;
-  const kept = await cache.readWithin(waitFor(campaign.rowsTotal, withinMs[name]), key, async () => ({
-    found: (await reader.read(name, campaign, now, status)) as Found<Name>,
-  }));
-  return kept?.found;
+  const parts: { [Each in Name]?: unknown } = {};
+  const read = async (name: Name): Promise<void> => {
+    const make = async () => ({ found: await reader.read(name, campaign, now) });
+    const kept = await cache.readWithin(waitFor(campaign.rowsTotal, withinMs[name]), `${name} ${campaign.campaignId}`, make);
+    if (kept !== null) parts[name] = kept.found;
+  };
+  await Promise.all(names.map(read));
+  return parts as { [Each in Name]?: Found<Each> };
 }

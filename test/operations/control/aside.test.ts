@@ -41,8 +41,7 @@ test('what is read aside is what is read in place', async () => {
   const campaign = await begin(30);
   const now = noon + 900_000;
   const here = asideInPlace(store);
-  const status = { dispositions: { answered: 1 } };
-  expect(await aside.read('forecast', campaign, now, status)).toEqual(await here.read('forecast', campaign, now, status));
+  expect(await aside.read('forecast', campaign, now)).toEqual(await here.read('forecast', campaign, now));
   expect(await aside.read('waiting', campaign, now)).toEqual(await here.read('waiting', campaign, now));
   expect(await aside.read('hours', campaign, now)).toEqual(await here.read('hours', campaign, now));
   expect(await aside.read('course', campaign, now)).toEqual(await here.read('course', campaign, now));

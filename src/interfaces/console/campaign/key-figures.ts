@@ -47,10 +47,10 @@ export function spark(
   </svg>`;
 }
 
-/** `course`, `talk`: undefined while they are being read; a course is null before any call. */
+/** What is left out is being read; a course is null before any call. */
 export interface Measured {
-  course: Course | null | undefined;
-  talk: { calls: number; talkMs: number; lineMs: number } | undefined;
+  course?: Course | null;
+  talk?: { calls: number; talkMs: number; lineMs: number };
 }
 
 export function keyFigures({ campaign, status }: Pick<CampaignBrief, 'campaign' | 'status'>, { course, talk }: Measured): Html {
@@ -98,7 +98,7 @@ function costFigure(price: Price, lineMs: number | undefined): Parameters<typeof
 }
 
 function hourly(
-  course: Measured['course'],
+  course: Course | null | undefined,
   { goesOn, reached, calls, isOver }: { goesOn: boolean; reached: number; calls: number; isOver: boolean },
 ): Parameters<typeof figures>[0][number] {
   if (isOver)

@@ -7,7 +7,6 @@ import { count, span } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
 import type { LastActs } from '../../../ledger/read/last-acts.ts';
-import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import type { Why } from '../../../presentation/words/why.ts';
 import { draftPath, type ListedDraft } from '../core/drafts.ts';
 import { campaignPath } from '../core/links.ts';
@@ -17,19 +16,15 @@ import type { ConsoleForecast } from '../../../operations/control/aside/forecast
 import { peopleBar, peopleOf } from './progress.ts';
 import { isCalling, reasonOf, standingBadge } from './standing.ts';
 
-interface Listed {
-  brief: CampaignBrief;
+interface Listed extends Pick<CampaignBrief, 'campaign' | 'status' | 'needs'> {
   why: Why;
   acts: LastActs;
-  /** Null while it is being read. */
-  forecast: ConsoleForecast | null;
+  /** Left out while it is being read. */
+  forecast?: ConsoleForecast;
 }
 
-export function campaignRow(
-  { clock, context, now }: Pick<ViewRequest, 'clock' | 'context' | 'now'>,
-  { brief, why, acts, forecast }: Listed,
-): Html {
-  const { campaign, status, needs } = brief;
+export function campaignRow({ clock, context, now }: Pick<ViewRequest, 'clock' | 'context' | 'now'>, listed: Listed): Html {
+  const { campaign, status, needs, why, acts } = listed;
   const { campaignId } = campaign;
   const people = peopleOf(status);
   // A call whose result is still to come may have left its line to another.
@@ -38,7 +33,7 @@ export function campaignRow(
   const reason = reasonOf(why, { status, acts, at });
   const { calls, answered } = countCalls(status.dispositions);
   const goesOn = ['scheduled', 'running', 'paused', 'draining'].includes(campaign.state);
-  const [first, second] = endOf({ campaign, acts, forecast });
+  const [first, second] = endOf(listed);
   const decisions = needs.find((need) => need.kind === 'unresolved');
   const problems = needs.filter((need) => need.kind !== 'unresolved').length;
   return html`<tr class="go" id="campaign-${campaignId}">
@@ -49,7 +44,7 @@ export function campaignRow(
       >
     </th>
     <td>
-      <span class="two"><span>${standingBadge(why, status, at)}</span>${nowLine({ brief, why, acts, reason })}</span>
+      <span class="two"><span>${standingBadge(why, status, at)}</span>${nowLine(listed, reason)}</span>
     </td>
     <td class="wide">
       <div class="barcell">
@@ -111,10 +106,9 @@ function needLink(path: string, tone: 'bad' | 'wait', text: string): Html {
   return html`<a class="state is-${tone}" href="${path}">${icon('person')} ${text}</a>`;
 }
 
-function nowLine({ brief, why, acts, reason }: Omit<Listed, 'forecast'> & { reason: ReturnType<typeof reasonOf> }): Html {
+function nowLine({ campaign, status, why, acts }: Listed, reason: ReturnType<typeof reasonOf>): Html {
   const line = (drawing: IconName, text: HtmlValue, tone = ''): Html =>
     html`<small class="now ${tone}">${icon(drawing)} <span>${text}</span></small>`;
-  const { campaign, status } = brief;
   if (reason !== null) return line(reason.drawing, reason.short, reason.tone === 'bad' ? 'is-bad' : '');
   if (why.look === undefined && campaign.state === 'running' && status.open === 0) return line('clock', 'being looked up');
   const calling = status.open + status.planned;
@@ -131,7 +125,7 @@ function nowLine({ brief, why, acts, reason }: Omit<Listed, 'forecast'> & { reas
   return line('clock', campaign.state === 'importing' ? 'The list is being read in' : 'Nobody is due now');
 }
 
-function endOf({ campaign, acts, forecast }: Pick<Listed, 'acts' | 'forecast'> & { campaign: Campaign }): [HtmlValue, HtmlValue] {
+function endOf({ campaign, acts, forecast }: Listed): [HtmlValue, HtmlValue] {
   const { rules, state, dialsSince } = campaign;
   if (hasEnded(campaign)) {
     const at = acts.changed?.at ?? null;
@@ -140,7 +134,7 @@ function endOf({ campaign, acts, forecast }: Pick<Listed, 'acts' | 'forecast'> &
   if (state === 'draining') return ['With the last call', 'no new calls'];
   const limit = rules.endsAt === null ? null : html`limit ${instant(rules.endsAt, 'brief')}`;
   const ends = forecast?.ends ?? null;
-  if (forecast === null || ends === null || state === 'draft' || state === 'importing') return ['–', limit];
+  if (ends === null || state === 'draft' || state === 'importing') return ['–', limit];
   const { likely, slowest } = ends;
   if (state === 'paused') return ['When resumed', limit];
   const isCut = likely.neverCalled + likely.cutShort > 0 && rules.endsAt !== null;

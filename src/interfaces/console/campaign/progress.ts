@@ -5,11 +5,10 @@ import { outcomeOf, type Outcome } from '../../../rules/outcome.ts';
 import { count, span } from '../../../shared/input/figures.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import type { WaitingGroup } from '../../../ledger/read/waiting.ts';
-import type { Campaign } from '../../../ledger/rows/campaigns.ts';
+import type { CampaignView } from '../../../ledger/read/campaign-view.ts';
 import { rowsPath } from '../core/links.ts';
 import { outcomeParts } from '../../../presentation/html/outcomes.ts';
 import { assumptionsText } from './forecast.ts';
-import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import { linesText } from './standing.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 
@@ -45,15 +44,11 @@ export function peopleBar(people: People, big = false): Html {
   return bar(people.parts, { says, big });
 }
 
-interface Seen {
-  campaign: Campaign;
-  status: CampaignStatus;
+export interface Seen extends Pick<CampaignView, 'campaign' | 'status' | 'limits'> {
   people: People;
   /** Null while it is being read. */
   forecast: ConsoleForecast | null;
   waiting: readonly WaitingGroup[];
-  /** Null once it has ended. */
-  limits: LineLimits | null;
   endedAt: number | null;
 }
 

@@ -9,16 +9,16 @@ import { icon } from '../../../presentation/html/icons.ts';
 import { findRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { readNewestEvents } from '../../../ledger/events.ts';
 import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
-import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
+import { readLastActs } from '../../../ledger/read/last-acts.ts';
 import { toldEvents } from '../../../presentation/words/events.ts';
 import { readWhy } from '../../../operations/control/why.ts';
-import { readCampaignPart } from '../../../operations/control/read-cache.ts';
+import { readCampaignParts } from '../../../operations/control/read-cache.ts';
 import { feed, readNames, tellAll } from '../campaign/activity.ts';
 import { headActions, headMeta, readProof } from '../campaign/head.ts';
 import { campaignNotes } from '../campaign/notes.ts';
 import { cannotPanel, endedCallsPanel, hoursPanel, liveCallsPanel, outcomesPanel, waitingPanel } from '../campaign/panels.ts';
 import { callsByHour, keyFigures, spark, type Measured } from '../campaign/key-figures.ts';
-import { hero, peopleOf } from '../campaign/progress.ts';
+import { hero, peopleOf, type Seen } from '../campaign/progress.ts';
 import { reasonOf, standingBadge } from '../campaign/standing.ts';
 import { campaignNav, campaignPath } from '../core/links.ts';
 import { campaignName, openCampaign } from '../core/rows.ts';
@@ -31,6 +31,7 @@ const lookWithinMs = 120;
 /** Where it is still being read what lies before it. */
 const soonMs = 1_000;
 const mostEvents = 8;
+const partsShown = ['forecast', 'waiting', 'course', 'talk'] as const;
 
 export async function campaignView(request: ViewRequest): Promise<View> {
   const { clock, context, now } = request;
@@ -40,28 +41,16 @@ export async function campaignView(request: ViewRequest): Promise<View> {
   const view = await readCampaignView(db, campaign, now);
   const { status, needs, limits } = view;
   const acts = await readLastActs(db, campaignId);
-  const part = { campaign, now };
-  const forecast = (await readCampaignPart(context, 'forecast', { ...part, status })) ?? null;
-  const waiting = await readCampaignPart(context, 'waiting', part);
-  const measured = { course: await readCampaignPart(context, 'course', part), talk: await readCampaignPart(context, 'talk', part) };
+  const parts = await readCampaignParts(context, partsShown, { campaign, now });
+  const { forecast = null, waiting = [] } = parts;
   const proof = await readProof(request, campaignId);
   const why = await asked;
   const at = { clock, now: context.now(), serviceNow: now };
   const reason = reasonOf(why, { status, acts, at });
   const { brief, first, others } = campaignNotes(campaignId, { reason, needs, proof, mayAct: may(request, 'operate') });
-  const people = peopleOf(status);
-  const seen = {
-    campaign,
-    status,
-    people,
-    forecast,
-    waiting: waiting ?? [],
-    limits,
-    endedAt: acts.changed?.at ?? null,
-  };
+  const seen = { ...view, people: peopleOf(status), forecast, waiting, endedAt: acts.changed?.at ?? null };
   const isRehearsed = (await findRehearsal(context.store, { campaignId })) !== null;
-  const isReading =
-    forecast === null || waiting === undefined || why.look === undefined || measured.course === undefined || measured.talk === undefined;
+  const isReading = why.look === undefined || partsShown.some((name) => parts[name] === undefined);
   return {
     title: campaignName(campaign),
     badge: standingBadge(why, status, at, limits),
@@ -72,26 +61,12 @@ export async function campaignView(request: ViewRequest): Promise<View> {
     follows: campaignId,
     againMs: isReading ? soonMs : againMs,
     crumbs: [['/', 'Campaigns']],
-    body: [
-      brief,
-      first,
-      hero(seen),
-      keyFigures(seen, measured),
-      others,
-      await columns(request, view, { measured, waiting: waiting ?? [], acts }),
-    ],
+    body: [brief, first, hero(seen), keyFigures(view, parts), others, await columns(request, seen, parts)],
   };
 }
 
-interface Below {
-  measured: Measured;
-  waiting: Parameters<typeof waitingPanel>[1];
-  acts: LastActs;
-}
-
-async function columns(request: ViewRequest, view: CampaignView, { measured, waiting }: Below): Promise<Html> {
-  const { campaign, status } = view;
-  const people = peopleOf(status);
+async function columns(request: ViewRequest, view: CampaignView & Seen, measured: Measured): Promise<Html> {
+  const { campaign, status, people, waiting } = view;
   const unreached = (status.outcomes.exhausted ?? 0) === 0 ? {} : await countUnreached(request.context.store.db, campaign.campaignId);
   return html`<div class="cols">
     <div>
@@ -107,8 +82,8 @@ async function columns(request: ViewRequest, view: CampaignView, { measured, wai
 
 async function clockPanel({ context, now }: ViewRequest, { campaign, status }: CampaignView): Promise<Html | null> {
   if (status.waiting === 0 || hasEnded(campaign)) return null;
-  const strip = await readCampaignPart(context, 'hours', { campaign, now });
-  return strip === undefined ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(strip, now);
+  const { hours } = await readCampaignParts(context, ['hours'], { campaign, now });
+  return hours === undefined ? panel('Calling hours', html`<p class="soft">The calling hours are being read.</p>`) : hoursPanel(hours, now);
 }
 
 function coursePanel({ course }: Measured): Html | null {

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { empty, link, linkButton, outcome, scrolled, type OutcomeTone } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
@@ -7,13 +6,12 @@ import { campaignsWithOutcome } from '../../../ledger/aggregates.ts';
 import { readCampaignBrief, type CampaignBrief } from '../../../ledger/read/campaign-view.ts';
 import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
-import { notYetKnown, type Why } from '../../../presentation/words/why.ts';
-import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
+import { notYetKnown } from '../../../presentation/words/why.ts';
 import { campaignRow, draftRow } from '../campaign/listed.ts';
 import { noCampaigns } from '../campaign/none-yet.ts';
 import { exampleLine, withQuery } from '../core/links.ts';
 import { chip, chips, pager, searchForm } from '../core/tools.ts';
-import { waitFor } from '../../../operations/control/read-cache.ts';
+import { readCampaignParts } from '../../../operations/control/read-cache.ts';
 import { isStill, readWhys } from '../../../operations/control/why.ts';
 import { readDrafts } from '../core/drafts.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
@@ -24,7 +22,6 @@ const againMs = 15_000;
 /** Where it is still being read why nobody is called. */
 const soonMs = 1_000;
 const whyWithinMs = 150;
-const forecastWithinMs = 50;
 
 const shows = ['all', 'going', 'needs', 'ended'] as const;
 type Show = (typeof shows)[number];
@@ -37,11 +34,9 @@ interface Page {
   number: number;
   counts: Readonly<Record<Show, number>>;
   pages: number;
-  briefs: readonly CampaignBrief[];
-  acts: ReadonlyMap<string, LastActs>;
+  /** Who acted last on those that have ended or are paused. */
+  briefs: readonly (CampaignBrief & { acts: LastActs })[];
 }
-
-type Outlooks = ReadonlyMap<string, ConsoleForecast>;
 
 export async function campaignsView(request: ViewRequest): Promise<View> {
   const asked = {
@@ -52,7 +47,6 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   const key = `${asked.show ?? ''} ${asked.number} ${asked.search}`;
   const drafts = await readDrafts(request);
   const page = withDrafts(await request.cache.read(`campaigns ${key}`, () => readPage(request, asked)), drafts.length);
-  const rows = page.briefs.reduce((sum, { campaign }) => sum + (hasEnded(campaign) ? 0 : campaign.rowsTotal), 0);
   const campaigns = page.briefs.map(({ campaign }) => campaign);
   const { context, clock } = request;
   const whys = await request.cache.readWithin(whyWithinMs, `whys ${key}`, () =>
@@ -63,14 +57,14 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     ),
   );
   const still = await readWhys(context, campaigns.filter(isStill), clock);
-  const whyOf = ({ campaign }: CampaignBrief): Why =>
-    still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
-  const forecasts = await request.cache.readWithin(waitFor(rows, forecastWithinMs), `forecasts ${key}`, () => readOutlooks(request, page));
-  const rowsOfCampaigns = page.briefs.map((brief) => {
-    const { campaignId } = brief.campaign;
-    const acts = page.acts.get(campaignId) ?? { changed: null, acted: null };
-    return campaignRow(request, { brief, why: whyOf(brief), acts, forecast: forecasts?.get(campaignId) ?? null });
+  const read = page.briefs.map(async (brief) => {
+    const { campaign } = brief;
+    const why = still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
+    return { ...brief, why, ...(await readCampaignParts(context, hasEnded(campaign) ? [] : ['forecast'], { campaign, now: request.now })) };
   });
+  const listed = await Promise.all(read);
+  const isReading = whys === null || listed.some(({ campaign, forecast }) => forecast === undefined && !hasEnded(campaign));
+  const rowsOfCampaigns = listed.map((each) => campaignRow(request, each));
   const isShown = page.number === 1 && ['all', 'going'].includes(page.show);
   const found = isShown ? drafts.filter(({ name, id }) => `${name}\n${id}`.toLowerCase().includes(page.search.toLowerCase())) : [];
   const lines = [...found.map((draft) => draftRow(draft, context.now())), ...rowsOfCampaigns];
@@ -79,7 +73,7 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     title: 'Campaigns',
     section: 'campaigns',
     // What was found is not searched for again by itself.
-    ...(request.sent === null ? { follows: 'all', againMs: whys === null || forecasts === null ? soonMs : againMs } : {}),
+    ...(request.sent === null ? { follows: 'all', againMs: isReading ? soonMs : againMs } : {}),
     ...(may(request, 'operate') && page.counts.all > 0 ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
     body: page.counts.all === 0 ? noCampaigns(request) : [tools(page), list(page, lines), hasNone ? exampleLine(request) : null],
   };
@@ -108,14 +102,15 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
   const found = of[show].filter(({ campaignId, name }) => `${campaignId}\n${name ?? ''}`.toLowerCase().includes(wanted));
   const pages = Math.max(1, Math.ceil(found.length / pageSize));
   const number = Math.min(asked.number, pages);
-  const briefs: CampaignBrief[] = [];
-  const acts = new Map<string, LastActs>();
+  const briefs: (CampaignBrief & { acts: LastActs })[] = [];
   for (const campaign of found.slice((number - 1) * pageSize, number * pageSize)) {
-    briefs.push(needy.get(campaign.campaignId) ?? (await readCampaignBrief(db, campaign, now)));
-    if (hasEnded(campaign) || campaign.state === 'paused') acts.set(campaign.campaignId, await readLastActs(db, campaign.campaignId));
+    const { campaignId } = campaign;
+    const brief = needy.get(campaignId) ?? (await readCampaignBrief(db, campaign, now));
+    const acts = isStill(campaign) ? await readLastActs(db, campaignId) : { changed: null, acted: null };
+    briefs.push({ ...brief, acts });
   }
   const counts = { all: of.all.length, going: of.going.length, needs: of.needs.length, ended: of.ended.length };
-  return { show, search: asked.search, number, counts, pages, briefs, acts };
+  return { show, search: asked.search, number, counts, pages, briefs };
 }
 
 /** Those that need a person, by their ids: only they are looked at who may. */
@@ -132,17 +127,6 @@ async function readNeedy(
     if (brief.needs.length > 0) needy.set(campaign.campaignId, brief);
   }
   return needy;
-}
-
-/** It takes long where many rows wait: nothing else waits for it. */
-async function readOutlooks(request: ViewRequest, { briefs }: Page): Promise<Outlooks> {
-  const found = new Map<string, ConsoleForecast>();
-  for (const { campaign, status } of briefs) {
-    if (hasEnded(campaign)) continue;
-    found.set(campaign.campaignId, await request.context.aside.read('forecast', campaign, request.now, status));
-    await setImmediate();
-  }
-  return found;
 }
 
 function tools({ show, counts, search }: Page): Html {

@@ -8,7 +8,7 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 import { renderChart } from '../../../presentation/charts/chart.ts';
 import { cutCampaign, details } from '../../../presentation/report/report-data.ts';
 import type { ChartGroup } from '../../../presentation/report/html-report.ts';
-import { readCampaignPart } from '../../../operations/control/read-cache.ts';
+import { readCampaignParts } from '../../../operations/control/read-cache.ts';
 import type { CampaignReport } from '../../../ledger/read/campaign-report.ts';
 
 /** More would be a file that nobody reads. */
@@ -49,7 +49,7 @@ const againMs = 1_000;
 export async function campaignFiguresView(request: ViewRequest): Promise<View> {
   const { context, now, cache } = request;
   const { campaign, campaignId } = await openCampaign(request);
-  const report = await readCampaignPart(context, 'report', { campaign, now });
+  const { report } = await readCampaignParts(context, ['report'], { campaign, now });
   const draw = async (found: CampaignReport) => {
     const { chartGroups } = await import('../../../presentation/report/html-report.ts');
     return chartGroups(cutCampaign(found, details[1])).map(groupPanel);

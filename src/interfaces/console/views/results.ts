@@ -6,7 +6,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readResultColumns } from '../../../ledger/read/result-rows.ts';
 import { reportPanel } from './report.ts';
-import { readCampaignPart } from '../../../operations/control/read-cache.ts';
+import { readCampaignParts } from '../../../operations/control/read-cache.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { campaignNav, campaignPath, rowsPath } from '../core/links.ts';
 import { openCampaign, inCampaign, rowBadge } from '../core/rows.ts';
@@ -24,7 +24,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
   const { campaignId, rules } = campaign;
   const status = await readStatus(db, campaign);
   const { collectedKeys, evaluationKeys } = await cache.read(`result keys ${campaignId}`, () => readResultColumns(db, campaign));
-  const changedAt = (await readCampaignPart(context, 'lastChange', { campaign, now: request.now })) ?? null;
+  const { lastChange = null } = await readCampaignParts(context, ['lastChange'], { campaign, now: request.now });
   return {
     title: 'Results',
     follows: campaignId,
@@ -41,7 +41,7 @@ export async function resultsView(request: ViewRequest): Promise<View> {
           ['Then, of the row', 'its outcome and reason, its calls, the last result, its times and conversation'],
           ['Values that the agent collected', names(collectedKeys)],
           ['Evaluations', names(evaluationKeys)],
-          ['Changed last', instant(changedAt, 'full')],
+          ['Changed last', instant(lastChange, 'full')],
         ]),
       ),
     ],

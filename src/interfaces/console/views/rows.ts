@@ -7,7 +7,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readPeople, type CampaignRow, type RowOrder } from '../../../ledger/read/campaign-rows.ts';
 import { orderByColumn } from '../../../ledger/rows/list-order.ts';
-import { readCampaignPart } from '../../../operations/control/read-cache.ts';
+import { readCampaignParts } from '../../../operations/control/read-cache.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { pager } from '../core/tools.ts';
 import { campaignNav, campaignPath, fixPath, rowPath, rowsPath } from '../core/links.ts';
@@ -30,7 +30,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
   const query = { ...queryOf(asked, may(request, 'operate')), cells: asked.columns.length > 0 };
   const { rows, next } = await readPeople(db, campaignId, { ...query, order: asked.sort, after: asked.after, limit: pageSize }, now);
   const status = await cache.read(`status ${campaignId}`, () => readStatus(db, campaign));
-  const waiting = (await readCampaignPart(context, 'waiting', { campaign, now })) ?? [];
+  const { waiting = [] } = await readCampaignParts(context, ['waiting'], { campaign, now });
   const isSearch = request.sent !== null;
   const columns = columnsOf(request, list).filter(({ place }) => asked.columns.includes(place));
   const people = rows.map((row) => ({ row, cells: cellsOf(row.cells, campaign, request) }));

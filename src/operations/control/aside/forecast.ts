@@ -1,6 +1,6 @@
 import { countCalls } from '../../../rules/disposition.ts';
 import { dialsFrom, hasEnded } from '../../../rules/lifecycle.ts';
-import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
+import { readStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { linesOf, readAccount } from '../../../ledger/limits/account-pace.ts';
 import { fewestCalls, readTalkMs } from '../../../ledger/read/call-groups.ts';
 import { readWaitingGroups } from '../../../ledger/read/waiting.ts';
@@ -19,17 +19,12 @@ export interface ConsoleForecast {
 }
 
 /** Walks through the waiting rows, and simulates the rest of the campaign as a check does before it begins. */
-export async function readForecast(
-  db: Queries,
-  campaign: Campaign,
-  { dispositions }: Pick<CampaignStatus, 'dispositions'>,
-  now: number,
-): Promise<ConsoleForecast> {
+export async function readForecast(db: Queries, campaign: Campaign, now: number): Promise<ConsoleForecast> {
   if (hasEnded(campaign) || campaign.state === 'draining') return { ends: null };
   const { campaignId, rules, accountId } = campaign;
   const groups = await readWaitingGroups(db, campaign, now);
   if (groups.length === 0) return { ends: null };
-  const { calls, answered } = countCalls(dispositions);
+  const { calls, answered } = countCalls((await readStatus(db, campaign)).dispositions);
   const assumptions = {
     answerRate: calls < fewestCalls ? usualAssumptions.answerRate : answered / calls,
     callMs: (await readTalkMs(db, campaignId)) ?? usualAssumptions.callMs,

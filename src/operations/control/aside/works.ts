@@ -1,5 +1,4 @@
 import type { ServiceApi } from '../../../rules/service-api.ts';
-import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
 import { readCampaignReport } from '../../../ledger/read/campaign-report.ts';
 import { readTalkTotal } from '../../../ledger/read/call-groups.ts';
 import { readClockStrip } from '../../../ledger/read/clock-strip.ts';
@@ -24,8 +23,7 @@ export interface FileImport {
  * takes more than the ledger is loaded when it is asked for.
  */
 export const works = {
-  forecast: async ({ db }: Store, campaign: Campaign, now: number, status: Pick<CampaignStatus, 'dispositions'>) =>
-    (await import('./forecast.ts')).readForecast(db, campaign, status, now),
+  forecast: async ({ db }: Store, campaign: Campaign, now: number) => (await import('./forecast.ts')).readForecast(db, campaign, now),
   waiting: async ({ db }: Store, campaign: Pick<Campaign, 'campaignId'>, now: number) => readWaiting(db, campaign, now),
   hours: async ({ db }: Store, campaign: Campaign, now: number) => readClockStrip(db, campaign, now),
   course: async ({ db }: Store, campaign: Campaign, now: number) => readCourse(db, campaign, now),
