@@ -4,26 +4,10 @@ import type { Campaign } from '../rows/campaigns.ts';
 import { countOpen, countPlanned, nextDialableAt } from '../limits/counters.ts';
 import type { Queries } from '../tx.ts';
 
-export interface CampaignStatus {
-  total: number;
-  /** Recipients with a final outcome, rejected rows included. */
-  done: number;
-  /** Calls that were sent, or are being sent, and have no result yet. */
-  open: number;
-  /** Calls of batches that were not sent yet, or came back unsent. They hold a slot as the open ones do. */
-  planned: number;
-  waiting: number;
-  /** Earliest instant (service time) at which a waiting recipient is due, of those whom a pilot leaves to be called. */
-  nextDueAt: number | null;
-  outcomes: Partial<Record<Outcome, number>>;
-  dispositions: Record<string, number>;
-  results: Record<string, number>;
-  unresolved: number;
-  batches: Record<string, number>;
-}
+export type CampaignStatus = Awaited<ReturnType<typeof readStatus>>;
 
 /** Counts from the running aggregates and small indexes; cheap at any size. */
-export async function readStatus(db: Queries, campaign: Campaign): Promise<CampaignStatus> {
+export async function readStatus(db: Queries, campaign: Campaign) {
   const aggregates = await readAggregates(db, campaign.campaignId, ['outcome', 'disposition', 'result']);
   const outcomes: Partial<Record<Outcome, number>> = {};
   const dispositions: Record<string, number> = {};
@@ -44,15 +28,19 @@ export async function readStatus(db: Queries, campaign: Campaign): Promise<Campa
   const open = (await countOpen(db, campaign.campaignId)) - planned;
   return {
     total: campaign.rowsTotal,
+    /** Recipients with a final outcome, rejected rows included. */
     done,
+    /** Calls that were sent, or are being sent, and have no result yet. */
     open,
+    /** Calls of batches that were not sent yet, or came back unsent. They hold a slot as the open ones do. */
     planned,
     waiting: Math.max(0, campaign.rowsTotal - done - open - planned),
+    /** Earliest instant (service time) at which a waiting recipient is due, of those whom a pilot leaves to be called. */
     nextDueAt: await nextDialableAt(db, campaign),
     outcomes,
     dispositions,
     results,
     unresolved: outcomes.unresolved ?? 0,
-    batches: Object.fromEntries(batches.map((row) => [row.state, row.count])),
+    batches: Object.fromEntries(batches.map((row): [string, number] => [row.state, row.count])),
   };
 }

@@ -7,21 +7,17 @@ import { appendEvents, newestEvents } from '../events.ts';
 
 type Told = 'pending' | 'delivered' | 'failed';
 
-export interface HookStanding {
-  /** Since when the pre-dial hook has given no answer about the people who are to be called now (service time). */
-  silentSince: number | null;
-  /** Whether the hook was told of the end of the last round; null: there is none, or no end yet. */
-  completion: Told | null;
-  /** Whether the hook was told of the pause in which the campaign is; null: there is none, or no such pause. */
-  pause: Told | null;
-}
+export type HookStanding = Awaited<ReturnType<typeof readHookStanding>>;
 
-export async function readHookStanding(db: Queries, campaign: Campaign): Promise<HookStanding> {
+export async function readHookStanding(db: Queries, campaign: Campaign) {
   const { rules, campaignId, round } = campaign;
   const told = rules.onCompletion !== null && hasEnded(campaign) && campaign.state !== 'failed';
   return {
+    /** Since when the pre-dial hook has given no answer about the people who are to be called now (service time). */
     silentSince: rules.preDial === null ? null : await silentHookSince(db, campaign),
-    completion: told ? ((await findNotice(db, { hook: 'on_completion', campaignId, round })) ?? 'pending') : null,
+    /** Whether the hook was told of the end of the last round; null: there is none, or no end yet. */
+    completion: told ? ((await findNotice(db, { hook: 'on_completion', campaignId, round })) ?? ('pending' as const)) : null,
+    /** Whether the hook was told of the pause in which the campaign is; null: there is none, or no such pause. */
     pause: await readPauseNotice(db, campaign),
   };
 }

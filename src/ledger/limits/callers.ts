@@ -191,16 +191,11 @@ export async function noteCallers(
   });
 }
 
-export interface CallerUse {
-  phoneNumberId: string;
-  out: CallerFault | null;
-  checkedAt: number | null;
-  calls: number;
-}
+export type CallerUse = Awaited<ReturnType<typeof readCallerUse>>[number];
 
 const sentStates = ['posting', 'confirmed', 'unknown', 'held', 'redial', 'given_up'] as const;
 
-export async function readCallerUse(db: Queries, { campaignId, rules }: CampaignCallers): Promise<CallerUse[]> {
+export async function readCallerUse(db: Queries, { campaignId, rules }: CampaignCallers) {
   const rows = new Map((await selectCallers(db, campaignId)).map((row) => [row.phone_number_id, row]));
   const sent = await db
     .selectFrom('batches')

@@ -69,20 +69,14 @@ export async function isPilotOver(db: Queries, { campaignId, pilot }: Pick<Campa
   return (await uncalled.limit(1).executeTakeFirst()) === undefined;
 }
 
-export interface PilotStanding {
-  sample: number;
-  state: 'calling' | 'asked' | 'passed';
-  rows: number;
-  called: number;
-  /** Each gate in words, by the sample as it stands. */
-  gates: string[];
-}
+export type PilotStanding = NonNullable<Awaited<ReturnType<typeof readPilot>>>;
 
-export async function readPilot(db: Queries, campaign: Campaign): Promise<PilotStanding | null> {
+export async function readPilot(db: Queries, campaign: Campaign) {
   const { campaignId, pilot } = campaign;
   if (pilot === null) return null;
   const ofSample = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('sample', '=', pilot.sample);
   const counts = { rows: await countRows(ofSample), called: await countRows(ofSample.where('called', '=', 1)) };
+  /** `gates`: each in words, by the sample as it stands. */
   return { ...pilot, ...counts, gates: (await readGates(db, campaign)).map(({ text }) => text) };
 }
 

@@ -8,23 +8,7 @@ import { isPostgres, type Queries } from '../tx.ts';
 export type CallDimension = 'attempt' | 'time' | 'zone' | 'caller';
 
 /** Calls that are alike in every dimension that was asked for. */
-export interface CallGroup {
-  /** The how manieth call to its recipient it was, from 1: attempts that came to no call are left out. Null when not asked for. */
-  attempt: number | null;
-  /** Id of the number that called; null when not asked for. */
-  caller: string | null;
-  /** Zones that the recipient may be in, first the likeliest; null when not asked for. */
-  zones: string[] | null;
-  /** Begin of the quarter of an hour of the dial, service time; null when not asked for. */
-  quarterAt: number | null;
-  /** Null while the call is open. */
-  disposition: string | null;
-  calls: number;
-  /** Calls that have a record, those of them whose record has a duration, and how long these were together. */
-  recorded: number;
-  timedCalls: number;
-  talkMs: number;
-}
+export type CallGroup = Awaited<ReturnType<typeof groupCalls>>[number];
 
 /** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
 const quarterMs = 15 * 60_000;
@@ -41,7 +25,7 @@ function sqlDurationMs(db: Queries): RawBuilder<number | null> {
 }
 
 /** Counted by the database: a million attempts come back as a few thousand groups. Only the dimensions asked for divide them. */
-export async function groupCalls({ db }: { db: Queries }, campaignId: string, dimensions: readonly CallDimension[]): Promise<CallGroup[]> {
+export async function groupCalls({ db }: { db: Queries }, campaignId: string, dimensions: readonly CallDimension[]) {
   const byTime = dimensions.includes('time');
   const byCaller = dimensions.includes('caller');
   const byZone = byTime || dimensions.includes('zone');
@@ -79,12 +63,18 @@ export async function groupCalls({ db }: { db: Queries }, campaignId: string, di
     left join conversations c on c.attempt_id = a.attempt_id
     group by ${sql.join(divided)}`.execute(db);
   return rows.map((row) => ({
+    /** The how manieth call to its recipient it was, from 1: attempts that came to no call are left out. Null when not asked for. */
     attempt: row.attempt,
+    /** Id of the number that called; null when not asked for. */
     caller: row.caller,
+    /** Zones that the recipient may be in, first the likeliest; null when not asked for. */
     zones: row.zones === null ? null : (JSON.parse(row.zones) as string[]),
+    /** Begin of the quarter of an hour of the dial, service time; null when not asked for. */
     quarterAt: row.quarter === null ? null : row.quarter * quarterMs,
+    /** Null while the call is open. */
     disposition: row.disposition,
     calls: row.calls,
+    /** Calls that have a record, those of them whose record has a duration, and how long these were together. */
     recorded: row.recorded,
     timedCalls: row.timed,
     talkMs: Math.round(row.talk_ms ?? 0),

@@ -6,37 +6,15 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { sqlPlaced } from './call-groups.ts';
 
-/** A stretch of a campaign's course. Instants are service time. */
-export interface CoursePoint {
-  /** When it begins. */
-  at: number;
-  /** Calls that were requested in it, and calls that ended. */
-  starts: number;
-  ends: number;
-  /** Calls that were open when it ended. */
-  open: number;
-  /** Calls that the campaign's own limit, its warm-up and the pace that it was told allowed then; not the share of an account. */
-  allowed: number;
-  /** Requests that the service refused because of its rate limit (429). */
-  limited: number;
-}
-
-export interface Course {
-  /** The first request, and the last end of a call; now, while one is open. */
-  from: number;
-  to: number;
-  /** Length of a stretch in milliseconds. */
-  stepMs: number;
-  points: CoursePoint[];
-  /** When it was paused; `to` is null while it is. */
-  pauses: { from: number; to: number | null; reason: string | null }[];
-}
+export type Course = NonNullable<Awaited<ReturnType<typeof readCourse>>>;
+/** A stretch of it. */
+export type CoursePoint = Course['points'][number];
 
 const steps = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 6 * 3_600_000, 86_400_000];
 const mostPoints = 240;
 
-/** Lines, starts, rate limits and pauses over time, from the first request to the last end, in at most 240 stretches; null before any. */
-export async function readCourse(db: Queries, campaign: Campaign, now: number): Promise<Course | null> {
+/** Lines, starts, rate limits and pauses over time, in at most 240 stretches; null before any request. Instants are service time. */
+export async function readCourse(db: Queries, campaign: Campaign, now: number) {
   const { campaignId } = campaign;
   const span = await readSpan(db, campaignId, now);
   if (span === null) return null;
@@ -57,13 +35,18 @@ export async function readCourse(db: Queries, campaign: Campaign, now: number): 
   );
   const marks = await readMarks(db, campaignId);
   const allowedAt = allowance(campaign, marks);
-  const points: CoursePoint[] = [];
+  const points = [];
   let open = 0;
   for (let index = Math.floor(span.from / stepMs); index <= Math.floor(span.to / stepMs); index += 1) {
+    // Calls that were requested in it, and that ended, and requests that the service refused because of its rate limit (429).
     const counts = { starts: starts.get(index) ?? 0, ends: ends.get(index) ?? 0, limited: limited.get(index) ?? 0 };
+    // When it ended.
     open += counts.starts - counts.ends;
-    points.push({ at: index * stepMs, ...counts, open, allowed: allowedAt(Math.min((index + 1) * stepMs, span.to)) });
+    // By the campaign's own limit, its warm-up and the pace that it was told; not by the share of an account.
+    const allowed = allowedAt(Math.min((index + 1) * stepMs, span.to));
+    points.push({ at: index * stepMs, ...counts, open, allowed });
   }
+  /** `from`: the first request; `to`: the last end of a call, or now, while one is open. */
   return { ...span, stepMs, points, pauses: pausesOf(marks) };
 }
 
@@ -115,8 +98,9 @@ function lastBefore(changes: readonly Change[], at: number): number | undefined 
   return changes.findLast((change) => change.at <= at)?.value;
 }
 
-function pausesOf(marks: readonly CampaignEvent[]): Course['pauses'] {
-  const pauses: Course['pauses'] = [];
+/** `to` is null while it is paused. */
+function pausesOf(marks: readonly CampaignEvent[]) {
+  const pauses: { from: number; to: number | null; reason: string | null }[] = [];
   for (const event of marks) {
     if (event.type !== 'campaign.state') continue;
     const last = pauses.at(-1);

@@ -266,17 +266,10 @@ export async function isLeftToPromises(db: Queries, campaignId: string): Promise
   return unpromised === undefined && (await left.executeTakeFirst()) !== undefined;
 }
 
-/** How promises of a campaign stand. `overdue`: open ones whose time has passed while nobody could dial. */
-export interface PromiseCounts {
-  open: number;
-  overdue: number;
-  nextDueAt: number | null;
-  unclear: number;
-  ended: Record<EndedPromise, number>;
-}
+export type PromiseCounts = NonNullable<Awaited<ReturnType<typeof countPromises>>>;
 
-/** Null: the campaign never had any. */
-export async function countPromises(db: Queries, campaignId: string, now: number): Promise<PromiseCounts | null> {
+/** How promises of a campaign stand; null: it never had any. */
+export async function countPromises(db: Queries, campaignId: string, now: number) {
   const rows = await db
     .selectFrom('promises')
     .select((eb) => ['state', eb.fn.countAll<number>().as('count'), eb.fn.min('due_at').as('next')])
@@ -289,9 +282,13 @@ export async function countPromises(db: Queries, campaignId: string, now: number
   const count = (state: PromiseRow['state']): number => of(state)?.count ?? 0;
   return {
     open: count('open'),
+    /** Open ones whose time has passed while nobody could dial. */
     overdue: of('open')?.overdue ?? 0,
     nextDueAt: of('open')?.next ?? null,
     unclear: count('unclear'),
-    ended: { kept: count('kept'), late: count('late'), missed: count('missed'), cancelled: count('cancelled') },
+    ended: { kept: count('kept'), late: count('late'), missed: count('missed'), cancelled: count('cancelled') } satisfies Record<
+      EndedPromise,
+      number
+    >,
   };
 }

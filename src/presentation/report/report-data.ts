@@ -13,18 +13,7 @@ export interface ReportData {
   people: readonly People[] | null;
 }
 
-export interface Proof {
-  judgedAt: number;
-  ok: boolean;
-  /** Lines of the log, and calls, that were judged. */
-  events: number;
-  calls: number;
-  /** Promises that were checked, and violations of them that were found. */
-  checks: number;
-  found: number;
-  violations: readonly { campaignId: string; promise: string; at: number | null; what: string }[];
-  notes: readonly string[];
-}
+export type Proof = Awaited<ReturnType<typeof proveCampaigns>>;
 
 export interface People {
   campaignId: string;
@@ -134,10 +123,7 @@ async function readPeople(store: Store, { campaignId, rowsTotal }: Campaign, now
 }
 
 /** Has the judge of `carillon verify` look at the campaigns; it reads the whole log. */
-export async function proveCampaigns(
-  store: Store,
-  { ids, now, verify }: { ids: readonly string[]; now: number; verify: VerifyOptions },
-): Promise<Proof> {
+export async function proveCampaigns(store: Store, { ids, now, verify }: { ids: readonly string[]; now: number; verify: VerifyOptions }) {
   const only = ids.length === 1 ? (ids[0] ?? null) : null;
   const { rules, events, calls, notes } = await verifyLog(store.db, only, verify);
   const violations = rules
@@ -145,5 +131,6 @@ export async function proveCampaigns(
     .filter(({ campaignId }) => ids.includes(campaignId))
     .map(({ campaignId, promise, at, what }) => ({ campaignId, promise, at, what }));
   const found = violations.length;
+  /** `events`, `calls`: lines of the log, and calls, that were judged; `checks`: promises that were checked. */
   return { judgedAt: now, ok: found === 0, events, calls, checks: rules.length, found, violations, notes };
 }
