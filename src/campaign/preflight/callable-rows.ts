@@ -2,10 +2,10 @@ import { windowAt } from '../../rules/hours/calling-window.ts';
 import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { exclusionReasons, foresee, type ExclusionReason } from '../../rules/attempts/eligibility.ts';
 import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
-import { capsFor } from '../../rules/attempts/legal-caps.ts';
 import { consentSpan } from '../../rules/consent.ts';
 import { calendarsFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import { rejectionReasons, type RejectionReason } from '../../rules/outcome.ts';
+import { RowGroups } from '../../ledger/read/waiting.ts';
 import type { Suppressed } from '../../ledger/rows/suppressions.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { personOf } from '../../rules/row-terms.ts';
@@ -69,8 +69,7 @@ export class CallableRows {
   readonly #exclusions = new Map<ExclusionReason, number>();
   readonly #waiting: Record<Waiting, number> = { open: 0, outsideHours: 0, notBefore: 0, capped: 0 };
   readonly #judgements = new Map<string, Judgement>();
-  readonly #groups = new Map<string, ForecastGroup>();
-  readonly #calendarIds = new Map<object, number>();
+  readonly #groups: RowGroups;
   #rows = 0;
   #nextAt: number | null = null;
   #opensAfterEnd: number | null = null;
@@ -78,6 +77,7 @@ export class CallableRows {
   constructor(rules: CampaignRules, at: number) {
     this.#rules = rules;
     this.#at = at;
+    this.#groups = new RowGroups(rules);
   }
 
   /** Answers why an accepted row would never be called; null for any other. `ledger`: null when no database was asked. */
@@ -126,7 +126,7 @@ export class CallableRows {
   }
 
   groups(): ForecastGroup[] {
-    return [...this.#groups.values()];
+    return this.#groups.all();
   }
 
   #judge(row: AcceptedRow, history: History): Judgement {
@@ -175,22 +175,9 @@ export class CallableRows {
   }
 
   #addToGroup({ zones, country, regions, hours, expiresAt = null }: AcceptedRow, firstAt: number): void {
-    const calendars = calendarsFor(this.#rules, { country, regions, hours });
     const notBefore = firstAt > this.#at ? Math.ceil(firstAt / bucketMs) * bucketMs : null;
     const end = expiresAt === null ? null : Math.floor(expiresAt / bucketMs) * bucketMs;
-    const key = `${calendars.map((calendar) => this.#idOf(calendar)).join()} ${zones.join()} ${notBefore} ${end}`;
-    const group = this.#groups.get(key);
-    if (group === undefined) {
-      const caps = capsFor(this.#rules, { country, regions });
-      this.#groups.set(key, { count: 1, calendars, zones, notBefore, expiresAt: end, caps });
-    } else group.count += 1;
-  }
-
-  #idOf(calendar: object): number {
-    const known = this.#calendarIds.get(calendar);
-    if (known !== undefined) return known;
-    this.#calendarIds.set(calendar, this.#calendarIds.size);
-    return this.#calendarIds.size - 1;
+    this.#groups.add({ place: { country, regions }, zones, hours, notBefore, expiresAt: end });
   }
 }
 

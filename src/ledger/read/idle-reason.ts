@@ -136,33 +136,32 @@ async function readWait(
 ): Promise<IdleReason | null> {
   const { campaignId, rules } = campaign;
   const posted = await lastPost(db, campaign);
-  const since = posted ?? (campaign.dialsSince === 0 ? null : campaign.dialsSince);
+  const wait = { ...nothingMore, since: posted ?? (campaign.dialsSince === 0 ? null : campaign.dialsSince) };
   const canary = await canaryAllowance(db, campaign);
-  if (canary !== null && canary <= 0) return { ...nothingMore, reason: 'canary', since };
+  if (canary !== null && canary <= 0) return { ...wait, reason: 'canary' };
   const toGoal = await goalAllowance(db, campaign);
-  if (toGoal === 0) return { ...nothingMore, reason: 'goal', since };
+  if (toGoal === 0) return { ...wait, reason: 'goal' };
   const due = await countDialable(db, campaign, now);
   const full = due === 0 ? null : await callersFullUntil(db, campaign, now);
-  if (full !== null) return { ...nothingMore, reason: 'caller_limit', since, ...full };
+  if (full !== null) return { ...wait, reason: 'caller_limit', ...full };
   if (due > 0) {
     const slots = await slotsNow(db, campaign, { now, due, canary: earliest(canary, toGoal), claims: depth.claims });
     const isCalling = (posted ?? 0) > onItsWaySince || (await countOpen(db, campaignId)) > 0;
     const reason = slots.wait !== null ? slots.wait.reason : isCalling ? slots.limit : null;
     if (reason === null) return null;
     const lines = reason === 'capacity' ? { calls: slots.open, lines: slots.lines } : {};
-    return { ...nothingMore, reason, since, until: slots.wait?.until ?? null, ...lines };
+    return { ...wait, reason, until: slots.wait?.until ?? null, ...lines };
   }
-  if (await isAnyoneDue(db, campaign, now)) return { ...nothingMore, reason: 'words', since };
+  if (await isAnyoneDue(db, campaign, now)) return { ...wait, reason: 'words' };
   const next = await nextDialableAt(db, campaign);
-  if (next === null && campaign.pilot !== null && campaign.pilot.state !== 'passed') return { ...nothingMore, reason: 'pilot', since };
+  if (next === null && campaign.pilot !== null && campaign.pilot.state !== 'passed') return { ...wait, reason: 'pilot' };
   if (next !== null) {
     const until = Math.min(next, rules.endsAt ?? next);
     const rule = depth.withRule === false ? null : await readNextRule(db, campaign, { now, next });
-    return { ...nothingMore, reason: 'due', since, until, rule };
+    return { ...wait, reason: 'due', until, rule };
   }
-  const outstanding = await countOutstanding(db, campaignId);
-  if (isOutstanding(outstanding)) return { ...nothingMore, reason: 'collecting', since };
-  return rowsAwaitedUntil(campaign, now) === null ? null : { ...nothingMore, reason: 'rows', since };
+  if (isOutstanding(await countOutstanding(db, campaignId))) return { ...wait, reason: 'collecting' };
+  return rowsAwaitedUntil(campaign, now) === null ? null : { ...wait, reason: 'rows' };
 }
 
 async function lastPost(db: Queries, { campaignId }: Campaign): Promise<number | null> {

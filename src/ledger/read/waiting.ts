@@ -2,7 +2,9 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { capsFor } from '../../rules/attempts/legal-caps.ts';
 import { groupBy } from '../../rules/collections.ts';
 import type { ForecastGroup } from '../../rules/forecast/forecast.ts';
-import { calendarsFor, lawFor } from '../../rules/hours/legal-hours.ts';
+import { calendarsFor, lawFor, type RecipientPlace } from '../../rules/hours/legal-hours.ts';
+import type { OwnTerms } from '../../rules/row-terms.ts';
+import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { newestEvents } from '../events.ts';
 import { dueRanks, dueRecipients } from '../limits/counters.ts';
 import type { Campaign } from '../rows/campaigns.ts';
@@ -117,24 +119,38 @@ export async function readWaitingGroups(
     from (select zones, country, regions, ${sqlLaterTerm(db, 'hours')} as hours, counted, due_at, expires_at, case ${sql.join(steps, sql` `)} else -1 end as step
       from recipients where campaign_id = ${campaignId} and state = 'waiting') waiting
     group by zones, country, regions, hours ${isFine ? sql`, counted, step, expires_at / ${sql.lit(hourMs)}` : sql``}`.execute(db);
-  const groups = new Map<string, ForecastGroup>();
-  for (const row of rows) {
-    const place = placeOf(row);
+  const groups = new RowGroups(rules);
+  for (const { zones, hours, attempts, rows: count, ...row } of rows) {
     const notBefore = row.due_at !== null && row.due_at > (now ?? 0) ? row.due_at : null;
-    const laws = lawFor(rules, place).map(({ id }) => id);
-    const key = [row.zones, laws.join(), row.hours, row.attempts, notBefore, row.expires_at].join(' ');
-    const known = groups.get(key);
-    if (known === undefined)
-      groups.set(key, {
-        count: row.rows,
-        attempts: row.attempts,
-        calendars: calendarsFor(rules, { ...place, hours: row.hours }),
-        zones: JSON.parse(row.zones) as string[],
-        notBefore,
-        expiresAt: row.expires_at,
-        caps: capsFor(rules, place),
-      });
-    else known.count += row.rows;
+    groups.add({ place: placeOf(row), zones: JSON.parse(zones) as string[], hours, attempts, notBefore, expiresAt: row.expires_at }, count);
   }
-  return [...groups.values()];
+  return groups.all();
+}
+
+/** Rows in groups for a forecast: those of a group are alike in hours, law, caps and times. */
+export class RowGroups {
+  readonly #rules: CampaignRules;
+  readonly #groups = new Map<string, ForecastGroup>();
+
+  constructor(rules: CampaignRules) {
+    this.#rules = rules;
+  }
+
+  add(
+    { place, hours, ...row }: { place: RecipientPlace; hours: OwnTerms['hours'] } & Omit<ForecastGroup, 'count' | 'calendars' | 'caps'>,
+    count = 1,
+  ): void {
+    const laws = lawFor(this.#rules, place).map(({ id }) => id);
+    const key = [row.zones.join(), laws.join(), hours, row.attempts, row.notBefore, row.expiresAt].join(' ');
+    const known = this.#groups.get(key);
+    if (known !== undefined) known.count += count;
+    else {
+      const calendars = calendarsFor(this.#rules, { ...place, hours });
+      this.#groups.set(key, { count, ...row, calendars, caps: capsFor(this.#rules, place) });
+    }
+  }
+
+  all(): ForecastGroup[] {
+    return [...this.#groups.values()];
+  }
 }
