@@ -82,7 +82,7 @@ const outbound = { hosts: [], ownPort: null };
 
 test('a model that is done is not waited for, and one that says more than a mebibyte fails', async () => {
   const model = await startModelServer((response) => response.write(`${chunk({ content: 'Well.' })}data: [DONE]\n\n`));
-  const question = { url: model.url, headers: {}, body: {}, silenceMs: 1_000 };
+  const question = { url: model.url, headers: {}, body: {}, silenceMs: 20_000 };
   const ask = () => askModel(question, outbound, new AbortController().signal);
   expect(await ask()).toEqual({ text: 'Well.', end: null });
   model.answer = (response) =>
