@@ -1,7 +1,7 @@
 import type { Queries } from '../ledger/tx.ts';
 import { LogAudit } from './fold.ts';
 import { logRules, type Difference, type LogRule, type LogViolation } from './log-rules.ts';
-import { judgeService, type ServiceList } from './service.ts';
+import { ServiceAudit, type ServiceList } from './service.ts';
 import { judgeTables } from './tables.ts';
 import { countUnownedOver, lastSeq, readCallFacts, readLog, readMeta } from './reader.ts';
 
@@ -51,13 +51,12 @@ export async function verifyLog(
     notes.push(`The log grows: ${differences.length} differences between it and the tables may be calls under way.`);
     differences = [];
   }
-  const reported = service === undefined ? null : await judgeService(db, audit, service);
-  notes.push(...(reported?.notes ?? ["The service's own list of conversations was not read: no service was named."]));
+  const reported = new ServiceAudit(db, audit);
+  if (service === undefined) notes.push("The service's own list of conversations was not read: no service was named.");
+  else await reported.read(service);
+  notes.push(...reported.notes);
   const excused = await excusedLines(db, audit);
-  const all = [
-    ...violations.filter((violation) => !excused.has(violation)),
-    ...[...differences, ...(reported?.differences ?? [])].map(asViolation),
-  ];
+  const all = [...violations.filter((violation) => !excused.has(violation)), ...[...differences, ...reported.differences].map(asViolation)];
   const told = all.filter((violation) => campaignId === null || violation.campaignId === campaignId);
   const rules = (Object.keys(logRules) as LogRule[]).map((rule) => ({
     rule,

@@ -1,5 +1,4 @@
 import { sql, type SelectQueryBuilder } from 'kysely';
-import { readInParts } from '../ledger/parts.ts';
 import type { Queries } from '../ledger/tx.ts';
 import type { CallFacts, LoggedEvent } from './book.ts';
 
@@ -227,6 +226,12 @@ export async function* chunksOf<Item>(items: Iterable<Item> | AsyncIterable<Item
     chunk = [];
   }
   if (chunk.length > 0) yield chunk;
+}
+
+async function readInParts<Item, Row>(items: readonly Item[], read: (part: Item[]) => Promise<Row[]>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const part of chunksOf(items)) rows.push(...(await read(part)));
+  return rows;
 }
 
 /** The agents with which campaigns of an account have called, and since when. */

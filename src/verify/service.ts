@@ -46,14 +46,6 @@ interface ServiceBatches {
   report(serviceBatchId: string): Promise<readonly ReportedCall[] | null>;
 }
 
-/** What the service contradicts, and what a person may want to look at. */
-interface Found {
-  differences: Omit<Difference, 'table' | 'id'>[];
-  notes: string[];
-}
-
-type Differ = (campaignId: string, rule: LogRule, what: string) => void;
-
 /** States of a batch in which the log does not know whether, or as what, the service has it. */
 const doubtful = ['posting', 'unknown', 'held', 'redial', 'given_up', 'confirmed'];
 
@@ -64,168 +56,160 @@ const beforeMs = 5 * 60_000;
 const afterMs = 2 * 3_600_000;
 
 /** Compares the service's own lists of conversations and batches, and its reports, with log and tables. */
-export async function judgeService(db: Queries, book: Book, service: ServiceList): Promise<Found> {
-  const found: Found = { differences: [], notes: [] };
-  const differ: Differ = (campaignId, rule, what) => void found.differences.push({ campaignId, rule, what });
-  for (const { agentId, from } of await readPostSpans(db, service.accountId))
-    try {
-      found.notes.push(...(await judgeAgent(db, book, { service, agentId, from }, differ)));
-    } catch (error) {
-      found.notes.push(`The service's list of agent ${agentId} was not judged: ${wordsOf(error)}`);
-    }
-  const { accountId, batches } = service;
-  if (batches !== undefined) found.notes.push(...(await judgeBatches(db, book, { accountId, batches }, differ)));
-  return found;
-}
+export class ServiceAudit {
+  /** What the service contradicts, and what a person may want to look at. */
+  readonly differences: Omit<Difference, 'table' | 'id'>[] = [];
+  readonly notes: string[] = [];
+  readonly #db: Queries;
+  readonly #book: Book;
 
-/**
- * A record that names one of our calls and belongs to none was ignored; one that may be a call without a record is named for a person to
- * look at: calls that are not ours are normal.
- */
-async function judgeAgent(
-  db: Queries,
-  book: Book,
-  { service, agentId, from }: { service: ServiceList; agentId: string; from: number },
-  differ: Differ,
-): Promise<string[]> {
-  const possible: string[] = [];
-  let listed = 0;
-  for await (const page of chunksOf(service.list(agentId))) {
-    listed += page.length;
-    const owners = await readOwners(
-      db,
-      page.map(({ conversationId }) => conversationId),
-    );
-    for (const entry of page) {
-      const owner = owners.get(entry.conversationId);
-      const against = owner === undefined ? null : disownedBy(book, entry, owner);
-      if (owner === undefined || against === null) continue;
-      const what = `conversation ${entry.conversationId} of the service belongs to call ${owner.id}, and ${against}`;
-      differ(owner.campaign_id, 'record_ignored', what);
-    }
-    const unowned = page.filter(({ conversationId, inbound }) => !owners.has(conversationId) && !inbound);
-    const ours = await readServiceBatches(
-      db,
-      unowned.flatMap(({ batchId }) => batchId ?? []),
-    );
-    for (const entry of unowned) {
-      const attemptId = namedBy(book, entry.references);
-      const batch = ours.get(entry.batchId ?? '');
-      const [named] = attemptId?.split('/') ?? [];
-      const campaignId = batch?.campaign_id ?? (named !== undefined && book.campaigns.has(named) ? named : null);
-      if (campaignId !== null) {
-        const names = attemptId ?? `a call of batch ${batch?.batch_id}`;
-        const what = `conversation ${entry.conversationId} of the service names ${names}, and belongs to no call`;
-        differ(campaignId, 'record_ignored', what);
-      } else if (await mayBeOurs(db, agentId, entry, from)) possible.push(entry.conversationId);
-    }
+  constructor(db: Queries, book: Book) {
+    this.#db = db;
+    this.#book = book;
   }
-  const notes = [`The service lists ${listed} conversations of agent ${agentId}.`];
-  if (possible.length > 0)
-    notes.push(`Of these ${possible.length} belong to nobody and may be calls of ours without a record: ${named(possible)}.`);
-  return notes;
-}
 
-/** Whether a call that owns no record was posted at a time from which this one may be, to this number as far as it says. */
-async function mayBeOurs(db: Queries, agentId: string, { startedAt, calleeNumber }: ListedConversation, from: number): Promise<boolean> {
-  if (startedAt !== null && startedAt < from - beforeMs) return false;
-  const span = startedAt === null ? null : { from: startedAt - afterMs, to: startedAt + beforeMs };
-  return readUnmatched(db, agentId, span, calleeNumber);
-}
-
-/** Compares the service's list of batches with the requests that were made, and what it reports of each batch with the log. */
-async function judgeBatches(
-  db: Queries,
-  book: Book,
-  { accountId, batches }: { accountId: string; batches: ServiceBatches },
-  differ: Differ,
-): Promise<string[]> {
-  const notes: string[] = [];
-  try {
-    notes.push(`The service lists ${await judgeMarks(db, book, batches, differ)} batches with a mark of this database.`);
-  } catch (error) {
-    notes.push(`The service's list of batches was not judged: ${wordsOf(error)}`);
-  }
-  const own = (await readCampaigns(db)).filter((row) => row.account_id === accountId && row.api === batches.api);
-  const gone: string[] = [];
-  const unnamed: string[] = [];
-  let missing = 0;
-  for (const { campaign_id: campaignId } of own) {
-    const campaign = book.campaigns.get(campaignId);
-    if (campaign === undefined) continue;
-    const calls = grouped([...campaign.calls.values()].flat(), ({ batchId }) => batchId);
-    const taken = [...campaign.batches.values()].filter(({ serviceId }) => serviceId !== null).values();
-    const work = async () => {
-      for (const batch of taken) {
-        const report = await batches.report(batch.serviceId ?? '');
-        if (report === null) gone.push(batch.batchId);
-        else if (report.length > 0 && !report.some(({ ref }) => attemptOf(book, ref) !== undefined)) unnamed.push(batch.batchId);
-        else missing += judgeReport(book, calls.get(batch.batchId) ?? [], batch.batchId, report, differ);
+  async read(service: ServiceList): Promise<void> {
+    const { accountId, batches } = service;
+    for (const { agentId, from } of await readPostSpans(this.#db, accountId))
+      try {
+        await this.#readAgent(agentId, from, service.list(agentId));
+      } catch (error) {
+        this.notes.push(`The service's list of agent ${agentId} was not judged: ${wordsOf(error)}`);
       }
-    };
+    if (batches === undefined) return;
     try {
-      await Promise.all(Array.from({ length: readsAtOnce }, work));
+      this.notes.push(`The service lists ${await this.#readMarks(batches)} batches with a mark of this database.`);
     } catch (error) {
-      notes.push(`What the service reports of the batches of ${campaignId} was not judged to its end: ${wordsOf(error)}`);
+      this.notes.push(`The service's list of batches was not judged: ${wordsOf(error)}`);
     }
+    await this.#readReports(accountId, batches);
   }
-  if (gone.length > 0) notes.push(`The service does not have these batches any more, so it says nothing of their calls: ${named(gone)}.`);
-  if (unnamed.length > 0) notes.push(`The service reports calls of these batches under ids of its own: ${named(unnamed)}.`);
-  if (missing > 0) notes.push(`Reports of the service leave out ${missing} calls of the log.`);
-  return notes;
-}
 
-/** Every batch that is named as one of this database comes from a request in the log; answers how many there are. */
-async function judgeMarks(db: Queries, book: Book, batches: ServiceBatches, differ: Differ): Promise<number> {
-  const marked: (ListedBatch & { mark: string; title: string })[] = [];
-  for await (const batch of batches.list()) {
-    const { owner, title = '', mark = '' } = /^(?<owner>[^:]+):(?<title>.+) · (?<mark>\S+)$/.exec(batch.name)?.groups ?? {};
-    if (owner !== undefined && owner === book.ledgerId) marked.push({ ...batch, mark, title });
+  #differ(campaignId: string, rule: LogRule, what: string): void {
+    this.differences.push({ campaignId, rule, what });
   }
-  // Read afterwards: a request is in the tables before the service has it.
-  const requests = await readMarks(
-    db,
-    marked.map(({ mark }) => mark),
-  );
-  for (const { id, mark, title, retries } of marked) {
-    const campaignId = title.slice(0, title.indexOf('/'));
-    const batchId = requests.get(mark);
-    if (batchId === undefined) {
-      differ(campaignId, 'service_differs', `the service has batch ${id} from a request for ${title} that is not in the log`);
-      continue;
-    }
-    if (retries !== null && retries > 0)
-      differ(
-        campaignId,
-        'service_repeats',
-        `the service was asked to call again whom batch ${batchId} had not reached (retry_count ${retries})`,
-      );
-    const batch = book.campaigns.get(campaignId)?.batches.get(batchId);
-    // One that was begun since the log was read.
-    if (batch === undefined || batch.serviceId === id) continue;
-    if (batch.serviceId === null && doubtful.includes(batch.state)) continue;
-    const known = batch.serviceId === null ? `the log says that it is ${batch.state}` : `the log has it as ${batch.serviceId}`;
-    differ(campaignId, 'service_differs', `the service has batch ${batchId} as ${id}, and ${known}`);
-  }
-  return marked.length;
-}
 
-/** What is reported of each call agrees with its end in the log; answers how many calls the report leaves out. */
-function judgeReport(book: Book, calls: readonly Attempt[], batchId: string, report: readonly ReportedCall[], differ: Differ): number {
-  const byId = grouped(report, ({ ref }) => attemptOf(book, ref));
-  const [campaignId = ''] = batchId.split('/');
-  for (const [id, entries] of byId) {
-    const call = calls.find(({ attemptId }) => attemptId === id);
-    const [entry] = entries;
-    if (call === undefined || entry === undefined) {
-      differ(campaignId, 'service_differs', `the service reports call ${id} in batch ${batchId}, where the log has none`);
-      continue;
+  /**
+   * A record that names one of our calls and belongs to none was ignored; one that may be a call without a record is named for a person
+   * to look at: calls that are not ours are normal.
+   */
+  async #readAgent(agentId: string, from: number, list: AsyncIterable<ListedConversation>): Promise<void> {
+    const possible: string[] = [];
+    let listed = 0;
+    for await (const page of chunksOf(list)) {
+      listed += page.length;
+      const ids = page.map(({ conversationId }) => conversationId);
+      const owners = await readOwners(this.#db, ids);
+      for (const entry of page) {
+        const owner = owners.get(entry.conversationId);
+        const against = owner === undefined ? null : disownedBy(this.#book, entry, owner);
+        if (owner === undefined || against === null) continue;
+        const what = `conversation ${entry.conversationId} of the service belongs to call ${owner.id}, and ${against}`;
+        this.#differ(owner.campaign_id, 'record_ignored', what);
+      }
+      const unowned = page.filter(({ conversationId, inbound }) => !owners.has(conversationId) && !inbound);
+      const names = unowned.flatMap(({ batchId }) => batchId ?? []);
+      const ours = await readServiceBatches(this.#db, names);
+      for (const entry of unowned) {
+        const attemptId = namedBy(this.#book, entry.references);
+        const batch = ours.get(entry.batchId ?? '');
+        const named = this.#book.campaigns.get(attemptId?.split('/')[0] ?? '');
+        const campaignId = batch?.campaign_id ?? named?.campaignId;
+        if (campaignId !== undefined) {
+          const call = attemptId ?? `a call of batch ${batch?.batch_id}`;
+          const what = `conversation ${entry.conversationId} of the service names ${call}, and belongs to no call`;
+          this.#differ(campaignId, 'record_ignored', what);
+        } else if (await this.#mayBeOurs(agentId, entry, from)) possible.push(entry.conversationId);
+      }
     }
-    if (entries.length > 1) differ(campaignId, 'service_repeats', `the service reports ${entries.length} calls for call ${id}`);
-    const against = againstCall(call, entry);
-    if (against !== null) differ(campaignId, 'service_differs', `call ${id} of row ${rowOf(id)} ${against}`);
+    this.notes.push(`The service lists ${listed} conversations of agent ${agentId}.`);
+    if (possible.length === 0) return;
+    const many = `${possible.length} belong to nobody and may be calls of ours without a record`;
+    this.notes.push(`Of these ${many}: ${named(possible)}.`);
   }
-  return calls.filter(({ attemptId, state, call }) => state === 'settled' && call !== null && !byId.has(attemptId)).length;
+
+  /** Whether a call that owns no record was posted at a time from which this one may be, to this number as far as it says. */
+  async #mayBeOurs(agentId: string, { startedAt, calleeNumber }: ListedConversation, from: number): Promise<boolean> {
+    if (startedAt !== null && startedAt < from - beforeMs) return false;
+    const span = startedAt === null ? null : { from: startedAt - afterMs, to: startedAt + beforeMs };
+    return readUnmatched(this.#db, agentId, span, calleeNumber);
+  }
+
+  /** Every batch that is named as one of this database comes from a request in the log; answers how many there are. */
+  async #readMarks(batches: ServiceBatches): Promise<number> {
+    const marked: (ListedBatch & { mark: string; title: string })[] = [];
+    for await (const batch of batches.list()) {
+      const { owner, title = '', mark = '' } = /^(?<owner>[^:]+):(?<title>.+) · (?<mark>\S+)$/.exec(batch.name)?.groups ?? {};
+      if (owner !== undefined && owner === this.#book.ledgerId) marked.push({ ...batch, mark, title });
+    }
+    const marks = marked.map(({ mark }) => mark);
+    // Read afterwards: a request is in the tables before the service has it.
+    const requests = await readMarks(this.#db, marks);
+    for (const { id, mark, title, retries } of marked) {
+      const campaignId = title.slice(0, title.indexOf('/'));
+      const batchId = requests.get(mark);
+      if (batchId === undefined) {
+        this.#differ(campaignId, 'service_differs', `the service has batch ${id} from a request for ${title} that is not in the log`);
+        continue;
+      }
+      const asked = `the service was asked to call again whom batch ${batchId} had not reached (retry_count ${retries})`;
+      if (retries !== null && retries > 0) this.#differ(campaignId, 'service_repeats', asked);
+      const batch = this.#book.campaigns.get(campaignId)?.batches.get(batchId);
+      // One that was begun since the log was read.
+      if (batch === undefined || batch.serviceId === id) continue;
+      if (batch.serviceId === null && doubtful.includes(batch.state)) continue;
+      const known = batch.serviceId === null ? `the log says that it is ${batch.state}` : `the log has it as ${batch.serviceId}`;
+      this.#differ(campaignId, 'service_differs', `the service has batch ${batchId} as ${id}, and ${known}`);
+    }
+    return marked.length;
+  }
+
+  /** Compares what the service reports of each batch with the log. */
+  async #readReports(accountId: string, batches: ServiceBatches): Promise<void> {
+    const [gone, unnamed]: [string[], string[]] = [[], []];
+    let missing = 0;
+    for (const { campaign_id: campaignId, account_id: account, api } of await readCampaigns(this.#db)) {
+      const campaign = this.#book.campaigns.get(campaignId);
+      if (campaign === undefined || account !== accountId || api !== batches.api) continue;
+      const calls = grouped([...campaign.calls.values()].flat(), ({ batchId }) => batchId);
+      const taken = [...campaign.batches.values()].filter(({ serviceId }) => serviceId !== null).values();
+      const work = async () => {
+        for (const { batchId, serviceId } of taken) {
+          const report = await batches.report(serviceId ?? '');
+          const byId = grouped(report ?? [], ({ ref }) => namedBy(this.#book, [ref ?? '']));
+          if (report === null) gone.push(batchId);
+          else if (report.length > 0 && byId.size === 0) unnamed.push(batchId);
+          else missing += this.#judgeReport(batchId, calls.get(batchId) ?? [], byId);
+        }
+      };
+      try {
+        await Promise.all(Array.from({ length: readsAtOnce }, work));
+      } catch (error) {
+        this.notes.push(`What the service reports of the batches of ${campaignId} was not judged to its end: ${wordsOf(error)}`);
+      }
+    }
+    const { notes } = this;
+    if (gone.length > 0) notes.push(`The service does not have these batches any more, so it says nothing of their calls: ${named(gone)}.`);
+    if (unnamed.length > 0) notes.push(`The service reports calls of these batches under ids of its own: ${named(unnamed)}.`);
+    if (missing > 0) notes.push(`Reports of the service leave out ${missing} calls of the log.`);
+  }
+
+  /** What is reported of each call agrees with its end in the log; answers how many calls the report leaves out. */
+  #judgeReport(batchId: string, calls: readonly Attempt[], byId: ReadonlyMap<string, readonly ReportedCall[]>): number {
+    const [campaignId = ''] = batchId.split('/');
+    for (const [id, entries] of byId) {
+      const call = calls.find(({ attemptId }) => attemptId === id);
+      const [entry] = entries;
+      if (call === undefined || entry === undefined) {
+        this.#differ(campaignId, 'service_differs', `the service reports call ${id} in batch ${batchId}, where the log has none`);
+        continue;
+      }
+      if (entries.length > 1) this.#differ(campaignId, 'service_repeats', `the service reports ${entries.length} calls for call ${id}`);
+      const against = againstCall(call, entry);
+      if (against !== null) this.#differ(campaignId, 'service_differs', `call ${id} of row ${rowOf(id)} ${against}`);
+    }
+    return calls.filter(({ attemptId, state, call }) => state === 'settled' && call !== null && !byId.has(attemptId)).length;
+  }
 }
 
 /** What a report says against a call as the log has it; null: nothing. */
@@ -241,11 +225,6 @@ function againstCall({ call, state, disposition, conversation, evidence }: Attem
   if (conversation !== null && reported.state === 'waiting') return `has record ${conversation}, and the service has not made it yet`;
   if (conversationId === null || conversationId === conversation) return null;
   return `${conversation === null ? 'ended without a record' : `has record ${conversation}`}, and the service reports ${conversationId}`;
-}
-
-/** The attempt that a name in a report stands for, if it is one of ours. */
-function attemptOf(book: Book, ref: string | null): string | undefined {
-  return namedBy(book, [ref ?? '']);
 }
 
 function named(ids: readonly string[]): string {
