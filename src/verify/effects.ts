@@ -4,8 +4,14 @@ import { numberOf, textOf } from './judged-rules.ts';
 import type { Line, LineOf } from './line.ts';
 import type { Callback } from './number-book.ts';
 
-/** What each line changes in the book; null: nothing. */
-export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => void) | null } = {
+/** Types of lines that say nothing that is judged, or belong to no campaign. */
+type Silent =
+  | `${'account' | 'schedule' | 'suppression' | 'hook' | 'webhook' | 'house' | 'clock' | 'gate' | 'operator'}.${string}`
+  | 'recipient.deferred'
+  | 'campaign.imported';
+
+/** What each line changes in the book. */
+export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: LineOf<Type>) => void } = {
   'campaign.rows': ({ campaign, data }) => {
     const from = Number(data['from']);
     campaign.rowBook.take(from, String(data['hashes']), Number(data['version'] ?? 1));
@@ -154,22 +160,6 @@ export const effects: { readonly [Type in EventType]: ((line: LineOf<Type>) => v
     campaign.edits.withdrawn += 1;
     campaign.withdrawn.add(recipientId);
   },
-  // They say nothing that is judged, or belong to no campaign.
-  'account.adjusted': null,
-  'account.pace': null,
-  'gate.read': null,
-  'house.changed': null,
-  'clock.stepped': null,
-  'hook.delivered': null,
-  'hook.failed': null,
-  'operator.acted': null,
-  'recipient.deferred': null,
-  'campaign.imported': null,
-  'schedule.fired': null,
-  'schedule.failed': null,
-  'suppression.added': null,
-  'suppression.removed': null,
-  'webhook.changed': null,
 };
 
 /** The state that a verdict brings about, from the states in which it has a say. */

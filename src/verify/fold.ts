@@ -106,7 +106,7 @@ export class LogAudit extends Book {
     for (const [name, check] of checksAlone.get(event.type) ?? []) if (this.#report(line, name, check(line))) return;
     for (const [name, check] of checks.get(event.type) ?? []) this.#report(line, name, check(line));
     const outcome = event.type === 'recipient.outcome' ? outcomeOf(line) : null;
-    (effects[event.type] as ((line: Line) => void) | null)?.(line);
+    (effects as Partial<Record<EventType, (line: Line) => void>>)[event.type]?.(line);
     if (outcome === null) return;
     // A recipient who was never to be called has no line that could bring it.
     if (campaign.calls.has(recipientId)) campaign.pending.set(recipientId, outcome);

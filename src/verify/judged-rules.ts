@@ -25,18 +25,9 @@ export interface Law extends Calendar {
 
 type Delays = readonly (number | 'next_day')[] | 'never';
 
-const noLaw: Law = {
-  hours: null,
-  closedOn: [],
-  eves: { dates: [], windows: [] },
-  country: '',
-  region: null,
-  from: null,
-  until: null,
-  caps: [],
-};
+const noCalendar: Calendar = { hours: null, closedOn: [] };
+const noLaw: Law = { ...noCalendar, eves: { dates: [], windows: [] }, country: '', region: null, from: null, until: null, caps: [] };
 
-/** What the judge holds a campaign to, where its import tells nothing: nothing. Durations are milliseconds of service time. */
 /** A value of a record, and what it may equal. */
 export interface SaidRule {
   source: string;
@@ -59,11 +50,12 @@ interface JudgedCallerLimits {
   spreadMs?: number;
 }
 
+/** What a campaign is held to if its import says nothing: nothing. Durations are milliseconds of service time. */
 const untold = {
   agentId: '',
   /** Calls that one number may make. */
   callers: { limits: null as JudgedCallerLimits | null },
-  calendar: { hours: null, closedOn: [] } as Calendar,
+  calendar: noCalendar,
   law: [] as readonly Law[],
   startsAt: null as number | null,
   endsAt: null as number | null,
@@ -101,7 +93,7 @@ const untold = {
 export type JudgedHouse = typeof ofNoHouse;
 const ofNoHouse = {
   version: 0,
-  calendar: { hours: null, closedOn: [] } as Calendar,
+  calendar: noCalendar,
   caps: [] as readonly Cap[],
   callerLimits: null as JudgedCallerLimits | null,
   requires: { consent: false, optOut: false },

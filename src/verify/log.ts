@@ -3,7 +3,7 @@ import { LogAudit } from './fold.ts';
 import { logRules, type Difference, type LogRule, type LogViolation } from './log-rules.ts';
 import { ServiceAudit, type ServiceList } from './service.ts';
 import { judgeTables } from './tables.ts';
-import { countUnownedOver, lastSeq, readCallFacts, readLog, readMeta } from './reader.ts';
+import * as stored from './reader.ts';
 
 export interface LogReport {
   ok: boolean;
@@ -34,19 +34,19 @@ export async function verifyLog(
   campaignId: string | null,
   { onProgress = () => {}, service }: VerifyOptions = {},
 ): Promise<LogReport> {
-  const audit = new LogAudit(await readMeta(db, 'row_key'), await readMeta(db, 'ledger_id'));
+  const audit = new LogAudit(await stored.meta(db, 'row_key'), await stored.meta(db, 'ledger_id'));
   let read = await follow(db, audit, 0, onProgress);
   let differences = await judgeTables(db, audit);
   for (let looks = 0; differences.length > 0 && looks < mostLooks; looks += 1) {
     // A line that came meanwhile may be what the tables have and the log had not.
-    const end = await lastSeq(db);
+    const end = await stored.lastSeq(db);
     if (end === read) break;
     read = await follow(db, audit, read, onProgress);
     differences = await judgeTables(db, audit, differences);
   }
   const { violations, events, calls, campaigns } = audit.finish();
   const notes = notesOf(audit);
-  const moving = (await lastSeq(db)) !== read;
+  const moving = (await stored.lastSeq(db)) !== read;
   if (moving && differences.length > 0) {
     notes.push(`The log grows: ${differences.length} differences between it and the tables may be calls under way.`);
     differences = [];
@@ -69,9 +69,9 @@ export async function verifyLog(
 /** Takes the events after a number; answers the number of the last. */
 async function follow(db: Queries, audit: LogAudit, from: number, onProgress: (events: number) => void): Promise<number> {
   for (let after = from; ;) {
-    const page = await readLog(db, after);
+    const page = await stored.log(db, after);
     const posted = page.flatMap(({ type, attemptId }) => (type === 'attempt.posted' ? (attemptId ?? []) : []));
-    const facts = await readCallFacts(db, posted);
+    const facts = await stored.callFacts(db, posted);
     for (const event of page) audit.take(event, facts.get(event.attemptId ?? ''));
     const last = page.at(-1);
     if (last === undefined) return after;
@@ -88,7 +88,7 @@ function asViolation({ rule, campaignId, what }: Omit<Difference, 'table' | 'id'
 async function excusedLines(db: Queries, audit: LogAudit): Promise<Set<LogViolation>> {
   const excused = new Set<LogViolation>();
   for (const { violation, campaign, excess } of audit.explicable)
-    if (violation.rule === 'lines_exceeded' && (await countUnownedOver(db, campaign.rules.agentId, violation.at ?? 0)) >= excess)
+    if (violation.rule === 'lines_exceeded' && (await stored.countUnownedOver(db, campaign.rules.agentId, violation.at ?? 0)) >= excess)
       excused.add(violation);
   return excused;
 }

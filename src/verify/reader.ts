@@ -6,7 +6,7 @@ import type { CallFacts, LoggedEvent } from './book.ts';
 const perQuery = 500;
 const perPage = 5_000;
 
-export async function readLog(db: Queries, after: number): Promise<LoggedEvent[]> {
+export async function log(db: Queries, after: number): Promise<LoggedEvent[]> {
   const rows = await db.selectFrom('events').selectAll().where('seq', '>', after).orderBy('seq').limit(perPage).execute();
   return rows.map(({ seq, at, campaign_id: campaignId, type, ...row }) => ({
     seq,
@@ -28,13 +28,13 @@ export async function lastSeq(db: Queries): Promise<number> {
   return row?.seq ?? 0;
 }
 
-export async function readMeta(db: Queries, key: string): Promise<string | null> {
+export async function meta(db: Queries, key: string): Promise<string | null> {
   const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();
   return row?.value ?? null;
 }
 
 /** What records and reports tell of calls beside the log: when the phone rang, and when the call was first seen to be over. */
-export async function readCallFacts(db: Queries, attemptIds: readonly string[]): Promise<Map<string, CallFacts>> {
+export async function callFacts(db: Queries, attemptIds: readonly string[]): Promise<Map<string, CallFacts>> {
   const rows = await readInParts(attemptIds, (part) =>
     db
       .selectFrom('attempts')
@@ -63,9 +63,9 @@ export async function countUnownedOver(db: Queries, agentId: string, until: numb
   return row.count;
 }
 
-export type CampaignRow = Awaited<ReturnType<typeof readCampaigns>>[number] & { figures: Map<string, number> };
+export type CampaignRow = Awaited<ReturnType<typeof campaigns>>[number] & { figures: Map<string, number> };
 
-export async function readCampaigns(db: Queries) {
+export async function campaigns(db: Queries) {
   return db
     .selectFrom('campaigns')
     .select(['campaign_id', 'state', 'rules', 'rows_total', 'rows_rejected', 'file_hash', 'agent_id', 'account_id', 'api'])
@@ -74,7 +74,7 @@ export async function readCampaigns(db: Queries) {
 }
 
 /** How many rows the report counts by outcome, and calls by disposition. */
-export async function readFigures(db: Queries, campaignId: string): Promise<Map<string, number>> {
+export async function figures(db: Queries, campaignId: string): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('aggregates')
     .select(['kind', 'value', 'count'])
@@ -112,9 +112,9 @@ export async function* partsOf<Row extends { id: string }>(
   }
 }
 
-export type RecipientRow = Awaited<ReturnType<typeof readRecipients>>[number];
+export type RecipientRow = Awaited<ReturnType<typeof recipients>>[number];
 
-export async function readRecipients(db: Queries, scope: Scope) {
+export async function recipients(db: Queries, scope: Scope) {
   const query = db
     .selectFrom('recipients')
     .select(['recipient_id as id', 'campaign_id', 'external_id', 'e164', 'zones', 'country', 'regions'])
@@ -123,10 +123,10 @@ export async function readRecipients(db: Queries, scope: Scope) {
   return within(query, 'recipient_id', scope);
 }
 
-export type AttemptRow = Awaited<ReturnType<typeof readAttempts>>[number];
+export type AttemptRow = Awaited<ReturnType<typeof attempts>>[number];
 
 /** Attempts, and what the record that each of them owns says once nothing more is to come. */
-export async function readAttempts(db: Queries, scope: Scope) {
+export async function attempts(db: Queries, scope: Scope) {
   const query = db
     .selectFrom('attempts')
     .leftJoin('conversations', 'conversations.conversation_id', 'attempts.conversation_id')
@@ -138,9 +138,9 @@ export async function readAttempts(db: Queries, scope: Scope) {
   return within(query, 'attempts.attempt_id', scope);
 }
 
-export type BatchRow = Awaited<ReturnType<typeof readBatches>>[number];
+export type BatchRow = Awaited<ReturnType<typeof batches>>[number];
 
-export async function readBatches(db: Queries, scope: Scope) {
+export async function batches(db: Queries, scope: Scope) {
   const query = db.selectFrom('batches').select(['batch_id as id', 'campaign_id', 'state', 'planned_at', 'service_batch_id']);
   const batches = await within(query, 'batch_id', scope);
   const posts = await readInParts(batches, (part) =>
@@ -173,13 +173,13 @@ export function grouped<Item>(items: Iterable<Item>, keyOf: (item: Item) => stri
 }
 
 /** Entries of the do-not-call list, by scope and number: until when they hold. */
-export async function readEntries(db: Queries, numbers: readonly string[]): Promise<Map<string, number>> {
+export async function entries(db: Queries, numbers: readonly string[]): Promise<Map<string, number>> {
   const rows = await db.selectFrom('suppressions').select(['e164', 'scope', 'expires_at']).where('e164', 'in', numbers).execute();
   return new Map(rows.map((row) => [`${row.scope} ${row.e164}`, row.expires_at ?? Infinity]));
 }
 
 /** The house rules that hold; version 0: there never were any. */
-export async function readHouseTable(db: Queries): Promise<{ version: number; rules: string | null }> {
+export async function house(db: Queries): Promise<{ version: number; rules: string | null }> {
   const last = db.selectFrom('house_rules').select(['version', 'rules']).orderBy('version', 'desc').limit(1);
   return (await last.executeTakeFirst()) ?? { version: 0, rules: null };
 }
@@ -203,7 +203,7 @@ export async function* eachEntry(db: Queries): AsyncGenerator<{ e164: string; sc
 }
 
 /** Records that point to a call of which they are not the record. */
-export async function readStrays(db: Queries): Promise<{ conversationId: string; attemptId: string }[]> {
+export async function strays(db: Queries): Promise<{ conversationId: string; attemptId: string }[]> {
   const rows = await db
     .selectFrom('conversations')
     .leftJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id')
@@ -235,7 +235,7 @@ async function readInParts<Item, Row>(items: readonly Item[], read: (part: Item[
 }
 
 /** The agents with which campaigns of an account have called, and since when. */
-export async function readPostSpans(db: Queries, accountId: string): Promise<{ agentId: string; from: number }[]> {
+export async function postSpans(db: Queries, accountId: string): Promise<{ agentId: string; from: number }[]> {
   const rows = await db
     .selectFrom('attempts')
     .innerJoin('campaigns', 'campaigns.campaign_id', 'attempts.campaign_id')
@@ -248,7 +248,7 @@ export async function readPostSpans(db: Queries, accountId: string): Promise<{ a
 }
 
 /** The calls to which these conversations belong, by conversation. */
-export async function readOwners(db: Queries, conversationIds: readonly string[]) {
+export async function owners(db: Queries, conversationIds: readonly string[]) {
   const rows = await db
     .selectFrom('attempts')
     .select(['conversation_id', 'attempt_id as id', 'campaign_id', 'batch_id', 'e164'])
@@ -258,7 +258,7 @@ export async function readOwners(db: Queries, conversationIds: readonly string[]
 }
 
 /** Our batches, and their campaigns, by the names that the service gave them. */
-export async function readServiceBatches(db: Queries, names: readonly string[]) {
+export async function serviceBatches(db: Queries, names: readonly string[]) {
   const rows = await readInParts(names, (part) =>
     db.selectFrom('batches').select(['service_batch_id', 'batch_id', 'campaign_id']).where('service_batch_id', 'in', part).execute(),
   );
@@ -266,7 +266,7 @@ export async function readServiceBatches(db: Queries, names: readonly string[]) 
 }
 
 /** The batches of requests, by the marks with which these were sent. */
-export async function readMarks(db: Queries, marks: readonly string[]): Promise<Map<string, string>> {
+export async function marks(db: Queries, marks: readonly string[]): Promise<Map<string, string>> {
   const rows = await readInParts(marks, (part) =>
     db.selectFrom('posts').select(['entry', 'batch_id']).where('entry', 'in', part).execute(),
   );
@@ -274,7 +274,7 @@ export async function readMarks(db: Queries, marks: readonly string[]): Promise<
 }
 
 /** Whether a call of the agent that was posted then, and to this number where one is named, has no record. */
-export async function readUnmatched(
+export async function hasUnmatched(
   db: Queries,
   agentId: string,
   span: { from: number; to: number } | null,

@@ -1,7 +1,8 @@
 import type { Queries } from '../ledger/tx.ts';
 import { rowOf, type Attempt, type Book } from './book.ts';
 import type { Difference, LogRule } from './log-rules.ts';
-import { chunksOf, grouped, readCampaigns, readMarks, readOwners, readPostSpans, readServiceBatches, readUnmatched } from './reader.ts';
+import { chunksOf, grouped } from './reader.ts';
+import * as stored from './reader.ts';
 import { disownedBy, namedBy } from './rules/records.ts';
 
 /** An entry of the service's list, as far as it says these things. Instants are epoch milliseconds. */
@@ -70,7 +71,7 @@ export class ServiceAudit {
 
   async read(service: ServiceList): Promise<void> {
     const { accountId, batches } = service;
-    for (const { agentId, from } of await readPostSpans(this.#db, accountId))
+    for (const { agentId, from } of await stored.postSpans(this.#db, accountId))
       try {
         await this.#readAgent(agentId, from, service.list(agentId));
       } catch (error) {
@@ -99,7 +100,7 @@ export class ServiceAudit {
     for await (const page of chunksOf(list)) {
       listed += page.length;
       const ids = page.map(({ conversationId }) => conversationId);
-      const owners = await readOwners(this.#db, ids);
+      const owners = await stored.owners(this.#db, ids);
       for (const entry of page) {
         const owner = owners.get(entry.conversationId);
         const against = owner === undefined ? null : disownedBy(this.#book, entry, owner);
@@ -109,7 +110,7 @@ export class ServiceAudit {
       }
       const unowned = page.filter(({ conversationId, inbound }) => !owners.has(conversationId) && !inbound);
       const names = unowned.flatMap(({ batchId }) => batchId ?? []);
-      const ours = await readServiceBatches(this.#db, names);
+      const ours = await stored.serviceBatches(this.#db, names);
       for (const entry of unowned) {
         const attemptId = namedBy(this.#book, entry.references);
         const batch = ours.get(entry.batchId ?? '');
@@ -132,7 +133,7 @@ export class ServiceAudit {
   async #mayBeOurs(agentId: string, { startedAt, calleeNumber }: ListedConversation, from: number): Promise<boolean> {
     if (startedAt !== null && startedAt < from - beforeMs) return false;
     const span = startedAt === null ? null : { from: startedAt - afterMs, to: startedAt + beforeMs };
-    return readUnmatched(this.#db, agentId, span, calleeNumber);
+    return stored.hasUnmatched(this.#db, agentId, span, calleeNumber);
   }
 
   /** Every batch that is named as one of this database comes from a request in the log; answers how many there are. */
@@ -144,7 +145,7 @@ export class ServiceAudit {
     }
     const marks = marked.map(({ mark }) => mark);
     // Read afterwards: a request is in the tables before the service has it.
-    const requests = await readMarks(this.#db, marks);
+    const requests = await stored.marks(this.#db, marks);
     for (const { id, mark, title, retries } of marked) {
       const campaignId = title.slice(0, title.indexOf('/'));
       const batchId = requests.get(mark);
@@ -168,7 +169,7 @@ export class ServiceAudit {
   async #readReports(accountId: string, batches: ServiceBatches): Promise<void> {
     const [gone, unnamed]: [string[], string[]] = [[], []];
     let missing = 0;
-    for (const { campaign_id: campaignId, account_id: account, api } of await readCampaigns(this.#db)) {
+    for (const { campaign_id: campaignId, account_id: account, api } of await stored.campaigns(this.#db)) {
       const campaign = this.#book.campaigns.get(campaignId);
       if (campaign === undefined || account !== accountId || api !== batches.api) continue;
       const calls = grouped([...campaign.calls.values()].flat(), ({ batchId }) => batchId);

@@ -3,23 +3,35 @@ import type { Queries } from '../ledger/tx.ts';
 import type { Book, Campaign } from './book.ts';
 import { readJudgedHouse } from './judged-rules.ts';
 import { logRules, type Difference, type LogRule } from './log-rules.ts';
-import {
-  chunksOf,
-  eachEntry,
-  partsOf,
-  readAttempts,
-  readBatches,
-  readCampaigns,
-  readEntries,
-  readFigures,
-  readHouseTable,
-  readRecipients,
-  readStrays,
-  type Scope,
-} from './reader.ts';
+import { chunksOf } from './reader.ts';
+import * as stored from './reader.ts';
 import { sentencesOf, type Compared, type Finding, type Rows, type Rule } from './rules/rule.ts';
 
 type Table = keyof Rows;
+/** Tables that are read in pages. */
+type Paged = Exclude<Table, 'campaigns'>;
+
+/** How each is read, and which ids the log has of a campaign. */
+const paged: {
+  [Name in Paged]: {
+    read: (db: Queries, scope: stored.Scope) => Promise<Rows[Name][]>;
+    known: (campaign: Campaign) => Iterable<string>;
+  };
+} = {
+  recipients: {
+    read: stored.recipients,
+    *known({ campaignId, firstRow, rows }) {
+      for (let row = firstRow; row < firstRow + rows; row += 1) yield `${campaignId}/${row}`;
+    },
+  },
+  attempts: {
+    read: stored.attempts,
+    *known({ calls }) {
+      for (const attempts of calls.values()) for (const { attemptId } of attempts) yield attemptId;
+    },
+  },
+  batches: { read: stored.batches, known: ({ batches }) => batches.keys() },
+};
 
 /** Compares what the log says with the tables: all of them, or again what differed before. */
 export async function judgeTables(db: Queries, book: Book, again: readonly Difference[] | null = null): Promise<Difference[]> {
@@ -27,18 +39,9 @@ export async function judgeTables(db: Queries, book: Book, again: readonly Diffe
     again === null ? null : [...new Set(again.filter((one) => one.table === table).map(({ id }) => id))];
   return [
     ...(await judgeCampaigns(db, book, of('campaigns'))),
-    ...(await judgeTable('recipients', book, of('recipients'), {
-      read: (scope) => readRecipients(db, scope),
-      known: recipientIds,
-    })),
-    ...(await judgeTable('attempts', book, of('attempts'), {
-      read: (scope) => readAttempts(db, scope),
-      known: attemptIds,
-    })),
-    ...(await judgeTable('batches', book, of('batches'), {
-      read: (scope) => readBatches(db, scope),
-      known: ({ batches }) => batches.keys(),
-    })),
+    ...(await judgeTable('recipients', db, book, of('recipients'))),
+    ...(await judgeTable('attempts', db, book, of('attempts'))),
+    ...(await judgeTable('batches', db, book, of('batches'))),
     ...(again === null || of('conversations')?.length !== 0 ? await judgeStrays(db) : []),
     ...(await judgeEntries(db, book, of('suppressions'))),
     ...(await judgeHouse(db, book)),
@@ -58,7 +61,7 @@ function differencesOf<Name extends Table>(table: Name, compared: Compared, row:
 
 async function judgeCampaigns(db: Queries, book: Book, ids: readonly string[] | null): Promise<Difference[]> {
   const differences: Difference[] = [];
-  const rows = new Map((await readCampaigns(db)).map((row) => [row.campaign_id, row]));
+  const rows = new Map((await stored.campaigns(db)).map((row) => [row.campaign_id, row]));
   for (const id of ids ?? new Set([...rows.keys(), ...book.campaigns.keys()])) {
     const campaign = book.campaigns.get(id);
     const row = rows.get(id);
@@ -68,24 +71,14 @@ async function judgeCampaigns(db: Queries, book: Book, ids: readonly string[] | 
       continue;
     }
     const compared = { book, campaign, id, attempt: undefined };
-    const figures = await readFigures(db, id);
+    const figures = await stored.figures(db, id);
     differences.push(...differencesOf('campaigns', compared, row && { ...row, figures }));
   }
   return differences;
 }
 
-interface Reading<Row> {
-  read: (scope: Scope) => Promise<Row[]>;
-  /** Ids that the log has of a campaign. */
-  known: (campaign: Campaign) => Iterable<string>;
-}
-
-async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
-  table: Name,
-  book: Book,
-  ids: readonly string[] | null,
-  { read, known }: Reading<Rows[Name]>,
-): Promise<Difference[]> {
+async function judgeTable<Name extends Paged>(table: Name, db: Queries, book: Book, ids: readonly string[] | null): Promise<Difference[]> {
+  const { read, known } = paged[table];
   const differences: Difference[] = [];
   const counts = new Map<string, number>();
   const look = (campaignId: string, id: string, row: Rows[Name] | undefined): void => {
@@ -97,7 +90,7 @@ async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
     differences.push(...differencesOf(table, { book, campaign, id, attempt }, row));
   };
   const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
-    for await (const { ids: part, rows } of partsOf(some, read)) {
+    for await (const { ids: part, rows } of stored.partsOf(some, (scope) => read(db, scope))) {
       const byId = new Map(rows.map((row) => [row.id, row]));
       for (const id of part ?? []) look(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
     }
@@ -106,7 +99,7 @@ async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
     await judgeIds(ids, (id) => id.slice(0, id.indexOf('/')));
     return differences;
   }
-  for await (const { rows } of partsOf(null, read)) for (const row of rows) look(row.campaign_id, row.id, row);
+  for await (const { rows } of stored.partsOf(null, (scope) => read(db, scope))) for (const row of rows) look(row.campaign_id, row.id, row);
   for (const [campaignId, campaign] of book.campaigns) {
     const inLog = [...known(campaign)];
     if (inLog.length <= (counts.get(campaignId) ?? 0)) continue;
@@ -119,17 +112,9 @@ async function judgeTable<Name extends Exclude<Table, 'campaigns'>>(
   return differences;
 }
 
-function* recipientIds({ campaignId, firstRow, rows }: Campaign): Generator<string> {
-  for (let row = firstRow; row < firstRow + rows; row += 1) yield `${campaignId}/${row}`;
-}
-
-function* attemptIds({ calls }: Campaign): Generator<string> {
-  for (const attempts of calls.values()) for (const { attemptId } of attempts) yield attemptId;
-}
-
 /** Records that point to a call which has another one, or none: results and report would show them as its own. */
 async function judgeStrays(db: Queries): Promise<Difference[]> {
-  return (await readStrays(db)).map(({ conversationId, attemptId }) => ({
+  return (await stored.strays(db)).map(({ conversationId, attemptId }) => ({
     table: 'conversations',
     id: conversationId,
     campaignId: attemptId.slice(0, attemptId.indexOf('/')),
@@ -140,7 +125,7 @@ async function judgeStrays(db: Queries): Promise<Difference[]> {
 
 /** Only the version that holds is compared: the log alone tells of the others. */
 async function judgeHouse(db: Queries, { numbers }: Book): Promise<Difference[]> {
-  const held = await readHouseTable(db);
+  const held = await stored.house(db);
   const rules = readJudgedHouse(held.rules === null ? null : JSON.parse(held.rules));
   if (held.version === numbers.houseVersion && isDeepStrictEqual(rules, numbers.house)) return [];
   const what = `version ${held.version} of the house rules is stored, and the log has version ${numbers.houseVersion}, or other rules`;
@@ -157,7 +142,7 @@ async function judgeEntries(db: Queries, { numbers }: Book, ids: readonly string
     differences.push({ table: 'suppressions', id, campaignId: scope, rule: 'list_differs', what: told });
   };
   for await (const chunk of chunksOf(numbers.entries())) {
-    const entries = await readEntries(
+    const entries = await stored.entries(
       db,
       chunk.map(({ number }) => number),
     );
@@ -168,7 +153,7 @@ async function judgeEntries(db: Queries, { numbers }: Book, ids: readonly string
         differ(scope, number, `a number stands ${inTable < expiresAt ? 'less' : 'more'} long than the log says on`);
     }
   }
-  for await (const { scope, e164 } of eachEntry(db))
+  for await (const { scope, e164 } of stored.eachEntry(db))
     if (!numbers.has(scope, e164)) differ(scope, e164, 'a number that the log has not put there stands on');
   return differences;
 }

@@ -1,8 +1,7 @@
 import { isIdle } from '../book.ts';
 import { numberOf, type JudgedHouse, type JudgedRules } from '../judged-rules.ts';
 import { hashRow } from '../row-book.ts';
-import { brokenCap } from './caps.ts';
-import { judgeHours } from './hours.ts';
+import { brokenCap, judgeHours } from './hours.ts';
 import { dialled, type Rule } from './rule.ts';
 
 /** What every call is held to, whatever its campaign did before. */
