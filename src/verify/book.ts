@@ -15,7 +15,6 @@ export interface CallFacts {
   overAt: number | null;
 }
 
-/** A call, from its plan on. */
 export class Attempt {
   readonly attemptId: string;
   readonly batchId: string;
@@ -28,7 +27,6 @@ export class Attempt {
   endedAt: number | null = null;
   /** `released`: given back; null: it has not ended. */
   state: 'settled' | 'released' | null = null;
-  /** How it ended, as last corrected. */
   disposition: string | null = null;
   detail: string | null = null;
   counted = false;
@@ -51,7 +49,6 @@ export class Attempt {
     this.budget = budget;
   }
 
-  /** Which of its row it is, from 1. */
   get nth(): number {
     return Number(this.attemptId.slice(this.attemptId.lastIndexOf('/') + 1));
   }
@@ -68,7 +65,6 @@ export class Attempt {
 
 export class Batch {
   readonly batchId: string;
-  /** Calls that it was to have, and those that were planned. */
   readonly size: number;
   planned = 0;
   /** What it was planned by: its campaign's limits, and the calls that were on the line. */
@@ -79,7 +75,6 @@ export class Batch {
   serviceId: string | null = null;
   /** The number that calls; empty before the first POST. */
   caller = '';
-  /** The last POST, and the verdicts of all. */
   k = 0;
   verdicts: (string | null)[] = [];
   /** The verdicts as the log has them. */
@@ -92,7 +87,6 @@ export class Batch {
   posted = 0;
   /** The state that a verdict asks for and that the log does not have yet. */
   owes: string | null = null;
-  /** The service was asked to give its calls back. */
   askedBack = false;
   /** It was confirmed by a record, and none of its calls has one yet. */
   lacksMatch = false;
@@ -109,9 +103,7 @@ export class Batch {
 export interface PendingOutcome {
   event: LoggedEvent;
   before: string | null;
-  /** Whether a line since that one allows another. */
   explained: boolean;
-  /** Of the campaign, at that line. */
   state: string;
 }
 
@@ -122,7 +114,6 @@ export class Campaign {
   readonly loggedRules: object;
   /** Its service can be asked for a request, and for the calls of a batch: an API of another name shows it. */
   readonly looksUp: boolean;
-  /** Of campaign file and list. */
   readonly fileHash: string | null;
   limits: Limits;
   rows: number;
@@ -133,7 +124,6 @@ export class Campaign {
   /** Hashes of what is shown of the rows; empty where the log was begun without them. */
   readonly cellBook = new RowBook();
   state = 'draft';
-  /** The highest time so far. */
   lastAt: number;
   /** Service milliseconds per real one, the most that a request had. */
   speed = 1;
@@ -148,12 +138,9 @@ export class Campaign {
   /** Recipients that have lost their outcome and wait again. */
   readonly requeued = new Set<string>();
   readonly promises = new Map<string, Callback>();
-  /** How often an operator had a row retried. */
   readonly budgets = new Map<string, number>();
-  /** The attempts of each recipient, in order. */
   readonly calls = new Map<string, readonly Attempt[]>();
   readonly open = new Set<Attempt>();
-  /** The number of the last batch of each round. */
   readonly batchesOf = new Map<string, number>();
   /** When calls began in the last minute, where their number is limited. */
   starts: { at: number; attempt: Attempt }[] = [];
@@ -162,7 +149,6 @@ export class Campaign {
   readonly callersOut = new Set<string>();
   /** Of each batch: when the pre-dial hook was last asked about it, and whom it allowed. */
   readonly screened = new Map<string, { at: number; eligible: ReadonlySet<unknown> }>();
-  /** Recipients that an operator took out and did not put back. */
   readonly withdrawn = new Set<string>();
   /** Rows changed since the log last had their number. */
   edits = { added: 0, corrected: 0, withdrawn: 0 };
@@ -208,7 +194,6 @@ export class Campaign {
     return this.budgets.get(recipientId) ?? 0;
   }
 
-  /** Attempts of a recipient that use up its present budget. */
   countedOf(recipientId: string): Attempt[] {
     const own = this.budgetOf(recipientId);
     return this.callsOf(recipientId).filter(({ counted, budget }) => counted && budget === own);
@@ -222,14 +207,12 @@ export class Campaign {
     return isRow ? Number(row) : null;
   }
 
-  /** Calls that began in the minute before. */
   startsBefore(at: number): Campaign['starts'] {
     const { starts } = this;
     return (starts[0]?.at ?? at) <= at - minuteMs ? starts.filter((start) => start.at > at - minuteMs) : starts;
   }
 }
 
-/** Everything that is known of the log so far. */
 export class Book {
   readonly campaigns = new Map<string, Campaign>();
   readonly numbers = new NumberBook();
@@ -249,12 +232,10 @@ export class Book {
   }
 }
 
-/** The recipient of an attempt, by its id. */
 export function rowOf(attemptId: string): string {
   return attemptId.slice(0, attemptId.lastIndexOf('/'));
 }
 
-/** Whether the service took nothing of a request. */
 export function isIdle(verdict: string | null | undefined): boolean {
   return verdict === 'not_sent' || verdict === 'refused';
 }

@@ -72,7 +72,6 @@ export function dial({ campaign, attempt, batch, book: { numbers }, event: { at 
   else (campaign.starts = campaign.startsBefore(at)).push({ at, attempt });
 }
 
-/** A call has ended, or its end is corrected. */
 export function settle(line: AttemptLine): void {
   const { campaign, attempt, batch, book, event, data } = line;
   const { call } = attempt;

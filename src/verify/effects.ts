@@ -193,14 +193,12 @@ function adjustLimits(campaign: Campaign, to: Record<string, unknown>): void {
   };
 }
 
-/** A row was added or corrected. */
 function changeRow({ campaign, row, data }: Line): void {
   if (row === null) return;
   campaign.rowBook.change(row, String(data['hash']), Number(data['version'] ?? 1));
   campaign.cellBook.change(row, textOf(data['cells']));
 }
 
-/** The recipient has no outcome any more, and waits. */
 function waitAgain({ campaign, recipientId }: Line): void {
   campaign.outcomes.delete(recipientId);
   campaign.requeued.add(recipientId);

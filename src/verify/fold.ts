@@ -10,7 +10,6 @@ const accountScope = 'account';
 type Check = (line: Line) => Finding;
 const rules = Object.entries(logRules) as [LogRule, Rule][];
 
-/** The checks of each type of line, by their rules. */
 function checksOf(kind: 'on' | 'alone'): ReadonlyMap<EventType, readonly [LogRule, Check][]> {
   const checks = new Map<EventType, [LogRule, Check][]>();
   for (const [name, rule] of rules)

@@ -28,7 +28,6 @@ type Delays = readonly (number | 'next_day')[] | 'never';
 const noCalendar: Calendar = { hours: null, closedOn: [] };
 const noLaw: Law = { ...noCalendar, eves: { dates: [], windows: [] }, country: '', region: null, from: null, until: null, caps: [] };
 
-/** A value of a record, and what it may equal. */
 export interface SaidRule {
   source: string;
   key: string;
@@ -53,7 +52,6 @@ interface JudgedCallerLimits {
 /** What a campaign is held to if its import says nothing: nothing. Durations are milliseconds of service time. */
 const untold = {
   agentId: '',
-  /** Calls that one number may make. */
   callers: { limits: null as JudgedCallerLimits | null },
   calendar: noCalendar,
   law: [] as readonly Law[],
@@ -78,9 +76,7 @@ const untold = {
   results: [] as readonly JudgedResult[],
   /** Values for these stand in the facts as they count; campaigns begun before take off a second wrapping. */
   unwrapOnce: false,
-  /** Who is called first. */
   pilot: null as { next: string } | null,
-  /** So many goals are enough. */
   stopAt: null as { goal: number } | null,
   /** What is done about people of whom nobody can tell when to call them back. */
   callback: null as { unclear: string } | null,
@@ -114,7 +110,6 @@ export function readJudgedRules(told: object): JudgedRules {
   return { ...rules, law: rules.law.map((law) => readAs(noLaw, law)) };
 }
 
-/** The same value as told, where it is of the same kind. */
 function readAs<Value>(kept: Value, told: unknown): Value {
   if (kept === null) return (told ?? null) as Value;
   if (typeof kept !== 'object') return (typeof told === typeof kept ? told : kept) as Value;

@@ -17,13 +17,10 @@ export class Line {
   readonly book: Book;
   readonly campaign: Campaign;
   readonly event: LoggedEvent;
-  /** Of the event; empty when it has none. */
   readonly data: Record<string, unknown>;
-  /** What the tables know of the call that begins. */
   readonly facts: CallFacts | undefined;
   /** Empty: it names none. */
   readonly recipientId: string;
-  /** The attempts of the recipient, before the line. */
   readonly calls: readonly Attempt[];
   readonly attempt: Attempt | undefined;
   readonly batch: Batch | undefined;
@@ -48,12 +45,10 @@ export class Line {
     return this.campaign.rowNumber(this.recipientId);
   }
 
-  /** The outcome of its row. */
   get outcome(): string | undefined {
     return this.campaign.outcomes.get(this.recipientId);
   }
 
-  /** The number that a call goes to. */
   get number(): string {
     return String(this.data['e164']);
   }
@@ -135,9 +130,7 @@ export class Line {
   }
 }
 
-/** A line about an attempt that was planned before. */
 export type AttemptLine = Line & { readonly attempt: Attempt };
-/** A line about a batch that was planned before. */
 export type BatchLine = Line & { readonly batch: Batch };
 
 /** The line of an event of this type: its attempt, or its batch, was planned before, since a rule names a line that stands alone. */

@@ -1,6 +1,6 @@
 import type { Queries } from '../ledger/tx.ts';
 import { LogAudit } from './fold.ts';
-import { logRules, type Difference, type LogRule, type LogViolation } from './log-rules.ts';
+import { logRules, type LogRule, type LogViolation } from './log-rules.ts';
 import { ServiceAudit, type ServiceList } from './service.ts';
 import { judgeTables } from './tables.ts';
 import * as stored from './reader.ts';
@@ -56,7 +56,9 @@ export async function verifyLog(
   else await reported.read(service);
   notes.push(...reported.notes);
   const excused = await excusedLines(db, audit);
-  const all = [...violations.filter((violation) => !excused.has(violation)), ...[...differences, ...reported.differences].map(asViolation)];
+  const all = violations.filter((violation) => !excused.has(violation));
+  for (const { rule, campaignId, what } of [...differences, ...reported.differences])
+    all.push({ rule, campaignId, seq: null, at: null, what });
   const told = all.filter((violation) => campaignId === null || violation.campaignId === campaignId);
   const rules = (Object.keys(logRules) as LogRule[]).map((rule) => ({
     rule,
@@ -78,10 +80,6 @@ async function follow(db: Queries, audit: LogAudit, from: number, onProgress: (e
     after = last.seq;
     onProgress(after);
   }
-}
-
-function asViolation({ rule, campaignId, what }: Omit<Difference, 'table' | 'id'>): LogViolation {
-  return { rule, campaignId, seq: null, at: null, what };
 }
 
 /** Lines beyond the limit that records explain which belong to nobody: the planner could take them for calls that were over. */

@@ -43,9 +43,7 @@ export class NumberBook {
     person: new Map<string, PlacedCall[]>(),
     caller: new Map<string, PlacedCall[]>(),
   };
-  /** The call to each number that is open. */
   readonly open = new Map<string, string>();
-  /** The last promise to call each number back. */
   readonly promises = new Map<string, Callback>();
 
   suppress(number: string, scope: string, expiresAt: number | null): void {
@@ -76,7 +74,6 @@ export class NumberBook {
     return this.#suppressed.has(`${scope} ${number}`);
   }
 
-  /** Entries as the log has them last. */
   *entries(): Generator<{ scope: string; number: string; expiresAt: number }> {
     for (const [key, expiresAt] of this.#suppressed) {
       const blank = key.lastIndexOf(' ');

@@ -159,7 +159,6 @@ export async function batches(db: Queries, scope: Scope) {
   return batches.map((batch) => ({ ...batch, posts: postsOf.get(batch.id) ?? [] }));
 }
 
-/** Items by their key; those without one are left out. */
 export function grouped<Item>(items: Iterable<Item>, keyOf: (item: Item) => string | undefined): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -184,7 +183,6 @@ export async function house(db: Queries): Promise<{ version: number; rules: stri
   return (await last.executeTakeFirst()) ?? { version: 0, rules: null };
 }
 
-/** Every entry of the do-not-call list, over or not. */
 export async function* eachEntry(db: Queries): AsyncGenerator<{ e164: string; scope: string }> {
   for (let last = { e164: '', scope: '' }; ;) {
     const { e164, scope } = last;

@@ -43,7 +43,6 @@ interface ServiceBatches {
   /** The interface; campaigns of others are left out. */
   api: string;
   list(): AsyncIterable<ListedBatch>;
-  /** Null: it has no such batch. */
   report(serviceBatchId: string): Promise<readonly ReportedCall[] | null>;
 }
 

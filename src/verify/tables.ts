@@ -8,7 +8,6 @@ import * as stored from './reader.ts';
 import { sentencesOf, type Compared, type Finding, type Rows, type Rule } from './rules/rule.ts';
 
 type Table = keyof Rows;
-/** Tables that are read in pages. */
 type Paged = Exclude<Table, 'campaigns'>;
 
 /** How each is read, and which ids the log has of a campaign. */
@@ -51,10 +50,10 @@ export async function judgeTables(db: Queries, book: Book, again: readonly Diffe
 const rules = (Object.entries(logRules) as [LogRule, Rule][]).flatMap(([rule, { inTables }]) => (inTables ? [{ rule, inTables }] : []));
 
 /** The differences of a row by every rule of its table. */
-function differencesOf<Name extends Table>(table: Name, compared: Compared, row: Rows[Name] | undefined): Difference[] {
+function differencesOf(table: Table, compared: Compared, row: Rows[Table] | undefined): Difference[] {
   const { id, campaign } = compared;
   return rules.flatMap(({ rule, inTables }) => {
-    const check: ((compared: Compared, row: Rows[Name] | undefined) => Finding) | undefined = inTables[table];
+    const check = inTables[table] as ((compared: Compared, row: Rows[Table] | undefined) => Finding) | undefined;
     return sentencesOf(check?.(compared, row)).map((what) => ({ table, id, campaignId: campaign.campaignId, rule, what }));
   });
 }
@@ -77,11 +76,12 @@ async function judgeCampaigns(db: Queries, book: Book, ids: readonly string[] | 
   return differences;
 }
 
-async function judgeTable<Name extends Paged>(table: Name, db: Queries, book: Book, ids: readonly string[] | null): Promise<Difference[]> {
-  const { read, known } = paged[table];
+async function judgeTable(table: Paged, db: Queries, book: Book, ids: readonly string[] | null): Promise<Difference[]> {
+  const { known } = paged[table];
+  const read: (scope: stored.Scope) => Promise<Rows[Paged][]> = (scope) => paged[table].read(db, scope);
   const differences: Difference[] = [];
   const counts = new Map<string, number>();
-  const look = (campaignId: string, id: string, row: Rows[Name] | undefined): void => {
+  const look = (campaignId: string, id: string, row: Rows[Paged] | undefined): void => {
     counts.set(campaignId, (counts.get(campaignId) ?? 0) + 1);
     const campaign = book.campaigns.get(campaignId);
     // A campaign that is not in the log is named once.
@@ -90,7 +90,7 @@ async function judgeTable<Name extends Paged>(table: Name, db: Queries, book: Bo
     differences.push(...differencesOf(table, { book, campaign, id, attempt }, row));
   };
   const judgeIds = async (some: readonly string[], campaignIdOf: (id: string) => string): Promise<void> => {
-    for await (const { ids: part, rows } of stored.partsOf(some, (scope) => read(db, scope))) {
+    for await (const { ids: part, rows } of stored.partsOf(some, read)) {
       const byId = new Map(rows.map((row) => [row.id, row]));
       for (const id of part ?? []) look(byId.get(id)?.campaign_id ?? campaignIdOf(id), id, byId.get(id));
     }
@@ -99,7 +99,7 @@ async function judgeTable<Name extends Paged>(table: Name, db: Queries, book: Bo
     await judgeIds(ids, (id) => id.slice(0, id.indexOf('/')));
     return differences;
   }
-  for await (const { rows } of stored.partsOf(null, (scope) => read(db, scope))) for (const row of rows) look(row.campaign_id, row.id, row);
+  for await (const { rows } of stored.partsOf(null, read)) for (const row of rows) look(row.campaign_id, row.id, row);
   for (const [campaignId, campaign] of book.campaigns) {
     const inLog = [...known(campaign)];
     if (inLog.length <= (counts.get(campaignId) ?? 0)) continue;

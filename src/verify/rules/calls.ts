@@ -60,9 +60,8 @@ export const callRules = {
   },
   cap_exceeded: {
     promise: 'no number and no person rings more often than the caps of campaign, house and law allow, over all campaigns',
-    on: dialled(({ book: { numbers }, campaign: { rules }, event, number, person }) => {
-      const callsTo = { number: numbers.placed('number', number), person: numbers.placed('person', person) };
-      const broken = brokenCap(rules, numbers.house, event, callsTo);
+    on: dialled((line) => {
+      const broken = brokenCap(line);
       return broken !== null && `was placed before ${broken} allowed it`;
     }),
   },

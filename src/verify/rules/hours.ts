@@ -1,4 +1,5 @@
 import type { LoggedEvent } from '../book.ts';
+import type { Line } from '../line.ts';
 import { numberOf, textOf, type Calendar, type Cap, type JudgedHouse, type JudgedRules, type Law } from '../judged-rules.ts';
 import { hourMs, localTime, minuteMs } from '../local-time.ts';
 import type { PlacedCall } from '../number-book.ts';
@@ -96,19 +97,15 @@ function isOpen({ hours, closedOn, from, until, eves }: DatedCalendar, zone: str
 const aheadMs = 14 * hourMs;
 const behindMs = 12 * hourMs;
 
-/** The first cap of campaign, law and house that does not allow the call after these; null: all do. */
-export function brokenCap(
-  rules: JudgedRules,
-  house: JudgedHouse | null,
-  event: LoggedEvent,
-  callsTo: Readonly<Record<Cap['by'], readonly PlacedCall[]>>,
-): string | null {
+/** The first cap of campaign, law and house that does not allow the call after those before it; null: all do. */
+export function brokenCap({ book: { numbers }, campaign: { rules }, event, number, person }: Line): string | null {
   const { at } = event;
+  const callsTo = { number: numbers.placed('number', number), person: numbers.placed('person', person) };
   const inForce = lawAt(rules, placeOf(event)).filter(
     ({ from, until }) =>
       (from === null || at >= Date.parse(from) - aheadMs) && (until === null || at < Date.parse(until) + 24 * hourMs + behindMs),
   );
-  const caps = [...rules.caps, ...inForce.flatMap((law) => law.caps), ...(house?.caps ?? [])];
+  const caps = [...rules.caps, ...inForce.flatMap((law) => law.caps), ...(numbers.house?.caps ?? [])];
   const broken = caps.find((cap) => isBroken(cap, callsTo[cap.by], at));
   if (broken === undefined) return null;
   if ('afterTalkMs' in broken) return `${broken.afterTalkMs} ms after a talk with the ${broken.by}`;

@@ -22,13 +22,17 @@ interface Facts {
   durationMs?: number | null;
 }
 
+/** What the record that a call owns says for good; null: it says nothing yet. */
+function finalFacts({ state, final, facts }: AttemptRow): Facts | null {
+  return state === 'settled' && final === 1 && facts !== null ? (JSON.parse(facts) as Facts) : null;
+}
+
 /** What the record that a call owns says against its end; null: nothing, or a person gave the call up. */
 export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | null {
-  if (row.state !== 'settled' || row.final !== 1 || row.facts === null) return null;
   const { disposition } = row;
+  const facts = finalFacts(row);
   // Doubt about whose record it is may stand beside it.
-  if (disposition === 'unknown') return null;
-  const facts = JSON.parse(row.facts) as Facts;
+  if (facts === null || disposition === 'unknown') return null;
   if (hearsOptOut(rules, facts)) return disposition === 'opted_out' ? null : 'that the person asked not to be called again';
   const { callResult = null, userTurns = 0, agentTurns = 0 } = facts;
   // Fields of the service's own may say something else.
@@ -52,10 +56,8 @@ function says({ collected, evaluation }: Facts, { source, key, values }: SaidRul
 
 /** What the talk of a call came to by the record that it owns, and what it asks for; null: it was none, or the record tells nothing yet. */
 export function resultBy({ results, unwrapOnce }: JudgedRules, row: AttemptRow): { result: string; asks: string | null } | null {
-  const { state, final, facts: stored, disposition } = row;
-  if (results.length === 0 || state !== 'settled' || disposition !== 'answered' || final !== 1 || stored === null) return null;
-  const facts = JSON.parse(stored) as Facts;
-  if ((facts.userTurns ?? 0) === 0) return null;
+  const facts = results.length === 0 || row.disposition !== 'answered' ? null : finalFacts(row);
+  if (facts === null || (facts.userTurns ?? 0) === 0) return null;
   const { durationMs, startedAt, endedAt, status } = facts;
   // What the service was still working on when its record was given up on may change.
   const isUnderWay = status != null && status !== 'done' && status !== 'failed';
