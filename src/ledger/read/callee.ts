@@ -3,16 +3,13 @@ import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { openAttemptStates } from '../../rules/ledger.ts';
 import { readQuestions } from '../plan/candidates.ts';
 import { findCampaign, type Campaign } from '../rows/campaigns.ts';
-import { findEntries, type StoredSuppression } from '../rows/suppressions.ts';
-import { readEventsOf, type CampaignEvent } from '../events.ts';
-import type { AttemptRow, RecipientRow } from '../schema.ts';
+import { findEntries } from '../rows/suppressions.ts';
+import { readEventsOf } from '../events.ts';
+import type { RecipientRow } from '../schema.ts';
 import type { Queries } from '../tx.ts';
 import { sqlLaterTerm } from '../rows/row-terms.ts';
 
-export interface CalleeCall {
-  attempt: AttemptRow;
-  facts: ConversationFacts | null;
-}
+export type CalleeCall = Awaited<ReturnType<typeof readCalls>>[number];
 
 export interface CalleeRow {
   campaign: Campaign;
@@ -23,22 +20,14 @@ export interface CalleeRow {
 }
 
 /** Everything that this database has decided about one number. */
-export interface Callee {
-  e164: string;
-  /** Newest campaign first. */
-  rows: CalleeRow[];
-  suppressions: StoredSuppression[];
-  /** What the log tells of its rows and calls, oldest first; `truncated`: it holds older ones. */
-  events: CampaignEvent[];
-  truncated: boolean;
-}
+export type Callee = NonNullable<Awaited<ReturnType<typeof readCallee>>>;
 
 /** One number has few rows; a list that repeats it in a thousand campaigns is cut. */
 const mostRows = 100;
 const mostEvents = 1_000;
 
 /** Reads what was decided about a number in every campaign, and what the rules say of it now. Only reads; `null`: it is in no list. */
-export async function readCallee(db: Queries, e164: string, now: number): Promise<Callee | null> {
+export async function readCallee(db: Queries, e164: string, now: number) {
   const recipients = await db
     .selectFrom('recipients')
     .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
@@ -62,6 +51,7 @@ export async function readCallee(db: Queries, e164: string, now: number): Promis
   }
   const ids = recipients.map((row) => row.recipient_id);
   const events = await readEventsOf(db, ids, mostEvents + 1);
+  /** The newest campaign first; events oldest first. `truncated`: the log holds older ones. */
   return { e164, rows, suppressions, events: events.slice(-mostEvents), truncated: events.length > mostEvents };
 }
 
@@ -92,7 +82,7 @@ async function judge(
     : { verdict: 'wait', until, reason: later.verdict === 'wait' ? later.reason : 'not_before' };
 }
 
-async function readCalls(db: Queries, recipients: readonly RecipientRow[]): Promise<CalleeCall[]> {
+async function readCalls(db: Queries, recipients: readonly RecipientRow[]) {
   if (recipients.length === 0) return [];
   const ids = recipients.map((row) => row.recipient_id);
   const calls = db

@@ -1,6 +1,10 @@
+import { sql } from 'kysely';
+import { picked } from '../../rules/collections.ts';
+import type { Outcome } from '../../rules/outcome.ts';
+import { readAggregates } from '../aggregates.ts';
+import { sqlPlaced } from './call-groups.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { readCourse, type Course } from './timeline.ts';
-import { readFunnel } from './funnel.ts';
 import { lawOutlook, type LawOutlook } from '../../rules/hours/legal-hours.ts';
 import { costOf, type Price } from '../../rules/price.ts';
 import { countPromises } from '../rows/promises.ts';
@@ -13,11 +17,8 @@ import { readReport, reportDimensions, type Report } from './report.ts';
 /** All that is told of a campaign after the fact: `carillon report --json` prints it, and reports show it. Instants are service time. */
 export type CampaignReport = Awaited<ReturnType<typeof readCampaignReport>>;
 
-/** A course with its instants under names by which programs know them. */
-export interface ReportedCourse extends Pick<Course, 'stepMs' | 'points'> {
-  /** When it was paused; `toAt` is null while it is. */
-  pauses: { fromAt: number; toAt: number | null; reason: string | null }[];
-}
+/** Of a course what programs are told. */
+export type ReportedCourse = Pick<Course, 'stepMs' | 'points' | 'pauses'>;
 
 export async function readCampaignReport(store: Store, campaign: Campaign, now: number) {
   const { stateReason, createdAt, campaignId, rules } = campaign;
@@ -30,7 +31,7 @@ export async function readCampaignReport(store: Store, campaign: Campaign, now: 
     firstCallAt: course?.from ?? null,
     lastCallAt: course?.to ?? null,
     funnel: await readFunnel(store.db, campaign),
-    course: course === null ? null : reportedCourse(course),
+    course: course === null ? null : picked(course, toldOfCourse),
     callbacks: await countPromises(store.db, campaignId, now),
     law: await readLawOutlook(store.db, campaign),
     /** What may lie behind another answer rate, oldest first: limits, agent, caller numbers and house rules that were changed. */
@@ -70,6 +71,34 @@ export async function readLawOutlook(db: Queries, { campaignId, rules, createdAt
   return lawOutlook(rules, places, { from: createdAt, to: rules.endsAt });
 }
 
-export function reportedCourse({ stepMs, points, pauses }: Course): ReportedCourse {
-  return { stepMs, points, pauses: pauses.map(({ from, to, reason }) => ({ fromAt: from, toAt: to, reason })) };
+export const toldOfCourse = ['stepMs', 'points', 'pauses'] as const;
+
+export type Funnel = Awaited<ReturnType<typeof readFunnel>>;
+
+/** Counts rows from the running aggregates, and from the attempts what these do not tell: a second for a million attempts. */
+export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejected }: Campaign) {
+  const aggregates = await readAggregates(db, campaignId, ['outcome']);
+  const completed = aggregates.find(({ value }) => value === 'completed')?.count ?? 0;
+  const { rows } = await sql<{ called: number; answered: number }>`
+    select count(*) as called, coalesce(sum(answered), 0) as answered from (
+      select max(case when disposition in ('answered', 'opted_out') then 1 else 0 end) as answered
+      from attempts a where ${sqlPlaced(campaignId)}
+      group by recipient_id) people`.execute(db);
+  const { rows: never } = await sql<{ outcome: Outcome; count: number }>`
+    select outcome, count(*) as count from recipients r
+    where campaign_id = ${campaignId} and state = 'done' and outcome <> 'rejected' and not exists (
+      select 1 from attempts a where a.recipient_id = r.recipient_id and ${sqlPlaced(campaignId)})
+    group by outcome`.execute(db);
+  return {
+    /** Data rows of the list, and of these those that were not refused at import. */
+    listed: rowsTotal,
+    usable: rowsTotal - rowsRejected,
+    /** Called at least once, as far as is known, and of these answered by a human at least once. */
+    called: rows[0]?.called ?? 0,
+    answered: rows[0]?.answered ?? 0,
+    /** With the outcome completed. */
+    completed,
+    /** Usable rows that were never called and have their outcome, by outcome. */
+    notCalled: Object.fromEntries(never.map(({ outcome, count }) => [outcome, count])) as Partial<Record<Outcome, number>>,
+  };
 }

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import type { EventData } from '../../rules/events.ts';
 import { hasEnded, pausedByPerson } from '../../rules/lifecycle.ts';
 import { notToldApart } from '../../rules/disposition.ts';
 import { readStatus } from '../campaign/campaign-status.ts';
@@ -8,6 +10,7 @@ import { readLineLimits } from '../limits/line-limits.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countPromises } from '../rows/promises.ts';
 import { readPilot } from '../limits/pilot.ts';
+import { newestEvents, sqlMarkTypes } from '../events.ts';
 import type { Queries } from '../tx.ts';
 import { countDoubt, countUndecided } from './doubt-counts.ts';
 
@@ -82,4 +85,27 @@ function needsOf({ campaign, callers, hooks, doubt, callbacks, clocksApartMs: ap
     apartMs !== 0 && { kind: 'clocks_apart', apartMs },
   ];
   return needs.filter((need) => need !== false);
+}
+
+/** Since when a campaign is in its state, and who last changed anything in it. Instants are service time. */
+export type LastActs = Awaited<ReturnType<typeof readLastActs>>;
+
+/** Reads the newest lines of each kind, found without a walk through those of the calls. */
+export async function readLastActs(db: Queries, campaignId: string) {
+  const marks = newestEvents(db, campaignId)
+    .select(['at', 'data'])
+    .where(sql<boolean>`type in (${sql.raw(sqlMarkTypes)})`);
+  const changed = await marks.where('type', '=', 'campaign.state').limit(1).executeTakeFirst();
+  const acted = await marks
+    .where('type', '=', 'operator.acted')
+    // Whoever has looked has changed nothing.
+    .where('data', 'not like', '%"action":"%_shown"%')
+    .limit(1)
+    .executeTakeFirst();
+  return {
+    /** Null: its state has not changed since it was imported. */
+    changed: changed === undefined ? null : { at: changed.at, ...(JSON.parse(changed.data ?? '{}') as EventData['campaign.state']) },
+    /** Null: nobody has done anything through the API or the page; the command line leaves no name. */
+    acted: acted === undefined ? null : { at: acted.at, ...(JSON.parse(acted.data ?? '{}') as EventData['operator.acted']) },
+  };
 }

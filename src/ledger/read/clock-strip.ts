@@ -1,6 +1,8 @@
+import { withAdjustments, type AdjustableRules } from '../../rules/campaign-rules.ts';
 import { windowAt, type WindowInput } from '../../rules/hours/calling-window.ts';
 import { timeZone } from '../../rules/hours/time-zone.ts';
 import { groupBy } from '../../rules/collections.ts';
+import { countRows } from '../reads.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { readWaitingGroups } from './waiting.ts';
@@ -69,7 +71,7 @@ export async function readClockStrip(db: Queries, campaign: Campaign, now: numbe
   return { ahead, zones, more: Math.max(0, ranked.length - mostZones) };
 }
 
-export async function readHourKinds(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'rules'>): Promise<HourKind[]> {
+async function readHourKinds(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'rules'>): Promise<HourKind[]> {
   const { endsAt, timing } = campaign.rules;
   const groups = await readWaitingGroups(db, campaign, null);
   return groups.map(({ count: rows, calendars, zones }) => ({
@@ -133,4 +135,44 @@ function joined(stretches: readonly Stretch[]): Stretch[] {
     else found.push({ from, to });
   }
   return found;
+}
+
+export interface AdjustEffect {
+  waiting: number;
+  /** May be called at this minute as far as hours are concerned: as it is, and after the change. */
+  openNow: { before: number; after: number };
+  /** Have an hour now, and after the change none before the end of the campaign, or at all. */
+  neverOpen: number;
+  /** Have used up the attempts that they have after the change: they end as not reached when their turn comes. */
+  usedUp: number;
+}
+
+/** Looks at what a change would do; changes nothing. Its cost grows with the rows that wait. */
+export async function readAdjustEffect(
+  db: Queries,
+  { campaignId, rules: known }: Campaign,
+  { wish, now }: { wish: Partial<AdjustableRules>; now: number },
+): Promise<AdjustEffect> {
+  const rules = withAdjustments(known, wish);
+  const count = async (held: Campaign['rules']) => {
+    const found = { waiting: 0, open: 0, shut: 0 };
+    for (const { rows, window } of await readHourKinds(db, { campaignId, rules: held })) {
+      const then = windowAt({ ...window, at: now });
+      found.waiting += rows;
+      if (then.open) found.open += rows;
+      else if (then.opensAt === null) found.shut += rows;
+    }
+    return found;
+  };
+  const before = await count(known);
+  const after = await count(rules);
+  const { maxAttempts } = rules.retry;
+  const isSame = maxAttempts >= known.retry.maxAttempts || known.retry.resetAfterMs !== null;
+  const waiting = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('state', '=', 'waiting');
+  return {
+    waiting: before.waiting,
+    openNow: { before: before.open, after: after.open },
+    neverOpen: Math.max(0, after.shut - before.shut),
+    usedUp: isSame ? 0 : await countRows(waiting.where('counted', '>=', maxAttempts)),
+  };
 }

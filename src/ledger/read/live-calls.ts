@@ -1,4 +1,5 @@
 import { callingAttemptStates } from '../../rules/ledger.ts';
+import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 
@@ -44,4 +45,34 @@ export async function readLiveCalls(
     state:
       finishedAt !== null && finishedAt <= now ? 'over' : batch === 'unknown' ? 'unknown' : state === 'posting' ? 'requested' : 'accepted',
   }));
+}
+
+/** What is under way to some numbers, in all campaigns. */
+export type CallsTo = Awaited<ReturnType<typeof countCallsTo>>;
+
+const going = ['scheduled', 'running', 'paused'] as const;
+
+/** Counts what an entry of the do-not-call list for these numbers would stop, and what it would not. */
+export async function countCallsTo(db: Queries, numbers: readonly string[]) {
+  const waiting = await readInParts(numbers, (part) =>
+    db
+      .selectFrom('recipients')
+      .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
+      .select('recipient_id')
+      .where('e164', 'in', part)
+      .where('recipients.state', '=', 'waiting')
+      .where('campaigns.state', 'in', going)
+      .execute(),
+  );
+  const calls = await readInParts(numbers, (part) =>
+    db
+      .selectFrom('attempts')
+      .select('state')
+      .where('e164', 'in', part)
+      .where('state', 'in', ['planned', ...callingAttemptStates])
+      .execute(),
+  );
+  const planned = calls.filter(({ state }) => state === 'planned').length;
+  /** `waiting`: rows, in campaigns that have not ended; `planned`: calls that were not sent yet. */
+  return { waiting: waiting.length, planned, open: calls.length - planned };
 }

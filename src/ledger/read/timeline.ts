@@ -98,14 +98,14 @@ function lastBefore(changes: readonly Change[], at: number): number | undefined 
   return changes.findLast((change) => change.at <= at)?.value;
 }
 
-/** `to` is null while it is paused. */
+/** When it was paused; `toAt` is null while it is. */
 function pausesOf(marks: readonly CampaignEvent[]) {
-  const pauses: { from: number; to: number | null; reason: string | null }[] = [];
+  const pauses: { fromAt: number; toAt: number | null; reason: string | null }[] = [];
   for (const event of marks) {
     if (event.type !== 'campaign.state') continue;
     const last = pauses.at(-1);
-    if (last?.to === null) last.to = event.at;
-    if (event.data.to === 'paused') pauses.push({ from: event.at, to: null, reason: event.data.reason });
+    if (last?.toAt === null) last.toAt = event.at;
+    if (event.data.to === 'paused') pauses.push({ fromAt: event.at, toAt: null, reason: event.data.reason });
   }
   return pauses;
 }

@@ -3,9 +3,9 @@ import type { AdjustableRules } from '../../rules/campaign-rules.ts';
 import { lacksOfHouse, withHouse, type HouseRequirement } from '../../rules/house-rules.ts';
 import { hasEnded } from '../../rules/lifecycle.ts';
 import { readAccount } from '../../ledger/limits/account-pace.ts';
-import { readAdjustEffect, type AdjustEffect } from '../../ledger/read/adjust-effect.ts';
+import { readAdjustEffect, type AdjustEffect } from '../../ledger/read/clock-strip.ts';
 import { adjustAccount, adjustCampaign, readAdjustable, type AccountLimits, type Adjustment } from '../../ledger/limits/adjustments.ts';
-import { changesHouse, listHouse, setHouse, type HouseVersion } from '../../ledger/limits/house.ts';
+import { changesHouse, listHouse, setHouse } from '../../ledger/limits/house.ts';
 import { goingStates, listCampaigns, type Campaign } from '../../ledger/rows/campaigns.ts';
 import { readLineLimits } from '../../ledger/limits/line-limits.ts';
 import { stateText } from '../../presentation/words/campaign.ts';
@@ -111,21 +111,16 @@ export async function readSharedLimits({ config, store }: Control): Promise<Shar
   return { accountId, maxConcurrentCalls, keepFree, pace };
 }
 
-export interface AccountUse extends SharedLimits {
-  /** Calls on the line. */
-  open: number;
-  /** Those under way: calls on the line, and how many each may have now. */
-  campaigns: { campaignId: string; open: number; allowed: number }[];
-}
+export type AccountUse = Awaited<ReturnType<typeof readAccountUse>>;
 
-/** Throws ConfigError. */
-export async function readAccountUse(control: Control): Promise<AccountUse> {
+/** The calls on the line of all campaigns under way, and of each how many it may have now. Throws ConfigError. */
+export async function readAccountUse(control: Control) {
   const shared = await readSharedLimits(control);
   const { db } = control.store;
   const now = await readServiceTime(control);
   const all = await listCampaigns(db);
   const going = all.filter(({ accountId, state }) => accountId === shared.accountId && goingStates.includes(state));
-  const campaigns: AccountUse['campaigns'] = [];
+  const campaigns = [];
   for (const campaign of going) {
     const { open, allowed } = await readLineLimits(db, campaign, { now });
     campaigns.push({ campaignId: campaign.campaignId, open, allowed });
@@ -157,14 +152,10 @@ export async function adjustSharedLimits(control: Control, wish: Partial<Account
   return { changed, notice, limits: await readSharedLimits(control) };
 }
 
-export interface HouseView {
-  /** Null: nobody has ever set any. */
-  now: HouseVersion | null;
-  /** The newest first, without their rules. */
-  before: Pick<HouseVersion, 'version' | 'setAt'>[];
-}
+export type HouseView = Awaited<ReturnType<typeof readHouseView>>;
 
-export async function readHouseView({ store }: Pick<Control, 'store'>): Promise<HouseView> {
+/** `now`: null: nobody has ever set any; `before`: the newest first, without their rules. */
+export async function readHouseView({ store }: Pick<Control, 'store'>) {
   const [now = null, ...before] = await listHouse(store.db);
   return { now, before: before.map(({ version, setAt }) => ({ version, setAt })) };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { abandonKey, claimKey, freeKey, holdKey, keepAnswer } from '../../ledger/console/idempotency-keys.ts';
 import { mayAct, type Token } from '../../ledger/console/tokens.ts';
 import { actFor, appendEvents } from '../../ledger/events.ts';
-import { readLastActs } from '../../ledger/read/last-acts.ts';
+import { readLastActs } from '../../ledger/read/campaign-view.ts';
 import { requireCampaign } from '../control/ledger.ts';
 import { operations } from '../list.ts';
 import { filledPath } from '../operation.ts';

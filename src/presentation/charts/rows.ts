@@ -1,6 +1,6 @@
 import { outcomes } from '../../rules/outcome.ts';
 import { count, percentCell } from '../../shared/input/figures.ts';
-import type { Funnel } from '../../ledger/read/funnel.ts';
+import type { Funnel } from '../../ledger/read/campaign-report.ts';
 import type { CountLine } from '../../ledger/read/report.ts';
 import { barChart } from './drawing.ts';
 import type { Chart } from './chart.ts';

@@ -1,5 +1,5 @@
 import { count, plural } from '../../shared/input/figures.ts';
-import type { AdjustEffect } from '../../ledger/read/adjust-effect.ts';
+import type { AdjustEffect } from '../../ledger/read/clock-strip.ts';
 
 export function effectLines({ waiting, openNow, neverOpen, usedUp }: AdjustEffect): string[] {
   const after = `${count(openNow.after)} of ${plural(waiting, 'person who waits', 'people who wait')} may be called at this hour`;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { readAdjustEffect } from '../../../src/ledger/read/adjust-effect.ts';
+import { readAdjustEffect } from '../../../src/ledger/read/clock-strip.ts';
 import { adjustAccount, adjustCampaign, readAdjustable } from '../../../src/ledger/limits/adjustments.ts';
 import { noon, answered, beginCampaign, beginProven, type Scenario, accountId, begin, limitsOf, told, guests, waits } from '../scenario.ts';
 import type { TestDialect } from '../test-stores.ts';

@@ -3,7 +3,7 @@ import { adjustCampaign } from '../../../src/ledger/limits/adjustments.ts';
 import { readCallee } from '../../../src/ledger/read/callee.ts';
 import { readCampaignRows, type RowQuery } from '../../../src/ledger/read/campaign-rows.ts';
 import { readCampaignView } from '../../../src/ledger/read/campaign-view.ts';
-import { readFunnel } from '../../../src/ledger/read/funnel.ts';
+import { readFunnel } from '../../../src/ledger/read/campaign-report.ts';
 import { readLiveCalls } from '../../../src/ledger/read/live-calls.ts';
 import { readCourse } from '../../../src/ledger/read/timeline.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';
@@ -140,7 +140,7 @@ test('a course tells starts, ends, open calls, limits, refusals and pauses', asy
   // 429 halves the pace: one of three lines is left.
   expect(point(3 * minuteMs)).toMatchObject({ limited: 1, allowed: 1 });
   expect(course?.points.at(-1)).toMatchObject({ at: noon + 10 * minuteMs, open: 2 });
-  expect(course?.pauses).toEqual([{ from: noon + 5 * minuteMs, to: null, reason: 'paused by a person' }]);
+  expect(course?.pauses).toEqual([{ fromAt: noon + 5 * minuteMs, toAt: null, reason: 'paused by a person' }]);
 });
 
 test.from(beginOn)('however long a campaign lasts, its course has few points', async (scenario) => {

@@ -5,7 +5,7 @@ import { readResults } from '../../../src/ledger/read/result-rows.ts';
 import { buildRows, minuteMs, hourMs } from '../../support/campaign-rules.ts';
 import { answered, beginProven, noon, numbers, type Scenario } from '../scenario.ts';
 import { findUnknownCalls, type ListedCall } from '../../../src/ledger/read/unknown-calls.ts';
-import { countCallsTo } from '../../../src/ledger/read/calls-to.ts';
+import { countCallsTo } from '../../../src/ledger/read/live-calls.ts';
 import { countRetriable } from '../../../src/ledger/people/retry-ended.ts';
 import { readListFigures } from '../../../src/ledger/read/do-not-call.ts';
 import { addSuppressions } from '../../../src/ledger/rows/suppressions.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { readReport, reportDimensions, type CallLine } from '../../../src/ledger/read/report.ts';
-import { readFunnel } from '../../../src/ledger/read/funnel.ts';
+import { readFunnel } from '../../../src/ledger/read/campaign-report.ts';
 import { groupCalls } from '../../../src/ledger/read/call-groups.ts';
 import { conversationRecord } from '../../rules/conversation-record.ts';
 import { buildRows, hourMs, minuteMs } from '../../support/campaign-rules.ts';

@@ -1,5 +1,4 @@
-import type { ReportedCourse } from '../../../src/ledger/read/campaign-report.ts';
-import type { Funnel } from '../../../src/ledger/read/funnel.ts';
+import type { ReportedCourse, Funnel } from '../../../src/ledger/read/campaign-report.ts';
 import type { CallerLine, CallLine, CountLine, WeekHour } from '../../../src/ledger/read/report.ts';
 import {
   attemptsChart,

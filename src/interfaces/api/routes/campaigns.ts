@@ -1,3 +1,4 @@
+import { picked } from '../../../rules/collections.ts';
 import { serviceNow } from '../../../operations/runs/run.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
 import { readWhy, readWhys } from '../../../operations/control/why.ts';
@@ -11,8 +12,7 @@ import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.t
 import { notYetKnown, readingAsJson, readingOf } from '../../../presentation/words/why.ts';
 import { type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
-import { reportedCourse } from '../../../ledger/read/campaign-report.ts';
-import { readFunnel } from '../../../ledger/read/funnel.ts';
+import { toldOfCourse, readFunnel } from '../../../ledger/read/campaign-report.ts';
 
 /** So old may the sentences of a list be. */
 const oldestWhysMs = 1_000;
@@ -60,7 +60,7 @@ export function campaignRoutes(app: Api, context: ApiContext): void {
   serve(app, 'showCourse', async ({ params }) => {
     const campaign = await requireCampaign(store, params.campaign);
     const found = await context.aside.read('course', campaign, await serviceNow(context));
-    const told = found === null ? { stepMs: 0, points: [], pauses: [] } : reportedCourse(found);
+    const told = found === null ? { stepMs: 0, points: [], pauses: [] } : picked(found, toldOfCourse);
     return withInstants(told);
   });
 }

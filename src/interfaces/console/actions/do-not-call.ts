@@ -4,7 +4,7 @@ import { UsageError } from '../../../shared/input/errors.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { facts, figure, empty } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
-import { countCallsTo } from '../../../ledger/read/calls-to.ts';
+import { countCallsTo } from '../../../ledger/read/live-calls.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { findEntries } from '../../../ledger/rows/suppressions.ts';
 import type { ConsoleAction } from '../core/action.ts';

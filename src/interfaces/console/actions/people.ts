@@ -5,7 +5,7 @@ import { withdraw } from '../../../operations/control/rows.ts';
 import { editRefusalOf, EditRefusedError } from '../../../ledger/people/edit-refusal.ts';
 import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
 import { listCallbacks } from '../../../ledger/people/callbacks.ts';
-import { countCallsTo } from '../../../ledger/read/calls-to.ts';
+import { countCallsTo } from '../../../ledger/read/live-calls.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { figure, instant } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';

@@ -6,7 +6,7 @@ import { capital, plural } from '../../../shared/input/figures.ts';
 import { figure } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { readLastActs } from '../../../ledger/read/last-acts.ts';
+import { readLastActs } from '../../../ledger/read/campaign-view.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import type { WorkflowLook } from '../../../presentation/words/why.ts';

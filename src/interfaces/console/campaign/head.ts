@@ -5,7 +5,7 @@ import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
-import type { LastActs } from '../../../ledger/read/last-acts.ts';
+import type { LastActs } from '../../../ledger/read/campaign-view.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { proveCampaigns, type Proof } from '../../../presentation/report/report-data.ts';
 import { apiText } from '../../../presentation/words/campaign.ts';

@@ -5,8 +5,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { count, span } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { CampaignBrief } from '../../../ledger/read/campaign-view.ts';
-import type { LastActs } from '../../../ledger/read/last-acts.ts';
+import type { CampaignBrief, LastActs } from '../../../ledger/read/campaign-view.ts';
 import type { Why } from '../../../presentation/words/why.ts';
 import { draftPath, type ListedDraft } from '../core/drafts.ts';
 import { campaignPath } from '../core/links.ts';

@@ -4,7 +4,7 @@ import { badge, instant, withInstants, type Tone } from '../../../presentation/h
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import type { IconName } from '../../../presentation/html/icons.ts';
 import type { CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import type { LastActs } from '../../../ledger/read/last-acts.ts';
+import type { LastActs } from '../../../ledger/read/campaign-view.ts';
 import type { LineLimits } from '../../../ledger/limits/line-limits.ts';
 import type { Reader } from '../../../presentation/words/reader.ts';
 import { readingOf, type Why, type WhyAction, type WhyReading } from '../../../presentation/words/why.ts';

@@ -3,11 +3,11 @@ import { facts, link, instant, figure } from '../../../presentation/html/element
 import { html, type HtmlValue, type Html } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { LastActs } from '../../../ledger/read/last-acts.ts';
+import type { LastActs } from '../../../ledger/read/campaign-view.ts';
 import type { View } from './view.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { stateBadge } from './rows.ts';
-import type { CallsTo } from '../../../ledger/read/calls-to.ts';
+import type { CallsTo } from '../../../ledger/read/live-calls.ts';
 
 export type Answer = Record<string, unknown>;
 

@@ -8,8 +8,7 @@ import { html, type Html, type HtmlValue } from '../../../presentation/html/html
 import { icon } from '../../../presentation/html/icons.ts';
 import { findRehearsal } from '../../../ledger/console/rehearsals.ts';
 import { readNewestEvents } from '../../../ledger/events.ts';
-import { readCampaignView, type CampaignView } from '../../../ledger/read/campaign-view.ts';
-import { readLastActs } from '../../../ledger/read/last-acts.ts';
+import { readCampaignView, type CampaignView, readLastActs } from '../../../ledger/read/campaign-view.ts';
 import { toldEvents } from '../../../presentation/words/events.ts';
 import { readWhy } from '../../../operations/control/why.ts';
 import { readCampaignParts } from '../../../operations/control/read-cache.ts';

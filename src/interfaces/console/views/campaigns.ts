@@ -3,8 +3,7 @@ import { empty, link, linkButton, outcome, scrolled, type OutcomeTone } from '..
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon } from '../../../presentation/html/icons.ts';
 import { campaignsWithOutcome } from '../../../ledger/aggregates.ts';
-import { readCampaignBrief, type CampaignBrief } from '../../../ledger/read/campaign-view.ts';
-import { readLastActs, type LastActs } from '../../../ledger/read/last-acts.ts';
+import { readCampaignBrief, type CampaignBrief, readLastActs, type LastActs } from '../../../ledger/read/campaign-view.ts';
 import { listCampaigns, type Campaign } from '../../../ledger/rows/campaigns.ts';
 import { notYetKnown } from '../../../presentation/words/why.ts';
 import { campaignRow, draftRow } from '../campaign/listed.ts';
