@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely';
+import { sql, type SelectQueryBuilder } from 'kysely';
 import type { AttemptState } from '../rules/ledger.ts';
 import type { AttemptRow, BatchRow, Database, RoundRow } from './schema.ts';
 import { prepared } from './prepared.ts';
@@ -7,6 +7,19 @@ import type { Queries } from './tx.ts';
 export async function countRows<Tables extends keyof Database>(query: SelectQueryBuilder<Database, Tables, object>): Promise<number> {
   const { count } = await query.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
   return count;
+}
+
+/** How many rows there are of each value of a column. */
+export async function countBy<Tables extends keyof Database>(
+  query: SelectQueryBuilder<Database, Tables, object>,
+  column: string,
+): Promise<Record<string, number>> {
+  const value = sql<string | null>`${sql.ref(column)}`;
+  const rows = await query
+    .select([value.as('value'), sql<number>`count(*)`.as('count')])
+    .groupBy(value)
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.value ?? 'unknown', row.count]));
 }
 
 const selectBatch = prepared((db: Queries, { batchId }: { batchId: string }) =>

@@ -2,6 +2,7 @@ import type { Outcome } from '../../rules/outcome.ts';
 import { readAggregates } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import { countOpen, countPlanned, nextDialableAt } from '../limits/counters.ts';
+import { countBy } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
 export type CampaignStatus = Awaited<ReturnType<typeof readStatus>>;
@@ -17,12 +18,6 @@ export async function readStatus(db: Queries, campaign: Campaign) {
     if (kind === 'disposition') dispositions[value] = count;
     if (kind === 'result') results[value] = count;
   }
-  const batches = await db
-    .selectFrom('batches')
-    .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
-    .where('campaign_id', '=', campaign.campaignId)
-    .groupBy('state')
-    .execute();
   const done = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   const planned = await countPlanned(db, campaign.campaignId);
   const open = (await countOpen(db, campaign.campaignId)) - planned;
@@ -41,6 +36,6 @@ export async function readStatus(db: Queries, campaign: Campaign) {
     dispositions,
     results,
     unresolved: outcomes.unresolved ?? 0,
-    batches: Object.fromEntries(batches.map((row): [string, number] => [row.state, row.count])),
+    batches: await countBy(db.selectFrom('batches').where('campaign_id', '=', campaign.campaignId), 'state'),
   };
 }

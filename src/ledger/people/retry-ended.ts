@@ -7,6 +7,7 @@ import { findCampaign, type Campaign } from '../rows/campaigns.ts';
 import { RefusedError } from '../ledger-error.ts';
 import { withdrawnReason } from '../../rules/attempts/eligibility.ts';
 import { appendEvents } from '../events.ts';
+import { countBy } from '../reads.ts';
 import { lockedTransaction } from '../locks.ts';
 import type { At, Queries, Tx, Store } from '../tx.ts';
 
@@ -59,12 +60,8 @@ function refuseUnlessEnded(campaign: Campaign | undefined, now: number): void {
   }
 }
 
-export async function countRetriable(db: Queries, campaignId: string): Promise<Partial<Record<RetriableOutcome, number>>> {
-  const rows = await retriableOf(db, campaignId, retriableOutcomes)
-    .select((eb) => ['outcome', eb.fn.countAll<number>().as('count')])
-    .groupBy('outcome')
-    .execute();
-  return Object.fromEntries(rows.map(({ outcome, count }) => [outcome, count]));
+export function countRetriable(db: Queries, campaignId: string): Promise<Partial<Record<RetriableOutcome, number>>> {
+  return countBy(retriableOf(db, campaignId, retriableOutcomes), 'outcome');
 }
 
 function retriableOf(db: Queries, campaignId: string, outcomes: readonly RetriableOutcome[]) {

@@ -6,7 +6,7 @@ import type { CampaignStatus } from '../campaign/campaign-status.ts';
 import { acceptedLate, notToldApart } from '../../rules/disposition.ts';
 import { givenUp } from '../../rules/attempts/retry-schedule.ts';
 import { campaignsWithOutcome } from '../aggregates.ts';
-import { countRows } from '../reads.ts';
+import { countBy, countRows } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 import { readWordsKept } from '../doubt/shared-words.ts';
 import { readDeferrals } from './waiting.ts';
@@ -57,13 +57,10 @@ export function countUndecided(unresolved: DoubtCounts['unresolved']): number {
 export async function countUndecidedPeople(db: Queries): Promise<ReadonlyMap<string, number>> {
   const campaigns = await campaignsWithOutcome(db, 'unresolved');
   if (campaigns.size === 0) return new Map();
-  const found = await unresolvedRows(db)
-    .select((eb) => ['campaign_id', eb.fn.countAll<number>().as('people')])
+  const undecided = unresolvedRows(db)
     .where('campaign_id', 'in', [...campaigns])
-    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]))
-    .groupBy('campaign_id')
-    .execute();
-  return new Map(found.map(({ campaign_id: id, people }) => [id, people]));
+    .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', '!=', givenUp)]));
+  return new Map(Object.entries(await countBy(undecided, 'campaign_id')));
 }
 
 function unresolvedRows(db: Queries) {

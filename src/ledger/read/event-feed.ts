@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { EventType } from '../../rules/events.ts';
 import { lastEventSeq, readAllEvents, readEvents, type CampaignEvent } from '../events.ts';
+import { countBy } from '../reads.ts';
 import { isPostgres, type Queries, type Store } from '../tx.ts';
 
 export interface FeedQuery {
@@ -88,12 +89,6 @@ async function readWriters(db: Store['db']): Promise<Set<string>> {
 
 /** How many lines of each type the log of a campaign has. Walks through its part of an index: costly where there are many. */
 export async function readEventKinds(db: Queries, campaignId: string): Promise<ReadonlyMap<EventType, number>> {
-  const rows = await db
-    .selectFrom('events')
-    .select('type')
-    .select((eb) => eb.fn.countAll<number>().as('lines'))
-    .where('campaign_id', '=', campaignId)
-    .groupBy('type')
-    .execute();
-  return new Map(rows.map(({ type, lines }) => [type as EventType, lines]));
+  const lines = await countBy(db.selectFrom('events').where('campaign_id', '=', campaignId), 'type');
+  return new Map(Object.entries(lines) as [EventType, number][]);
 }

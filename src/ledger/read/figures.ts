@@ -13,7 +13,7 @@ import { readIdleReason } from './idle-reason.ts';
 import { goingStates, type Campaign } from '../rows/campaigns.ts';
 import { countPromises } from '../rows/promises.ts';
 import { sqlConsentFault } from '../migrations.ts';
-import { findRoundRow } from '../reads.ts';
+import { countBy, findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
 /** Of one campaign, what an operator watches from outside; the metrics say of each what it is. */
@@ -52,6 +52,8 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number) 
   const since = (at: number | null): number => (at === null ? 0 : Math.max(0, now - at));
   const rooms = ended ? [] : await readCallerRooms(db, { ...rules.callers, limits: rules.callers.limits, now });
   const clock = { now: () => now, speed: 1 };
+  const ofCampaign = db.selectFrom('recipients').where('campaign_id', '=', campaignId);
+  const unconsented = ofCampaign.where(sql<boolean>`${sql.raw(sqlConsentFault)}`);
   const idle = ended || campaign.round === 0 ? undefined : await readIdleReason(db, campaign, clock, { withRule: false });
   return {
     campaignId,
@@ -68,7 +70,8 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number) 
     goalsWanted: rules.stopAt?.goal ?? null,
     pilot: campaign.pilot === null ? {} : { [campaign.pilot.state]: 1 },
     callerRooms: Object.fromEntries([...rooms].map(([id, { room }]) => [id, room])),
-    unconsented: rules.consent === undefined ? {} : await countConsentFaults(db, campaignId),
+    /** As cheap as they are few. */
+    unconsented: rules.consent === undefined ? {} : await countBy(unconsented, 'reason'),
     houseVersion: rules.house?.version ?? 0,
     /** What the planner would wait for; null: the campaign has ended, or was not started. */
     reason: idle === undefined ? null : (idle?.reason ?? ('ready' as const)),
@@ -80,18 +83,6 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number) 
     unownedRecords: ended ? 0 : await countUnowned(db, campaign),
     sinceAcceptedMs: since(ended ? null : await readLastAccepted(db, campaign)),
   };
-}
-
-/** As cheap as they are few. */
-async function countConsentFaults(db: Queries, campaignId: string): Promise<Record<string, number>> {
-  const rows = await db
-    .selectFrom('recipients')
-    .select(['reason', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('campaign_id', '=', campaignId)
-    .where(sql<boolean>`${sql.raw(sqlConsentFault)}`)
-    .groupBy('reason')
-    .execute();
-  return Object.fromEntries(rows.map(({ reason, count }) => [String(reason), count]));
 }
 
 async function readOldestUnknown(db: Queries, campaignId: string): Promise<number | null> {

@@ -5,6 +5,7 @@ import { calledOutcomes, outcomes } from '../../rules/outcome.ts';
 import { goalShare } from '../../rules/talk-results.ts';
 import { readAggregates, type Aggregate } from '../aggregates.ts';
 import type { Campaign } from '../rows/campaigns.ts';
+import { countBy } from '../reads.ts';
 import { countUnresolved } from './doubt-counts.ts';
 import type { Queries, Store } from '../tx.ts';
 import { groupCalls, type CallDimension, type CallGroup } from './call-groups.ts';
@@ -183,30 +184,18 @@ function outcomeLines(aggregates: readonly Aggregate[], total: number): CountLin
 /** Talks by what they came to, and how many reached the goal: of the talks, and of the people who were called and have an outcome. */
 async function resultTables(store: Store, { campaignId, rules }: Campaign, aggregates: readonly Aggregate[]) {
   const talks = aggregates.filter((row) => row.kind === 'result');
-  const rows = await store.db
-    .selectFrom('recipients')
-    .select((eb) => ['result', eb.fn.countAll<number>().as('count')])
-    .where('campaign_id', '=', campaignId)
-    .where('result', 'is not', null)
-    .groupBy('result')
-    .execute();
+  const ofCampaign = store.db.selectFrom('recipients').where('campaign_id', '=', campaignId);
+  const rows = await countBy(ofCampaign.where('result', 'is not', null), 'result');
   const called = aggregates.filter((row) => row.kind === 'outcome' && (calledOutcomes as readonly string[]).includes(row.value));
   const people = called.reduce((sum, row) => sum + row.count, 0);
   const ofTalks = goalShare(rules.results, Object.fromEntries(talks.map(({ value, count }) => [value, count])));
-  const ofPeople = goalShare(rules.results, Object.fromEntries(rows.map(({ result, count }) => [result, count])), people);
+  const ofPeople = goalShare(rules.results, rows, people);
   return { result: byCount(withShares(talks)), goal: ofTalks === null || ofPeople === null ? null : { talks: ofTalks, people: ofPeople } };
 }
 
 /** Exhausted rows by reason: their attempts are used up, or the campaign has no retry after a call that ended so. */
-export async function countUnreached(db: Queries, campaignId: string): Promise<Record<string, number>> {
-  const groups = await db
-    .selectFrom('recipients')
-    .select((eb) => ['reason', eb.fn.countAll<number>().as('count')])
-    .where('campaign_id', '=', campaignId)
-    .where('outcome', '=', 'exhausted')
-    .groupBy('reason')
-    .execute();
-  return Object.fromEntries(groups.map(({ reason, count }) => [reason ?? 'unknown', count]));
+export function countUnreached(db: Queries, campaignId: string): Promise<Record<string, number>> {
+  return countBy(db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('outcome', '=', 'exhausted'), 'reason');
 }
 
 function linesOf(counts: Readonly<Record<string, number>>): CountLine[] {

@@ -21,11 +21,6 @@ interface Kept {
   before: { value: Promise<unknown>; at: number } | null;
 }
 
-/** How long a page waits for what walks through so many rows, where it would wait for `withinMs` if they were few. */
-export function waitFor(rows: number, withinMs: number): number {
-  return rows > manyRows ? 0 : withinMs;
-}
-
 /** Shares among all who ask what is costly to read. A figure is as old as it was costly: up to 20 times what it took to read it. */
 export class ReadCache {
   readonly #kept = new Map<string, Kept>();
@@ -141,7 +136,7 @@ export async function readCampaignParts<Name extends Part>(
   const parts: { [Each in Name]?: unknown } = {};
   const read = async (name: Name): Promise<void> => {
     const make = async () => ({ found: await reader.read(name, campaign, now) });
-    const kept = await cache.readWithin(waitFor(campaign.rowsTotal, withinMs[name]), `${name} ${campaign.campaignId}`, make);
+    const kept = await cache.readWithin(campaign.rowsTotal > manyRows ? 0 : withinMs[name], `${name} ${campaign.campaignId}`, make);
     if (kept !== null) parts[name] = kept.found;
   };
   await Promise.all(names.map(read));
