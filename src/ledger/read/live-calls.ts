@@ -47,9 +47,6 @@ export async function readLiveCalls(
   }));
 }
 
-/** What is under way to some numbers, in all campaigns. */
-export type CallsTo = Awaited<ReturnType<typeof countCallsTo>>;
-
 const going = ['scheduled', 'running', 'paused'] as const;
 
 /** Counts what an entry of the do-not-call list for these numbers would stop, and what it would not. */

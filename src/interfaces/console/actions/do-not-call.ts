@@ -4,7 +4,6 @@ import { UsageError } from '../../../shared/input/errors.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { facts, figure, empty } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
-import { countCallsTo } from '../../../ledger/read/live-calls.ts';
 import { listCampaigns } from '../../../ledger/rows/campaigns.ts';
 import { findEntries } from '../../../ledger/rows/suppressions.ts';
 import type { ConsoleAction } from '../core/action.ts';
@@ -24,7 +23,7 @@ const change = (isAdding: boolean): ConsoleAction => ({
     const settled = answer !== null || fields?.get('step') === 'change';
     const numbers = settled ? numbersOf(fields) : [];
     const known = await countKnown(request, numbers);
-    const calls = await countCallsTo(db, numbers);
+    const calls = await callFacts(db, numbers);
     const asked = plural(isAdding ? numbers.length : known, 'number');
     const campaigns = (await listCampaigns(db)).filter((campaign) => !hasClosed(campaign)).map(({ campaignId }) => campaignId);
     const words = isAdding
@@ -39,11 +38,11 @@ const change = (isAdding: boolean): ConsoleAction => ({
       standing: !settled
         ? []
         : isAdding
-          ? [['Numbers', figure(numbers.length)], ['On the list already', figure(known)], ...callFacts(calls)]
+          ? [['Numbers', figure(numbers.length)], ['On the list already', figure(known)], ...calls]
           : [
               ['Numbers', figure(numbers.length)],
               ['On the list', figure(known)],
-              ['Rows that wait, in all campaigns', figure(calls.waiting)],
+              ['Rows that wait, in all campaigns', calls[0]?.[1]],
             ],
       button: settled ? words.button : 'Say what this does',
       danger: settled && !isAdding,

@@ -6,7 +6,6 @@ import { hasEnded } from '../../../rules/lifecycle.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import { figure, note, table } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
-import { readLastActs } from '../../../ledger/read/campaign-view.ts';
 import { readLineLimits, type LineLimits } from '../../../ledger/limits/line-limits.ts';
 import type { AdjustEffect } from '../../../ledger/read/clock-strip.ts';
 import { effectLines } from '../../../presentation/words/adjust-effect.ts';
@@ -16,7 +15,7 @@ import type { Given } from '../core/press.ts';
 import { lineField, refusedField } from '../core/fields.ts';
 import { openCampaign, inCampaign } from '../core/rows.ts';
 import { campaignPath } from '../core/links.ts';
-import { standingFacts } from '../core/press.ts';
+import { readStanding } from '../core/press.ts';
 
 const look = html`<p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`;
 const isLook = (fields: URLSearchParams) => fields.get('look') === 'yes';
@@ -27,7 +26,7 @@ const changeLimits: ConsoleAction = {
   op: 'adjustCampaign',
   form: async ({ context, now, ...request }, given) => {
     const { campaign, campaignId, db } = await openCampaign({ context, ...request });
-    const acts = await readLastActs(db, campaignId);
+    const { acts, standing } = await readStanding(db, campaign);
     const lines = hasEnded(campaign) ? null : await readLineLimits(db, campaign, { now });
     const effect = (given.answer?.['effect'] ?? null) as AdjustEffect | null;
     const asReal = { atReal: (at: number) => at };
@@ -38,7 +37,7 @@ const changeLimits: ConsoleAction = {
       acts,
       isWide: true,
       obstacle: lines === null ? { why: 'There is nothing to change now.', status: 409 } : null,
-      standing: [...standingFacts(campaign, acts), ...(lines === null ? [] : pacingLines(lines, asReal, now))],
+      standing: [...standing, ...(lines === null ? [] : pacingLines(lines, asReal, now))],
       found: [lines === null ? null : html`<p>${meaning(lines)}</p>`, effect === null ? null : effectNote(effect)],
       button: 'Change',
       keep: 'Keep as it is',

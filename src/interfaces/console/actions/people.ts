@@ -5,7 +5,6 @@ import { withdraw } from '../../../operations/control/rows.ts';
 import { editRefusalOf, EditRefusedError } from '../../../ledger/people/edit-refusal.ts';
 import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
 import { listCallbacks } from '../../../ledger/people/callbacks.ts';
-import { countCallsTo } from '../../../ledger/read/live-calls.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { figure, instant } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
@@ -158,7 +157,7 @@ const suppressRow: ConsoleAction = {
       says:
         'This number is not called from now on. Calls that are planned and not sent yet are stopped; open calls go on. ' +
         'Taking a number off the list again takes the role admin.',
-      standing: e164 === null ? [] : [['Number', shownNumber(request, campaignId, e164)], ...callFacts(await countCallsTo(db, [e164]))],
+      standing: e164 === null ? [] : [['Number', shownNumber(request, campaignId, e164)], ...(await callFacts(db, [e164]))],
       button: 'Do not call this number',
       danger: true,
       body: html`<fieldset>

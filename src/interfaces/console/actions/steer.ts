@@ -6,7 +6,6 @@ import { capital, plural } from '../../../shared/input/figures.ts';
 import { figure } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
 import { readStatus, type CampaignStatus } from '../../../ledger/campaign/campaign-status.ts';
-import { readLastActs } from '../../../ledger/read/campaign-view.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import type { WorkflowLook } from '../../../presentation/words/why.ts';
@@ -16,18 +15,18 @@ import { checkboxes, hidden } from '../core/fields.ts';
 import { queuedWords } from '../../../presentation/words/campaign.ts';
 import { reportsRecipients, type QueuedFate } from '../../../rules/service-api.ts';
 import { campaignPath, examplePath } from '../core/links.ts';
-import { standingFacts, type Effect } from '../core/press.ts';
+import { readStanding, type Effect } from '../core/press.ts';
 import type { ViewRequest } from '../core/view.ts';
 
 async function campaignPress({ context: { store } }: ViewRequest, campaign: Campaign) {
-  const { campaignId } = campaign;
-  const [status, acts] = [await readStatus(store.db, campaign), await readLastActs(store.db, campaignId)];
+  const status = await readStatus(store.db, campaign);
+  const { acts, standing } = await readStanding(store.db, campaign);
   const press = {
     ...inCampaign(campaign),
-    back: [campaignPath(campaignId), campaignName(campaign)],
+    back: [campaignPath(campaign.campaignId), campaignName(campaign)],
     acts,
     standing: [
-      ...standingFacts(campaign, acts),
+      ...standing,
       ['Round', figure(campaign.round)],
       ['Waiting rows', figure(status.waiting)],
       ['Open calls', figure(status.open)],

@@ -3,11 +3,12 @@ import { facts, link, instant, figure } from '../../../presentation/html/element
 import { html, type HtmlValue, type Html } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
 import { printable } from '../../../shared/input/printable.ts';
-import type { LastActs } from '../../../ledger/read/campaign-view.ts';
+import { readLastActs, type LastActs } from '../../../ledger/read/campaign-view.ts';
 import type { View } from './view.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { stateBadge } from './rows.ts';
-import type { CallsTo } from '../../../ledger/read/live-calls.ts';
+import { countCallsTo } from '../../../ledger/read/live-calls.ts';
+import type { Queries } from '../../../ledger/tx.ts';
 
 export type Answer = Record<string, unknown>;
 
@@ -107,12 +108,14 @@ function actedText(acted: LastActs['acted']): HtmlValue {
 }
 
 /** How a campaign stands, since when, and who acted last: names and values for `facts`. */
-export function standingFacts({ state, stateReason, createdAt }: Campaign, { changed, acted }: LastActs): (readonly [string, HtmlValue])[] {
-  return [
+export async function readStanding(db: Queries, { campaignId, state, stateReason, createdAt }: Campaign) {
+  const acts = await readLastActs(db, campaignId);
+  const standing = [
     ['State', [stateBadge(state), stateReason === null ? null : html` ${printable(stateReason)}`]],
-    ['Since', instant(changed?.at ?? createdAt, 'full')],
-    ['Last changed by', actedText(acted)],
-  ];
+    ['Since', instant(acts.changed?.at ?? createdAt, 'full')],
+    ['Last changed by', actedText(acts.acted)],
+  ] as const;
+  return { acts, standing };
 }
 
 /** Why a form does not do what it is for: what the operation said, or that the campaign has moved on since the button was seen. */
@@ -121,7 +124,9 @@ function refusedText(reason: string, { acted }: LastActs): Html {
   return html`<p class="refused" role="alert">${reason}${last}</p>`;
 }
 
-export function callFacts({ waiting, planned, open }: CallsTo): [string, Html][] {
+/** What is under way to some numbers, in all campaigns. */
+export async function callFacts(db: Queries, numbers: readonly string[]): Promise<[string, Html][]> {
+  const { waiting, planned, open } = await countCallsTo(db, numbers);
   return [
     ['Rows that wait for a call, in all campaigns', figure(waiting)],
     ['Planned calls that are stopped', figure(planned)],
