@@ -7,8 +7,24 @@ import { isPostgres, type Queries } from '../tx.ts';
 /** Ways in which calls can be told apart from the ledger's rows. */
 export type CallDimension = 'attempt' | 'time' | 'zone' | 'caller';
 
-/** Calls that are alike in every dimension that was asked for. */
-export type CallGroup = Awaited<ReturnType<typeof groupCalls>>[number];
+/** Calls that are alike in every dimension that was asked for; null in the others. */
+export interface CallGroup {
+  /** Null while the call is open. */
+  disposition: string | null;
+  /** The how manieth call to its recipient it was, from 1: attempts that came to no call are left out. */
+  attempt: number | null;
+  /** Zones that the recipient may be in, first the likeliest. */
+  zones: string[] | null;
+  /** Begin of the quarter of an hour of the dial, service time. */
+  quarterAt: number | null;
+  /** Id of the number that called. */
+  caller: string | null;
+  calls: number;
+  /** Calls that have a record, those of them whose record has a duration, and how long these were together. */
+  recorded: number;
+  timedCalls: number;
+  talkMs: number;
+}
 
 /** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
 const quarterMs = 15 * 60_000;
@@ -25,59 +41,33 @@ function sqlDurationMs(db: Queries): RawBuilder<number | null> {
 }
 
 /** Counted by the database: a million attempts come back as a few thousand groups. Only the dimensions asked for divide them. */
-export async function groupCalls({ db }: { db: Queries }, campaignId: string, dimensions: readonly CallDimension[]) {
-  const byTime = dimensions.includes('time');
-  const byCaller = dimensions.includes('caller');
+export async function groupCalls({ db }: { db: Queries }, campaignId: string, dimensions: readonly CallDimension[]): Promise<CallGroup[]> {
+  const [byTime, byCaller, byAttempt] = (['time', 'caller', 'attempt'] as const).map((each) => dimensions.includes(each));
   const byZone = byTime || dimensions.includes('zone');
-  const byAttempt = dimensions.includes('attempt');
-  const attempt = byAttempt ? sql.ref('a.nth') : sql.raw('null');
-  const zones = byZone ? sql.ref('r.zones') : sql.raw('null');
-  const caller = byCaller ? sql.ref('b.caller') : sql.raw('null');
-  const quarter = byTime ? sql`a.posted_at / ${sql.lit(quarterMs)}` : sql.raw('null');
+  const quarter = sql.lit(quarterMs);
+  const columns = Object.entries({
+    disposition: sql`a.disposition`,
+    attempt: byAttempt ? sql`a.nth` : null,
+    zones: byZone ? sql`r.zones` : null,
+    quarterAt: byTime ? sql`a.posted_at / ${quarter} * ${quarter}` : null,
+    caller: byCaller ? sql`b.caller` : null,
+  });
+  const shown = columns.map(([name, column]) => sql`${column ?? sql`null`} as ${sql.ref(name)}`);
   const durationMs = sqlDurationMs(db);
-  const divided = [
-    sql.ref('a.disposition'),
-    ...(byAttempt ? [attempt] : []),
-    ...(byZone ? [zones] : []),
-    ...(byTime ? [quarter] : []),
-    ...(byCaller ? [caller] : []),
-  ];
-  const { rows } = await sql<{
-    attempt: number | null;
-    caller: string | null;
-    zones: string | null;
-    quarter: number | null;
-    disposition: string | null;
-    calls: number;
-    recorded: number;
-    timed: number;
-    talk_ms: number | null;
-  }>`
-    select a.disposition as disposition, ${attempt} as attempt, ${caller} as caller, ${zones} as zones, ${quarter} as quarter,
-      count(*) as calls, count(c.attempt_id) as recorded, count(${durationMs}) as timed, sum(${durationMs}) as talk_ms
+  const { rows } = await sql<Omit<CallGroup, 'zones' | 'talkMs'> & { zones: string | null; talk_ms: number | null }>`
+    select ${sql.join(shown)}, count(*) as calls, count(c.attempt_id) as recorded,
+      count(${durationMs}) as "timedCalls", sum(${durationMs}) as talk_ms
     from (
       select a.* ${byAttempt ? sql`, row_number() over (partition by a.recipient_id order by a.number) as nth` : sql``}
       from attempts a where ${sqlPlaced(campaignId)}) a
     ${byZone ? sql`join recipients r on r.recipient_id = a.recipient_id` : sql``}
     ${byCaller ? sql`join batches b on b.batch_id = a.batch_id` : sql``}
     left join conversations c on c.attempt_id = a.attempt_id
-    group by ${sql.join(divided)}`.execute(db);
-  return rows.map((row) => ({
-    /** The how manieth call to its recipient it was, from 1: attempts that came to no call are left out. Null when not asked for. */
-    attempt: row.attempt,
-    /** Id of the number that called; null when not asked for. */
-    caller: row.caller,
-    /** Zones that the recipient may be in, first the likeliest; null when not asked for. */
-    zones: row.zones === null ? null : (JSON.parse(row.zones) as string[]),
-    /** Begin of the quarter of an hour of the dial, service time; null when not asked for. */
-    quarterAt: row.quarter === null ? null : row.quarter * quarterMs,
-    /** Null while the call is open. */
-    disposition: row.disposition,
-    calls: row.calls,
-    /** Calls that have a record, those of them whose record has a duration, and how long these were together. */
-    recorded: row.recorded,
-    timedCalls: row.timed,
-    talkMs: Math.round(row.talk_ms ?? 0),
+    group by ${sql.join(columns.flatMap(([, column]) => column ?? []))}`.execute(db);
+  return rows.map(({ zones, talk_ms: talkMs, ...group }) => ({
+    ...group,
+    zones: zones === null ? null : (JSON.parse(zones) as string[]),
+    talkMs: Math.round(talkMs ?? 0),
   }));
 }
 

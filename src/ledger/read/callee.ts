@@ -28,16 +28,8 @@ const mostEvents = 1_000;
 
 /** Reads what was decided about a number in every campaign, and what the rules say of it now. Only reads; `null`: it is in no list. */
 export async function readCallee(db: Queries, e164: string, now: number) {
-  const recipients = await db
-    .selectFrom('recipients')
-    .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
-    .selectAll('recipients')
-    .where('e164', '=', e164)
-    .where('campaigns.state', '<>', 'importing')
-    .orderBy('campaigns.created_at', 'desc')
-    .orderBy('recipients.row_number')
-    .limit(mostRows)
-    .execute();
+  const listed = selectListed(db).where('e164', '=', e164).orderBy('campaigns.created_at', 'desc').orderBy('recipients.row_number');
+  const recipients = await listed.limit(mostRows).execute();
   const suppressions = await findEntries(db, [e164]);
   if (recipients.length === 0 && suppressions.length === 0) return null;
   const attempts = await readCalls(db, recipients);
@@ -53,6 +45,15 @@ export async function readCallee(db: Queries, e164: string, now: number) {
   const events = await readEventsOf(db, ids, mostEvents + 1);
   /** The newest campaign first; events oldest first. `truncated`: the log holds older ones. */
   return { e164, rows, suppressions, events: events.slice(-mostEvents), truncated: events.length > mostEvents };
+}
+
+/** The rows of all lists that have been read in. */
+export function selectListed(db: Queries) {
+  return db
+    .selectFrom('recipients')
+    .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
+    .selectAll('recipients')
+    .where('campaigns.state', '<>', 'importing');
 }
 
 /** The numbers that any list has under a person's own id, by number. */

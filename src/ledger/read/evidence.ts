@@ -7,6 +7,7 @@ import type { CallerCheckAtCall } from '../limits/callers.ts';
 import { actorOf, readEventsOf, toEvent, type CampaignEvent } from '../events.ts';
 import { requireCampaign } from '../rows/campaigns.ts';
 import { placeOf, termsOf } from '../rows/row-terms.ts';
+import { selectListed } from './callee.ts';
 import { findEntries } from '../rows/suppressions.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 import type { Queries, Store } from '../tx.ts';
@@ -34,12 +35,8 @@ export async function readEvidence(
 ) {
   const attempts = await db.selectFrom('attempts').selectAll().where('e164', '=', e164).orderBy('planned_at').orderBy('number').execute();
   const called = [...new Set(attempts.map((attempt) => attempt.recipient_id))];
-  const recipients = await db
-    .selectFrom('recipients')
-    .innerJoin('campaigns', 'campaigns.campaign_id', 'recipients.campaign_id')
-    .selectAll('recipients')
+  const recipients = await selectListed(db)
     .where((eb) => (called.length === 0 ? eb('e164', '=', e164) : eb.or([eb('e164', '=', e164), eb('recipient_id', 'in', called)])))
-    .where('campaigns.state', '<>', 'importing')
     .orderBy('campaigns.created_at')
     .orderBy('recipients.row_number')
     .limit(mostRows)
