@@ -96,7 +96,7 @@ const hourMs = 60 * minuteMs;
 /** Rows that are due between two of these from now on are due together, at the last one's time. */
 const dueStepsMs = [0, 15 * minuteMs, ...[1, 4, 12, 24, 72, 168].map((hours) => hours * hourMs)];
 
-/** The waiting rows of a campaign in groups for a forecast, each with the attempts that were made. `now`: null divides them by hours alone. */
+/** The waiting rows of a campaign in groups for a forecast, each with the attempts that were made; by hours alone where `now` is null. */
 export async function readWaitingGroups(
   db: Queries,
   { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
