@@ -18,7 +18,7 @@ export function actFor<Answer>({ role, name }: Actor, work: () => Promise<Answer
   return acting.run({ role, name }, work);
 }
 
-/** Who did what an event tells of; null: at the command line, or nobody did. */
+/** Who did what an event tells of; null: nobody, or a command of an earlier version. */
 export function actorOf({ data }: { data?: unknown }): Actor | null {
   return (data as { actor?: Actor } | undefined)?.actor ?? null;
 }

@@ -105,7 +105,7 @@ export async function readLastActs(db: Queries, campaignId: string) {
   return {
     /** Null: its state has not changed since it was imported. */
     changed: changed === undefined ? null : { at: changed.at, ...(JSON.parse(changed.data ?? '{}') as EventData['campaign.state']) },
-    /** Null: nobody has done anything through the API or the page; the command line leaves no name. */
+    /** Null: nobody has changed anything. */
     acted: acted === undefined ? null : { at: acted.at, ...(JSON.parse(acted.data ?? '{}') as EventData['operator.acted']) },
   };
 }

@@ -17,7 +17,7 @@ export class UnknownCallsError extends foreseen('UnknownCallsError', false) {}
 interface RecoverInput {
   campaignId: string;
   /** Told how many batches and conversations of the service have been read. */
-  onProgress?: (entries: number) => void;
+  onProgress?: ((entries: number) => void) | undefined;
 }
 
 /**

@@ -22,8 +22,6 @@ export interface EntryTerms {
   reason?: string | undefined;
   /** Epoch milliseconds of service time, or null for ever. */
   expiresAt: number | null;
-  /** Name of who adds it, where that is known. */
-  by?: string | undefined;
 }
 
 /**
@@ -90,10 +88,9 @@ async function readTerms(control: Control, { campaign, purpose, reason, expiresA
 export async function addToDoNotCall(
   control: Control,
   numbers: readonly string[],
-  entry: EntryTerms,
+  { source, ...entry }: EntryTerms & { source: string },
 ): Promise<{ added: number; known: number }> {
   const { now, terms } = await readTerms(control, entry);
-  const source = entry.by === undefined ? 'person' : `person:${entry.by}`;
   const entries = numbers.map((e164) => ({ ...terms, e164, source }));
   const added = await addSuppressions(control.store, entries, now);
   return { added, known: numbers.length - added };

@@ -5,6 +5,7 @@ import { requireCampaign } from '../control/ledger.ts';
 import { addToDoNotCall, checkDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
+import type { Taken } from '../schemas/all.ts';
 import { runsOf, type Doing, type Done } from './run.ts';
 import {
   continueSchedule,
@@ -44,7 +45,7 @@ const suppressionRuns = runsOf({
         purpose,
         reason,
         expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt),
-        by: doing.by,
+        source: doing.source,
       }),
   },
   removeSuppressions: {
@@ -53,8 +54,7 @@ const suppressionRuns = runsOf({
     run: async (doing, { body: { numbers, region, campaign, purpose, consentedAt } }) => {
       const newer = consentedAt === undefined ? undefined : Date.parse(consentedAt);
       const terms = { campaign, purpose, consentedAt: newer };
-      const { removed, unknown } = await removeFromDoNotCall(doing, readNumbers(numbers, region), terms);
-      return { removed, unknown };
+      return removeFromDoNotCall(doing, readNumbers(numbers, region), terms);
     },
   },
   checkSuppressions: {
@@ -68,12 +68,12 @@ const suppressionRuns = runsOf({
 /** The database need not have the campaign. */
 const scheduleLog = (_doing: unknown, { campaign }: { campaign: string }) => campaign;
 
-const noted = (action: string, change: typeof pauseSchedule): Done<'pauseSchedule'> => ({
+const noted = (action: string, change: typeof pauseSchedule) => ({
   action,
   log: scheduleLog,
-  run: async (doing, { campaign, body }) => {
-    const { view, wasPaused } = await change(doing, campaign, body?.note);
-    return { ...view, wasPaused };
+  run: async (doing: Doing, { campaign, body }: Taken<'pauseSchedule'>) => {
+    const { view, wasPaused, noteBefore } = await change(doing, campaign, body?.note);
+    return { ...view, wasPaused, noteBefore };
   },
 });
 
@@ -101,7 +101,7 @@ const scheduleRuns = runsOf({
 
 const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
-const by = ({ by: name }: Doing) => ({ by: `person:${name}` });
+const by = ({ source }: Doing) => ({ by: source });
 
 /** A change of a webhook that is there is told in the log of its campaign. */
 const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>

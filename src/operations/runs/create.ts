@@ -65,7 +65,8 @@ export const createRuns = runsOf({
   },
   updateList: {
     action: ({ query }) => (query.dry_run ? null : 'update'),
-    run: async (doing, { campaign: campaignId, files, query: { dry_run: dryRun, add, restore, encoding } }) => {
+    run: async (doing, { campaign: campaignId, files, query }): Promise<Answer<'updateList'>> => {
+      const { dry_run: dryRun, add, restore, encoding } = query;
       const update = await openUpdate(doing, { campaignId, path: files.paths.list, encoding });
       const counts = new UpdateCounts();
       for await (const rows of applyUpdate(doing, update, { dryRun, add, restore })) counts.add(rows);

@@ -14,8 +14,11 @@ import { serviceNow, type Doing, type Room, type Run } from './run.ts';
 
 export type RunId = keyof typeof runs;
 
-/** Who acts: the holder of a token. */
+/** Who acts: the holder of a token, or the command line. */
 export type Actor = Pick<Token, 'tokenId' | 'name' | 'role'>;
+
+/** Who acts by commands. Ids of tokens are hexadecimal, so that none has this one. */
+export const commandLine: Actor = { tokenId: 'cli', name: 'the command line', role: 'admin' };
 
 /** What was sent, before any schema has read it; its texts hold nothing that no text may hold. */
 export interface Sent {
@@ -26,10 +29,26 @@ export interface Sent {
   files?: () => Promise<SentFiles>;
   /** Of a change: a text that is new for each. The same key with the same request is answered again and changes nothing. */
   key?: string | undefined;
+  /** Nobody asks again under the key, so that the answer is not kept. */
+  isOnce?: boolean;
+  /** What the key is for, where that differs from what was sent, such as a term that is counted from now. */
+  written?: object | undefined;
 }
 
-export interface Performed<Id extends RunId> {
-  answer: Answer<Id>;
+/** What a run answers: what its schema has, and what only commands print. */
+export type RunAnswer<Id extends RunId> = (typeof runs)[Id] extends { run: (...given: never[]) => Promise<infer Told> } ? Told : Answer<Id>;
+
+/** How a command does it itself, with files of this machine and its own progress; nothing of what was sent is judged then. */
+export interface OwnRun<Told> {
+  /** The campaign in whose log it stands. */
+  log: string;
+  run: () => Promise<Told>;
+  /** Whether anything was done that the log has to tell; default: always. */
+  hasActed?: (told: Told) => boolean;
+}
+
+export interface Performed<Told> {
+  answer: Told;
   status: number;
   /** The answer was kept when the change was made: nothing was changed now. */
   replayed: boolean;
@@ -55,27 +74,36 @@ export function refuseRole({ name, role }: Pick<Actor, 'name' | 'role'>, wanted:
 }
 
 /**
- * Carries out an operation: the one way in which API and page change anything. A change is made once for its key, and is logged with the
+ * Carries out an operation: the one way in which API, page and commands change anything. A change is made once for its key, and is logged with the
  * name of who made it; its answer is kept, as is a refusal of what was sent (422). Every other refusal frees the key, since its reason may
  * pass, and a change whose process dies before its answer is kept can be repeated without harm. Throws ProblemError, and as the
  * operation; `problemOf` makes a refusal of either.
  */
-export async function perform<Id extends RunId>(room: Room, id: Id, sent: Sent, actor: Actor): Promise<Performed<Id>> {
+export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
+  room: Room,
+  id: Id,
+  sent: Sent,
+  actor: Actor,
+  own?: OwnRun<Told>,
+): Promise<Performed<Told>> {
   const { kind, role } = operations[id];
   refuseRole(actor, role);
-  const { input, files, key } = await readInput(id, sent);
+  const { input, files, key } = own === undefined ? await readInput(id, sent) : ownInput(sent);
   const shown = (error: unknown): never => {
     throw files === undefined ? error : withoutFolder(error, files.folder);
   };
   const onceId = createHash('sha256').update(`${actor.tokenId} ${key}`).digest('hex').slice(0, 12);
-  const doing = { ...room, by: actor.name, onceId };
-  const { log: campaignId, run } = await begin(id, doing, input).catch(shown);
+  const source = actor === commandLine ? 'person' : `person:${actor.name}`;
+  const doing = { ...room, by: actor.name, source, onceId };
+  const begun: OwnRun<Told> = own ?? ((await begin(id, doing, input).catch(shown)) as OwnRun<unknown> as OwnRun<Told>);
+  const { log: campaignId, run, hasActed = () => true } = begun;
   const status = shapeOf(id).status ?? 200;
   if (kind !== 'change') return { answer: await run().catch(shown), status, replayed: false };
 
   const { store } = room;
+  const keep: typeof keepAnswer = sent.isOnce === true ? freeKey : keepAnswer;
   const parts = partsOf(id, sent, {
-    body: shapeOf(id).body === undefined ? sent.body : input.body,
+    body: sent.written ?? (shapeOf(id).body === undefined ? sent.body : input.body),
     files: files?.hashes,
     query: input.query,
   });
@@ -90,17 +118,18 @@ export async function perform<Id extends RunId>(room: Room, id: Id, sent: Sent, 
   if (claim.kind === 'done') {
     const answer = JSON.parse(claim.answer.body) as unknown;
     if (claim.answer.status >= 400) throw ProblemError.of(answer as Problem, true);
-    return { answer: answer as Answer<Id>, status: claim.answer.status, replayed: true };
+    return { answer: answer as Told, status: claim.answer.status, replayed: true };
   }
   const letGo = holdKey(store, claim.entry);
-  const { action, kept = (answer) => answer } = runs[id] as Run<Id>;
+  const { action, kept = (answer) => answer } = runs[id] as unknown as Run<Id, unknown>;
   try {
     const answer = await actFor(actor, () => run().catch(shown));
     const at = await serviceNow(room);
     const called = typeof action === 'function' ? action(input) : action;
     await store.transaction(async (tx) => {
-      if (called != null) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: actor.name, action: called } }]);
-      await keepAnswer(tx, claim.entry, { status, body: JSON.stringify(kept(answer)) });
+      if (called != null && hasActed(answer))
+        await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: actor.name, action: called } }]);
+      await keep(tx, claim.entry, { status, body: JSON.stringify(kept(answer)) });
     });
     return { answer, status, replayed: false };
   } catch (error) {
@@ -108,7 +137,7 @@ export async function perform<Id extends RunId>(room: Room, id: Id, sent: Sent, 
     const refused = { status: refusal.status, body: JSON.stringify(refusal) };
     // What is told is the first error.
     await store
-      .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, claim.entry, refused) : freeKey(tx, claim.entry)))
+      .transaction((tx) => (refusal.status === 422 ? keep(tx, claim.entry, refused) : freeKey(tx, claim.entry)))
       .catch(() => abandonKey(claim.entry));
     throw error;
   } finally {
@@ -117,9 +146,13 @@ export async function perform<Id extends RunId>(room: Room, id: Id, sent: Sent, 
 }
 
 /** Finds the log in which a change stands. One of a campaign has its id as the database has it; a conflict says who changed it last. */
-async function begin<Id extends RunId>(id: Id, doing: Doing, input: Taken<Id>): Promise<{ log: string; run: () => Promise<Answer<Id>> }> {
+async function begin<Id extends RunId>(
+  id: Id,
+  doing: Doing,
+  input: Taken<Id>,
+): Promise<{ log: string; run: () => Promise<RunAnswer<Id>> }> {
   const { kind, route } = operations[id];
-  const entry = runs[id] as Run<Id>;
+  const entry = runs[id] as unknown as Run<Id, RunAnswer<Id>>;
   if (entry.prepare !== undefined) return entry.prepare(doing, input);
   const run = () => entry.run(doing, input);
   if (kind !== 'change') return { log: '', run };
@@ -134,7 +167,15 @@ async function begin<Id extends RunId>(id: Id, doing: Doing, input: Taken<Id>): 
   return { log: campaignId, run: () => entry.run(doing, { ...input, campaign: campaignId }).catch(tellLast) };
 }
 
-async function readInput<Id extends RunId>(id: Id, sent: Sent): Promise<{ input: Taken<Id>; files: SentFiles | undefined; key: string }> {
+interface ReadInput<Id extends RunId> {
+  input: Taken<Id>;
+  files: SentFiles | undefined;
+  key: string;
+}
+
+const ownInput = <Id extends RunId>({ key = '', ...sent }: Sent): ReadInput<Id> => ({ input: sent as Taken<Id>, files: undefined, key });
+
+async function readInput<Id extends RunId>(id: Id, sent: Sent): Promise<ReadInput<Id>> {
   const { params, query, body } = shapeOf(id);
   const read = {
     ...(params === undefined ? {} : (readPart('params', params, sent.params) as object)),

@@ -31,7 +31,7 @@ export const problemSchema = z
     lastChange: z
       .object({ name: z.string(), action: z.string(), at: z.iso.datetime() })
       .optional()
-      .describe('Where a campaign does not allow it: who last changed it through the API or the page.'),
+      .describe('Where a campaign does not allow it: who last changed it.'),
   })
   .meta({ id: 'Problem', description: 'A refusal (RFC 9457).' });
 export type Problem = z.infer<typeof problemSchema>;
@@ -64,9 +64,11 @@ export class ProblemError extends Error {
   readonly problem: Problem;
   /** It was kept when the change was refused first. */
   replayed = false;
+  readonly isBadInput: boolean;
 
   constructor(status: number, code: string, detail: string, more: More = {}) {
     super(detail);
+    this.isBadInput = status === 400 || status === 422 || code === 'key_reused';
     this.problem = problem(status, code, detail, more);
   }
 

@@ -6,23 +6,19 @@ import { retryRows, withdraw } from '../control/rows.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
+import type { Control } from '../control/control.ts';
+import type { Answer } from '../schemas/all.ts';
 import { noticeText, runsOf } from './run.ts';
 
 export const rowRuns = runsOf({
   withdrawRows: {
     action: ({ body }) => (body.dryRun ? null : 'withdraw'),
-    run: async (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) => {
-      const named = rows === undefined ? { ids } : { rows };
-      const { results, notice } = await withdraw(doing, { campaignId, named, note, dryRun });
-      const left = results.flatMap(({ key, campaignRow, result }) =>
-        result === 'withdrawn' ? [] : [{ key, row: campaignRow, why: result }],
-      );
-      return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice: noticeText(notice) };
-    },
+    run: (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) =>
+      withdrawNamed(doing, { campaignId, named: rows === undefined ? { ids } : { rows }, note, dryRun }),
   },
   addRows: {
     action: 'add',
-    run: async (doing, { campaign: campaignId, body: { rows: asked } }) => {
+    run: async (doing, { campaign: campaignId, body: { rows: asked } }): Promise<Answer<'addRows'>> => {
       const { rows, notice } = await addRows(doing, { campaignId, rows: asked.map(({ cells }) => cells) });
       return { campaignId, rows, notice: noticeText(notice) };
     },
@@ -61,20 +57,28 @@ export const rowRuns = runsOf({
       const line = { row, decision, conversationId, place: `row ${row}` };
       const lines = await readRowDecision(doing, campaignId, line);
       if (lines === null) throw new NotInDoubtError(campaignId, row);
-      const { setOff } = await decide(doing, campaignId, lines).catch((error: unknown) => {
+      const { setOff, resolution } = await decide(doing, campaignId, lines).catch((error: unknown) => {
         throw error instanceof DecisionsRefusedError ? new ToldDecisionsError(error) : error;
       });
-      return { campaignId, row, setOff: setOffText(setOff) };
+      return { campaignId, row, setOff: setOffText(setOff), resolution, goesOn: setOff };
     },
   },
   resolveAll: {
     action: ({ body }) => `resolve_${body.decision}`,
     run: async (doing, { campaign: campaignId, body: { decision, open } }) => {
-      const { resolution, openGivenUp, setOff } = await resolveAll(doing, { campaignId, decision, open });
-      return withInstants({ campaignId, ...resolution, openGivenUp, setOff: setOffText(setOff) });
+      const { resolution, setOff, ...besides } = await resolveAll(doing, { campaignId, decision, open });
+      return { ...withInstants({ campaignId, ...resolution, ...besides, setOff: setOffText(setOff) }), goesOn: setOff };
     },
   },
 });
+
+/** Withdraws rows, and answers which are left. Throws as `withdraw`. */
+export async function withdrawNamed(control: Control, input: Parameters<typeof withdraw>[1]) {
+  const { campaignId, dryRun } = input;
+  const { results, notice } = await withdraw(control, input);
+  const left = results.flatMap(({ key, campaignRow, result }) => (result === 'withdrawn' ? [] : [{ key, row: campaignRow, why: result }]));
+  return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice: noticeText(notice) };
+}
 
 /** Thrown when a row is decided about of which nothing is in doubt. */
 class NotInDoubtError extends Error {

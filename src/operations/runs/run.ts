@@ -34,35 +34,39 @@ export async function readRow(
 
 /** What one operation is carried out with, and who hears of it on the way. */
 export interface Doing extends Room {
-  /** Name of the token in whose name it is done. */
+  /** Name of the token in whose name it is done, or the command line's. */
   by: string;
+  /** Who that is as the source of what is made: `person` at the command line, else `person:` and the name. */
+  source: string;
   /** The same however often a request is sent: an id for what is made by it. */
   onceId: string;
   /** Hears of a change of a campaign as soon as it is committed, before its workflow is told. */
   onCommitted?: (campaign: Campaign) => void;
+  /** Told how many entries of the service's lists have been read. */
+  onProgress?: (entries: number) => void;
 }
 
-interface Told<Id extends OperationId> {
+interface Told<Id extends OperationId, Own> {
   /** What the log calls the change; null: this one changes nothing, as a dry run. Left out of what never changes anything. */
   action?: string | ((input: Taken<Id>) => string | null);
   /** What is kept of an answer for whoever asks again with the same key; left out: all of it. Secrets are kept nowhere. */
-  kept?: (answer: Answer<Id>) => Answer<Id>;
+  kept?: (answer: Own) => Answer<Id>;
 }
 
-export interface Done<Id extends OperationId> extends Told<Id> {
+export interface Done<Id extends OperationId, Own = Answer<Id>> extends Told<Id, Own> {
   /** The campaign in whose log it stands; `account`: in that of all. Left out: the one that the path names. */
   log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
   /** Throws as what it calls; the names of errors say to API and command line what they mean. */
-  run: (doing: Doing, input: Taken<Id>) => Promise<Answer<Id>>;
+  run: (doing: Doing, input: Taken<Id>) => Promise<Own>;
   prepare?: undefined;
 }
 
-interface Prepared<Id extends OperationId> extends Told<Id> {
+interface Prepared<Id extends OperationId, Own> extends Told<Id, Own> {
   /** Reads what was sent, to know in whose log it stands; `run` changes. */
-  prepare: (doing: Doing, input: Taken<Id>) => Promise<{ log: string; run: () => Promise<Answer<Id>> }>;
+  prepare: (doing: Doing, input: Taken<Id>) => Promise<{ log: string; run: () => Promise<Own> }>;
 }
 
-export type Run<Id extends OperationId> = Done<Id> | Prepared<Id>;
+export type Run<Id extends OperationId, Own = Answer<Id>> = Done<Id, Own> | Prepared<Id, Own>;
 
 /**
  * What is done to a campaign as a whole with one word or one press. Command and button are made from this and from the sentences of the
@@ -83,14 +87,12 @@ export interface PlainRun extends Done<'pauseCampaign'> {
   help: string;
   /** What a person may ask for besides. */
   choice?: { field: 'letQueued' | 'sample'; flag: string; says: string };
-  /** A command carries it out as well, without a token and in its own words. */
-  run: (doing: Control & Pick<Doing, 'onCommitted'>, input: Taken<'pauseCampaign'>) => Promise<Answer<'pauseCampaign'>>;
   /** Looks before the command asks. Throws where the state of the campaign rules it out. */
   look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
 }
 
-/** Some operations, each with the types of its own schemas. */
-export const runsOf = <Ids extends OperationId>(runs: { readonly [Id in Ids]: Run<Id> }): { readonly [Id in Ids]: Run<Id> } => runs;
+/** Some operations, each with the types of its own schemas; what one answers besides is for commands, and the API leaves it out. */
+export const runsOf = <const Runs extends { readonly [Id in OperationId]?: Run<Id> }>(runs: Runs): Runs => runs;
 
 /** Why the workflow of a campaign does not know yet of a change that holds; null: it knows. */
 export function noticeText(notice: Notice): string | null {

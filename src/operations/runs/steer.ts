@@ -110,18 +110,18 @@ export const steerRuns = runsOf({
         const limits = await readCampaignLimits(doing, campaignId);
         return { campaignId, ...toldAdjustable(limits), effect: await previewAdjustment(doing, { campaignId, wish, reset }), notice: null };
       }
-      const { limits, notice } = await adjustLimits(doing, { campaignId, wish, reset });
-      return { campaignId, ...toldAdjustable(limits), effect: null, notice: noticeText(notice) };
+      const { limits, notice, changed } = await adjustLimits(doing, { campaignId, wish, reset });
+      return { campaignId, ...toldAdjustable(limits), effect: null, notice: noticeText(notice), changed };
     },
   },
-  showAccountLimits: { run: async (doing) => toldAccount(await readAccountUse(doing)) },
+  showAccountLimits: { run: async (doing) => accountAsTold(await readAccountUse(doing)) },
   adjustAccountLimits: {
     action: 'adjust_account',
     log: () => 'account',
     run: async (doing, { body: { keepFree, ...written } }) => {
       const share = keepFree === undefined ? {} : { keepFree: Math.round(keepFree * 1000) };
-      const { notice } = await adjustSharedLimits(doing, { ...withoutUndefined(written), ...share });
-      return { ...toldAccount(await readAccountUse(doing)), notice: noticeText(notice) };
+      const { notice, changed } = await adjustSharedLimits(doing, { ...withoutUndefined(written), ...share });
+      return { ...accountAsTold(await readAccountUse(doing)), notice: noticeText(notice), changed, told: notice };
     },
   },
   showHouseRules: {
@@ -135,13 +135,13 @@ export const steerRuns = runsOf({
     log: () => 'account',
     run: async (doing, { body: { rules: text, dryRun } }) => {
       const { notice, ...change } = await setHouseRules(doing, { path: 'house.yaml', text, dryRun });
-      return { ...change, notice: noticeText(notice) };
+      return { ...change, notice: noticeText(notice), told: notice };
     },
   },
   recoverCampaign: {
     action: 'recover',
     run: async (doing, { campaign: campaignId }) => {
-      const { campaign, workflowId } = await recoverCampaign(doing, { campaignId });
+      const { campaign, workflowId } = await recoverCampaign(doing, { campaignId, onProgress: doing.onProgress });
       const { state, stateReason, round } = campaign;
       return { campaignId, state, stateReason, round, workflowId };
     },
@@ -149,6 +149,6 @@ export const steerRuns = runsOf({
 });
 
 /** Shares as parts of 1, as they are told everywhere. */
-function toldAccount({ keepFree, pace, ...use }: AccountUse) {
+export function accountAsTold<Use extends Pick<AccountUse, 'keepFree' | 'pace'>>({ keepFree, pace, ...use }: Use) {
   return { ...use, keepFree: keepFree / 1000, pace: pace / 1000 };
 }

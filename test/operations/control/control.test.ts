@@ -76,7 +76,7 @@ test('a check looks at a database that is open, leaves it open, and hands on eve
     expect(seen.map(({ excluded }) => excluded)).toEqual([null, null, null, null, null]);
 
     const number = first?.row.e164 ?? '';
-    await addToDoNotCall(control, [number], { expiresAt: null });
+    await addToDoNotCall(control, [number], { expiresAt: null, source: 'person' });
     const checked = await checkCampaign({ ...look, openLedger: (campaign) => checkedLedger(control, campaign) });
     expect(checked.report).toMatchObject({
       ledger: { asked: true },
@@ -101,12 +101,12 @@ test('a share to keep free is refused where the account has no limit, and taken 
 test('an entry of the do-not-call list that would be over already is refused, and nothing is added', () =>
   withLedgerAlone(async (control) => {
     const numbers = ['+12125550100'];
-    await expect(addToDoNotCall(control, numbers, { expiresAt: now })).rejects.toMatchObject({
+    await expect(addToDoNotCall(control, numbers, { expiresAt: now, source: 'person' })).rejects.toMatchObject({
       name: 'UsageError',
       message: expect.stringContaining('2030-01-15T12:00:00.000Z would be over'),
     });
     expect(await checkDoNotCall(control, numbers)).toMatchObject({ numbers: [{ suppressed: false, entries: [] }] });
-    expect(await addToDoNotCall(control, numbers, { expiresAt: now + 1 })).toEqual({ added: 1, known: 0 });
+    expect(await addToDoNotCall(control, numbers, { expiresAt: now + 1, source: 'person' })).toEqual({ added: 1, known: 0 });
     expect(await checkDoNotCall(control, numbers)).toMatchObject({ now, numbers: [{ suppressed: true }] });
   }));
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import { addRows } from '../../../operations/control/add-rows.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { warnIfNotNotified } from '../terminal/answer.ts';
@@ -24,17 +24,19 @@ export const addCommand = commandOf<{ id?: string; set?: Record<string, string> 
     ['--id <id>', "your own id of the row, for the campaign's id column"],
     ['--set <column=value>', 'a cell, by the name of its column; once for each', readCell],
   ],
+  changes: true,
   help: examples,
-  run: async (io, { id, set = {} }, campaignId) =>
+  run: async (io, { key, id, set = {} }, campaignId) =>
     withControl(io, async (control) => {
       const { rules } = await requireCampaign(control.store, campaignId);
       const { idColumn } = rules.list;
       const cells = id === undefined || idColumn === null ? set : { ...set, [idColumn]: id };
-      const { rows, notice } = await addRows(control, { campaignId, rows: [cells] });
+      const sent = { params: { campaign: campaignId }, body: { rows: [{ cells }] }, key };
+      const { rows, notice } = await performHere(control, 'addRows', sent);
       const [added] = rows;
       if (added === undefined || added.result === 'failed')
         throw new UsageError(`The row was not added: ${added?.code ?? ''}: ${printable(added?.hint ?? '')}.`);
-      warnIfNotNotified(io, notice);
+      warnIfNotNotified(io, campaignId, notice);
       const { row, result, state } = added;
       const words = result === 'known' ? `is known already, and stays as it is (${state ?? ''})` : 'was added, and is in line';
       return { data: { campaign: campaignId, row, result, state }, words: `Row ${row ?? ''} of campaign ${campaignId} ${words}.\n` };

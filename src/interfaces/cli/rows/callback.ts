@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import { promiseStates } from '../../../rules/callback-rules.ts';
-import { cancelCallback, listCallbacks, setCallback } from '../../../operations/control/callbacks.ts';
+import { listCallbacks } from '../../../operations/control/callbacks.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { rowNumberOf } from '../../../operations/control/rows.ts';
 import type { Callback } from '../../../ledger/people/callbacks.ts';
 import { operations } from '../../../operations/list.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { localTimeText, reasonText } from '../../../presentation/words/callbacks.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { plural } from '../../../shared/input/figures.ts';
@@ -51,15 +52,19 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
     says: operations.setCallback.says,
     argument: campaignArgument,
     flags: [...rowFlags, ['--at <time>', "time of the person called, such as '2030-11-30 17:00', or an instant with its offset"]],
+    changes: true,
     examples: ["carillon callback set reminders --row 17 --at '2030-11-30 17:00'"],
-    run: (io, { at, ...named }, campaignId) => {
+    run: (io, { at, key, ...named }, campaignId) => {
       if (at === undefined) throw new UsageError('Write the time with --at.');
       return withControl(io, async (control) => {
         const row = await rowNumberOf(control, campaignId, named);
-        const { dueAt, notice } = await setCallback(control, { campaignId, row, at, by: 'the command line' });
-        warnIfNotNotified(io, notice);
-        const data = withInstants({ campaign: campaignId, row, dueAt });
-        return { data, words: `Row ${row} of campaign ${campaignId} is called back at ${new Date(dueAt).toISOString()}.\n` };
+        const sent = { params: { campaign: campaignId, row }, body: { at }, key };
+        const { dueAt, notice } = await performHere(control, 'setCallback', sent);
+        warnIfNotNotified(io, campaignId, notice);
+        return {
+          data: { campaign: campaignId, row, dueAt },
+          words: `Row ${row} of campaign ${campaignId} is called back at ${dueAt}.\n`,
+        };
       });
     },
   }),
@@ -69,13 +74,14 @@ export const callbackCommand = groupOf({ name: 'callback', help: examples }, [
     argument: campaignArgument,
     flags: rowFlags,
     asks: true,
+    changes: true,
     examples: ['carillon callback cancel reminders --id A17'],
-    run: (io, { yes, ...named }, campaignId) =>
+    run: (io, { yes, key, ...named }, campaignId) =>
       withControl(io, async (control) => {
         const row = await rowNumberOf(control, campaignId, named);
         if (!(await mayBegin(io, yes, `Break the promise to call row ${row} of campaign ${campaignId} back?`))) return null;
-        const { notice } = await cancelCallback(control, { campaignId, row, by: 'the command line' });
-        warnIfNotNotified(io, notice);
+        const { notice } = await performHere(control, 'cancelCallback', { params: { campaign: campaignId, row }, key });
+        warnIfNotNotified(io, campaignId, notice);
         return { data: { campaign: campaignId, row }, words: `Row ${row} of campaign ${campaignId} is not called back.\n` };
       }),
   }),

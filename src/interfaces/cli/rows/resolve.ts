@@ -2,8 +2,6 @@ import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 import { Command, Option } from 'commander';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import {
-  resolveAll,
-  type Resolved,
   decide,
   readDoubtful,
   readRowDecision,
@@ -11,10 +9,12 @@ import {
   requireRedialable,
   type SetOff,
 } from '../../../operations/control/resolve.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
+import type { RunAnswer } from '../../../operations/runs/perform.ts';
 import { plural, span } from '../../../shared/input/figures.ts';
 import type { Io } from '../terminal/io.ts';
-import { withInstants } from '../../../shared/input/times.ts';
 import { writeJson, mayBegin } from '../terminal/answer.ts';
+import { keyFlag } from '../terminal/command.ts';
 import { access } from 'node:fs/promises';
 import { candidateLines, describeProblem, readDecisions } from '../../../presentation/results/candidates-file.ts';
 import { refuseToOverwrite, writeWholeFile } from '../../../presentation/results/whole-file.ts';
@@ -66,6 +66,7 @@ export function resolveCommand(io: Io): Command {
     .option('--open', 'with --give-up: include open calls whose records can no longer be read', false)
     .option('-y, --yes', 'do not ask for confirmation; required for --redial without a terminal', false)
     .option('--json', 'print JSON', false)
+    .option(...keyFlag)
     .addHelpText('after', examples)
     .option('--candidates <file>', 'write the doubtful rows with their candidate records, or apply the edited file')
     .option('--row <number>', 'decide about one row of the list')
@@ -84,15 +85,16 @@ interface Flags {
   row?: string;
   conversation?: string;
   not?: string;
+  key?: string;
 }
 
 async function readDecision(io: Io, campaignId: string, flags: Flags): Promise<void> {
   const { open } = flags;
   const decisions = decisionsOf(flags);
   const [decision] = decisions;
-  const at = { io, campaignId, yes: flags.yes, json: flags.json };
+  const at = { io, campaignId, yes: flags.yes, json: flags.json, key: flags.key };
   if (flags.candidates !== undefined) {
-    if (decision !== undefined || flags.row !== undefined || open)
+    if (decision !== undefined || flags.row !== undefined || open || flags.key !== undefined)
       throw new DecisionError('--candidates goes alone: the file says what is decided about each row.');
     return resolveCandidates(at, flags.candidates);
   }
@@ -128,25 +130,21 @@ const riskOfAll = 'If a lost batch was carried out after all, its recipients are
 
 /** One decision about all that can be decided about together; `open` gives up open calls as well. */
 async function decideAll(at: Asker, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
-  const { io, campaignId, json } = at;
+  const { io, campaignId, json, key } = at;
   await withControl(io, async (control) => {
     const question = `Dial the unresolved recipients of ${campaignId} again?`;
     if (decision === 'redial' && !(await mayRedial(at, control, { risk: riskOfAll, question }))) return;
-    const resolved = await resolveAll(control, { campaignId, decision, open });
-    const { resolution, openGivenUp } = resolved;
-    if (json) return writeJson(io, withInstants({ campaignId, decision, ...resolution, openGivenUp }));
+    const resolved = await performHere(control, 'resolveAll', { params: { campaign: campaignId }, body: { decision, open }, key });
+    const { recipients, apart, tooEarly, decidableAt, openGivenUp } = resolved;
+    if (json) return writeJson(io, { campaignId, decision, recipients, apart, tooEarly, decidableAt, openGivenUp });
     if (open) io.stdout.write(`${plural(openGivenUp, 'open call')} of campaign ${campaignId} given up.\n`);
-    io.stdout.write(tellResolved(campaignId, decision, resolved));
+    io.stdout.write(tellResolved(decision, resolved));
   });
 }
 
-function tellResolved(
-  campaignId: string,
-  decision: 'redial' | 'give_up',
-  { resolution, openGivenUp, setOff, decidableInMs }: Resolved,
-): string {
-  const { recipients, apart, tooEarly, decidableAt } = resolution;
-  const going = tellSetOff(campaignId, setOff);
+function tellResolved(decision: 'redial' | 'give_up', resolved: RunAnswer<'resolveAll'>): string {
+  const { campaignId, recipients, apart, tooEarly, decidableAt, decidableInMs, openGivenUp, goesOn } = resolved;
+  const going = tellSetOff(campaignId, goesOn);
   const lines: string[] = [];
   if (recipients > 0) {
     const what = decision === 'redial' ? 'will be dialled again' : 'stay unresolved; the decision is on record';
@@ -159,8 +157,7 @@ function tellResolved(
     lines.push(`${plural(apart, 'row')} whose records cannot be told apart are left; decide about them with ${look}.`);
   }
   if (tooEarly > 0) {
-    const until =
-      decidableAt === null || decidableInMs === null ? 'soon' : `after ${new Date(decidableAt).toISOString()} (in ${span(decidableInMs)})`;
+    const until = decidableAt === null || decidableInMs === null ? 'soon' : `after ${decidableAt} (in ${span(decidableInMs)})`;
     lines.push(`${plural(tooEarly, 'batch', 'batches')} cannot be decided about yet: results may still come. Try again ${until}.`);
   }
   return lines.map((line) => `${line}\n`).join('');
@@ -197,17 +194,23 @@ async function resolveCandidates(at: Asker, path: string): Promise<void> {
       throw new UsageError(
         `${path} exists, and its column decision is empty: nothing was changed. Fill it in and run this again, or name another file to have the rows written again.`,
       );
-    await carryOut(at, control, { source: path, lines });
+    const work = async () => {
+      const { resolution, setOff: goesOn } = await decide(control, at.campaignId, lines);
+      return { resolution, goesOn };
+    };
+    await carryOut(at, control, { source: path, lines, work });
   });
 }
 
 const nothingDone: DoubtResolution = { assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 0 };
 
-async function resolveRow(at: Asker, row: number, decision: FlaggedDecision): Promise<void> {
-  const { io, campaignId, json } = at;
+async function resolveRow(at: Asker, row: number, { decision, conversationId }: FlaggedDecision): Promise<void> {
+  const { io, campaignId, json, key } = at;
   await withControl(io, async (control) => {
-    const lines = await readRowDecision(control, campaignId, { ...decision, row, place: `--row ${row}` });
-    if (lines !== null) return carryOut(at, control, { source: campaignId, lines });
+    const lines = await readRowDecision(control, campaignId, { decision, conversationId, row, place: `--row ${row}` });
+    const body = { decision, ...(conversationId !== null && { conversationId }) };
+    const work = () => performHere(control, 'resolveRow', { params: { campaign: campaignId, row }, body, key });
+    if (lines !== null) return carryOut(at, control, { source: campaignId, lines, work });
     if (json) return writeJson(io, { campaignId, ...nothingDone });
     io.stdout.write(`Row ${row} of campaign ${campaignId} is not in doubt, or was given up: nothing was changed.\n`);
   });
@@ -232,16 +235,27 @@ async function writeCandidates({ io, campaignId, json }: Asker, control: Control
 
 const risk = 'If one of the records is theirs after all, or one is still to come, they are called twice.';
 
-async function carryOut(at: Asker, control: Control, { source, lines }: { source: string; lines: readonly DecisionLine[] }): Promise<void> {
+/** Of a row that a flag names. */
+const asFlag = (problem: DecisionProblem): DecisionProblem => ({ ...problem, place: `--${problem.place}` });
+
+interface Decided {
+  source: string;
+  lines: readonly DecisionLine[];
+  work: () => Promise<{ resolution: DoubtResolution; goesOn: SetOff }>;
+}
+
+async function carryOut(at: Asker, control: Control, { source, lines, work }: Decided): Promise<void> {
   const { io, campaignId, json } = at;
   const redialled = new Set(lines.filter(({ decision }) => decision === 'redial').map(({ row }) => row)).size;
   const question = `Dial ${plural(redialled, 'row')} of ${campaignId} again?`;
   if (redialled > 0 && !(await mayRedial(at, control, { risk, question }))) return;
-  const { resolution, setOff } = await decide(control, campaignId, lines).catch((error: unknown) => {
-    throw error instanceof DecisionsRefusedError ? new RefusedError(source, error.problems) : error;
+  const { resolution, goesOn } = await work().catch((error: unknown) => {
+    if (error instanceof DecisionsRefusedError) throw new RefusedError(source, error.problems);
+    const { cause } = error as Error;
+    throw cause instanceof DecisionsRefusedError ? new RefusedError(source, cause.problems.map(asFlag)) : error;
   });
   if (json) writeJson(io, { campaignId, ...resolution });
-  else io.stdout.write(`${tell(resolution)}${tellSetOff(campaignId, setOff)}\n`);
+  else io.stdout.write(`${tell(resolution)}${tellSetOff(campaignId, goesOn)}\n`);
 }
 
 function tell({ assigned, dismissed, redialled, givenUp, over }: DoubtResolution): string {
@@ -261,6 +275,7 @@ interface Asker {
   campaignId: string;
   yes: boolean;
   json: boolean;
+  key: string | undefined;
 }
 
 /** Whether rows may be dialled again: a person knows the risk and has said yes. Throws as `requireRedialable`. */

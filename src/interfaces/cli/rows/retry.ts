@@ -1,12 +1,13 @@
 import { Option } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
-import { requireRetriable, retryRows } from '../../../operations/control/rows.ts';
+import { requireRetriable } from '../../../operations/control/rows.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { outcomeOf, retriableOutcomes, type RetriableOutcome } from '../../../rules/outcome.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf } from '../terminal/command.ts';
 import { operations } from '../../../operations/list.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 
 const help = `
 Starts the next round of an ended campaign with these rows, under the rules the campaign was started with. Each row gets a new
@@ -19,16 +20,17 @@ export const retryCommand = commandOf<{ outcome: string }>({
   argument: ['<campaign>', 'id of the campaign'],
   flags: [new Option('--outcome <outcomes>', `comma-separated outcomes: ${retriableOutcomes.join(', ')}`).makeOptionMandatory()],
   asks: true,
+  changes: true,
   help,
   examples: ['carillon retry reminders --outcome exhausted', 'carillon retry reminders --outcome exhausted,cancelled --yes'],
-  run: async (io, { outcome, yes }, campaignId) => {
+  run: async (io, { outcome, yes, key }, campaignId) => {
     const outcomes = readOutcomes(outcome);
     return withControl(io, async (control) => {
-      await requireRetriable(control, campaignId);
+      if (!yes) await requireRetriable(control, campaignId);
       const risk = outcomes.includes('unresolved') ? ` ${operations.retryRows.more}` : '';
       const named = outcomes.join(' or ');
       if (!(await mayBegin(io, yes, `Call the rows of ${campaignId} again that are ${named}?${risk}`))) return null;
-      const { rows, round } = await retryRows(control, { campaignId, outcomes });
+      const { rows, round } = await performHere(control, 'retryRows', { params: { campaign: campaignId }, body: { outcomes }, key });
       const words =
         round === null
           ? `No row of campaign ${campaignId} is ${named}; nothing was started.`

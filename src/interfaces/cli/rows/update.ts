@@ -11,6 +11,8 @@ import {
   withdrawMissing,
   type ListUpdate,
 } from '../../../operations/control/update.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
+import { noticeText } from '../../../operations/runs/run.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
@@ -84,7 +86,8 @@ async function runUpdate(io: Io, campaignId: string, path: string, flags: Update
     const update = await openUpdate(control, { campaignId, path, delimiter, sheet, encoding });
     for (const note of update.upload.notes) io.stderr.write(`List ${path}: ${note}.\n`);
     if (flags.report !== undefined) await refuseToOverwrite(flags.report, [path]);
-    await carryOut(io, control, { update, flags });
+    const own = { log: campaignId, run: () => carryOut(io, control, { update, flags }) };
+    await performHere(control, 'updateList', { params: { campaign: campaignId }, query: { dry_run: flags.dryRun } }, own);
   });
 }
 
@@ -108,7 +111,7 @@ async function carryOut(io: Io, control: Control, work: Work): Promise<void> {
     progress.clear();
   }
   const missing = flags.withdrawMissing ? await withdrawOthers(io, control, work) : null;
-  const noticed = dryRun || warnIfNotNotified(io, await tellToLook(control, campaignId));
+  const noticed = dryRun || warnIfNotNotified(io, campaignId, noticeText(await tellToLook(control, campaignId)));
   const summary = counts.summary();
   if (summary.failed > 0 || !noticed) io.exitCode = 1;
   const warning = stillCalledWarning(campaignId, counts);

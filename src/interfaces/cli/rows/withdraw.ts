@@ -1,10 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
-import { requireWithdrawable, withdraw, type NamedRows } from '../../../operations/control/rows.ts';
+import { requireWithdrawable, type NamedRows } from '../../../operations/control/rows.ts';
 import { requireEncoding } from '../../../operations/control/update.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
+import type { RunAnswer } from '../../../operations/runs/perform.ts';
+import { withdrawNamed } from '../../../operations/runs/rows.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import type { WithdrawResult } from '../../../ledger/people/withdraw-recipients.ts';
 import { mayBegin, warnIfNotNotified } from '../terminal/answer.ts';
 import { commandOf } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
@@ -44,20 +46,25 @@ export const withdrawCommand = commandOf<RowFlags & { reason?: string; dryRun: b
     ['--dry-run', 'show what would be done; change nothing', false],
   ],
   asks: true,
+  changes: true,
   help: examples,
-  run: async (io, { dryRun, yes, reason: note = null, ...flags }, campaignId) => {
+  run: async (io, { dryRun, yes, key, reason, ...flags }, campaignId) => {
     const named = readNamed(flags);
     return withControl(io, async (control) => {
-      await requireWithdrawable(control, campaignId, named);
+      if (!yes && !dryRun) await requireWithdrawable(control, campaignId, named);
       const count = 'ids' in named ? named.ids.length : 'rows' in named ? named.rows.length : null;
       const rows = count === null ? `the rows of ${flags.file}` : plural(count, 'row');
       const question = `Withdraw ${rows} from campaign ${campaignId}? Those that still wait are not called.`;
       if (!dryRun && !(await mayBegin(io, yes, question))) return null;
-      const { results, notice } = await withdraw(control, { campaignId, named, note, dryRun });
+      const sent = { params: { campaign: campaignId }, body: { ...named, reason, dryRun }, key };
+      const run = () => withdrawNamed(control, { campaignId, named, note: reason ?? null, dryRun });
+      // A file may name more rows than a request.
+      const own = (count ?? Infinity) > mostNamed ? { log: campaignId, run } : undefined;
+      const answer = await performHere(control, 'withdrawRows', sent, own);
       // A withdrawal causes no call, so it is no failure when the campaign cannot be notified.
-      warnIfNotNotified(io, notice);
-      if (results.some(({ result }) => result === 'call_open' || result === 'not_found')) io.exitCode = 1;
-      return { data: asJson(campaignId, dryRun, results), words: render(io, campaignId, dryRun, results) };
+      warnIfNotNotified(io, campaignId, answer.notice);
+      if (answer.left.some(({ why }) => why === 'call_open' || why === 'not_found')) io.exitCode = 1;
+      return { data: asJson(answer), words: render(io, answer) };
     });
   },
 });
@@ -74,32 +81,33 @@ function readNamed({ id, row, file, encoding }: RowFlags): NamedRows {
   return one;
 }
 
-function asJson(campaign: string, dryRun: boolean, results: readonly WithdrawResult[]): object {
-  const counts = { withdrawn: 0, withdrawing: 0, call_open: 0, already_ended: 0, not_found: 0 };
-  for (const { result } of results) counts[result] += 1;
-  return { campaign, dryRun, ...counts, left: results.filter(({ result }) => result !== 'withdrawn') };
+type Withdrawn = RunAnswer<'withdrawRows'>;
+type Left = Withdrawn['left'][number];
+
+function asJson({ campaignId: campaign, dryRun, withdrawn, left }: Withdrawn): object {
+  const counts = { withdrawn, withdrawing: 0, call_open: 0, already_ended: 0, not_found: 0 };
+  for (const { why } of left) counts[why] += 1;
+  return { campaign, dryRun, ...counts, left: left.map(({ key, row, why }) => ({ key, campaignRow: row, result: why })) };
 }
 
+const mostNamed = 10_000;
 const mostShown = 20;
-const meanings: Readonly<Record<WithdrawResult['result'], string>> = {
-  withdrawn: 'withdrawn',
+const meanings: Readonly<Record<Left['why'], string>> = {
   withdrawing: 'its planned or open call is asked back; if it has rung, the row ends with it; it is not called again',
   call_open: 'its call is planned or open, and this service cannot give it back; run the command again when it has ended',
   already_ended: 'it has its outcome, and keeps it',
   not_found: 'the campaign has no such row',
 };
 
-function render(io: Io, campaignId: string, dryRun: boolean, results: readonly WithdrawResult[]): string {
-  const left = results.filter(({ result }) => result !== 'withdrawn');
-  const withdrawn = plural(results.length - left.length, 'row');
-  const head = `${withdrawn} of campaign ${campaignId} ${dryRun ? 'would be ' : ''}withdrawn.\n`;
+function render(io: Io, { campaignId, dryRun, withdrawn, left }: Withdrawn): string {
+  const head = `${plural(withdrawn, 'row')} of campaign ${campaignId} ${dryRun ? 'would be ' : ''}withdrawn.\n`;
   if (left.length === 0) return head;
   const table = renderTable(
     [
-      { title: 'Named', value: ({ key }: WithdrawResult) => String(key) },
-      { title: 'Row', value: ({ campaignRow }) => (campaignRow === null ? '-' : String(campaignRow)) },
-      { title: 'Code', value: ({ result }) => result },
-      { title: 'Why', value: ({ result }) => meanings[result], flexible: true },
+      { title: 'Named', value: ({ key }: Left) => String(key) },
+      { title: 'Row', value: ({ row }) => (row === null ? '-' : String(row)) },
+      { title: 'Code', value: ({ why }) => why },
+      { title: 'Why', value: ({ why }) => meanings[why], flexible: true },
     ],
     left.slice(0, mostShown),
     terminalWidth(io),

@@ -11,16 +11,9 @@ import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
 import { firingText } from '../../../presentation/words/callbacks.ts';
 import { clockChangeLines } from '../../../presentation/words/recurrence.ts';
-import { nextTimes, inZone, withInstants } from '../../../shared/input/times.ts';
-import {
-  continueSchedule,
-  deleteSchedule,
-  describeSchedule,
-  fireSchedule,
-  pauseSchedule,
-  resumeSchedule,
-  listSchedules,
-} from '../../../operations/control/schedules/schedules.ts';
+import { nextTimes, inZone } from '../../../shared/input/times.ts';
+import { describeSchedule, listSchedules } from '../../../operations/control/schedules/schedules.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { count, span } from '../../../shared/input/figures.ts';
 import { tableOrAside, type Column } from '../terminal/table.ts';
@@ -76,7 +69,8 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
       const surroundings = { config: readConfig(io.env), now: () => io.now() };
       const schedule = await readNewSchedule(surroundings, { path, list: flags.list });
       const create = async (control: Control): Promise<null> => {
-        const view = await createSchedule(control, schedule, recurrence);
+        const own = { log: schedule.campaignId, run: () => createSchedule(control, schedule, recurrence) };
+        const view = await performHere(control, 'createSchedule', {}, own);
         writeAnswer(io, json, { data: view, words: tellCreated(view) });
         const lines = await tellMissingWorker(await connected(control));
         if (!json) lines.push('Show it: carillon schedule list');
@@ -117,13 +111,15 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     argument: one,
     flags: [note],
     json: 'print the schedule as JSON',
+    changes: true,
     help: '\nA running campaign continues.',
     examples: ['carillon schedule pause reminders --note "no list this week"'],
     run: async (io, flags, campaignId) => {
-      const change = await withControl(io, (control) => pauseSchedule(control, campaignId, flags.note));
-      const { view, wasPaused, noteBefore } = change;
+      const { wasPaused, noteBefore, ...view } = await withControl(io, (control) =>
+        performHere(control, 'pauseSchedule', noted(campaignId, flags)),
+      );
       const told = tellNote(noteBefore);
-      const why = change.note === noteBefore || told === '' ? told : `, with a new note instead of${told}`;
+      const why = view.note === noteBefore || told === '' ? told : `, with a new note instead of${told}`;
       const what = `${wasPaused ? 'was paused already' : 'is paused'}${why}`;
       const next = `it starts no runs. A running campaign continues. Resume it: carillon schedule resume ${campaignId}`;
       return { data: view, words: `Schedule of ${campaignId} ${what}: ${next}\n` };
@@ -135,10 +131,12 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     argument: one,
     flags: [note],
     json: 'print the schedule as JSON',
+    changes: true,
     help: '\nMissed runs are not made up.',
     examples: ['carillon schedule resume reminders'],
     run: async (io, flags, campaignId) => {
-      const { view, wasPaused, noteBefore } = await withControl(io, (control) => resumeSchedule(control, campaignId, flags.note));
+      const resume = (control: Control) => performHere(control, 'resumeSchedule', noted(campaignId, flags));
+      const { wasPaused, noteBefore, ...view } = await withControl(io, resume);
       const before = wasPaused ? `; it was paused${tellNote(noteBefore)}` : '';
       const what = !wasPaused && flags.note === undefined ? 'was not paused' : `is active again${before}`;
       return { data: view, words: `Schedule of ${campaignId} ${what}. Show its next run: carillon schedule list\n` };
@@ -149,14 +147,15 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     says: operations.triggerSchedule.says,
     argument: one,
     json: 'print one JSON object',
+    changes: true,
     help: '\nThe run reads the current list. Refused while the campaign of an earlier run has not ended.',
     examples: ['carillon schedule trigger reminders'],
-    run: (io, { json }, campaignId) =>
+    run: (io, { json, key }, campaignId) =>
       withControl(io, async (control) => {
-        const fired = await fireSchedule(control, campaignId);
+        const fired = await performHere(control, 'triggerSchedule', { params: { campaign: campaignId }, key });
         const show = `Show its progress: carillon status ${fired.campaignId}   Show the run: carillon schedule describe ${campaignId}`;
         const words = `Triggered: campaign ${fired.campaignId} begins. ${show}\n`;
-        writeAnswer(io, json, { data: withInstants(fired), words });
+        writeAnswer(io, json, { data: fired, words });
         for (const line of await tellMissingWorker(await connected(control))) io.stderr.write(`${line}\n`);
         return null;
       }),
@@ -166,10 +165,12 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     says: operations.continueSchedule.says,
     argument: one,
     json: 'print one JSON object',
+    changes: true,
     help: '\nHarmless if the campaign is running.',
     examples: ['carillon schedule continue reminders'],
-    run: async (io, _flags, campaignId) => {
-      const { campaignId: id, result } = await withControl(io, (control) => continueSchedule(control, campaignId));
+    run: async (io, { key }, campaignId) => {
+      const resume = (control: Control) => performHere(control, 'continueSchedule', { params: { campaign: campaignId }, key });
+      const { campaignId: id, result } = await withControl(io, resume);
       const what = { ended: 'has ended', attached: 'is running already', started: 'continues' }[result];
       return { data: { campaignId: id, result }, words: `Campaign ${id} ${what}: carillon status ${id}\n` };
     },
@@ -179,19 +180,26 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     says: operations.deleteSchedule.says,
     argument: one,
     asks: true,
+    changes: true,
     json: 'print one JSON object',
     help: '\nCampaigns that it has started continue.',
     examples: ['carillon schedule delete reminders --yes'],
-    run: (io, { yes }, campaignId) =>
+    run: (io, { yes, key }, campaignId) =>
       withControl(io, async (control) => {
-        await describeSchedule(control, campaignId);
+        if (!yes) await describeSchedule(control, campaignId);
         if (!(await mayBegin(io, yes, `Delete the schedule of ${campaignId}? ${operations.deleteSchedule.more}`))) return null;
-        const { scheduleId } = await deleteSchedule(control, campaignId);
+        const { scheduleId } = await performHere(control, 'deleteSchedule', { params: { campaign: campaignId }, key });
         const words = `Schedule of ${campaignId} is deleted. Campaigns that it has started continue: carillon status\n`;
         return { data: { campaignId, scheduleId, deleted: true }, words };
       }),
   }),
 ]);
+
+const noted = (campaign: string, { note: text, key }: { note?: string; key?: string }) => ({
+  params: { campaign },
+  body: { note: text },
+  key,
+});
 
 /** `startAt` is `--start-at`. */
 function flagOf(field: string): string {

@@ -3,7 +3,8 @@ import { parseDuration } from '../../../shared/input/times.ts';
 import { listTokens, tokenRoles, type Token, type TokenRole } from '../../../ledger/console/tokens.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { endToken, makeToken, tokenAsJson } from '../../../operations/control/tokens.ts';
+import { tokenAsJson } from '../../../operations/control/tokens.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
 import { tableOrAside, type Column } from '../terminal/table.ts';
@@ -31,14 +32,14 @@ export const tokenCommand = groupOf({ name: 'token', help: examples }, [
       new Option('--role <role>', 'what it allows').choices(tokenRoles).makeOptionMandatory(),
       ['--expires <duration>', 'how long it holds, such as 90d (default: until it is revoked)', readLasting],
     ],
+    changes: true,
     examples: ['carillon token create "front desk" --role operate'],
-    run: async (io, { role, expires }, name) => {
-      const made = await withControl(io, (control) => makeToken(control, { name, role, expires }), openLedger);
-      return {
-        data: made,
-        words: `${made.token}\n`,
-        aside: `Token ${made.tokenId} of ${name}, role ${role}. It is not shown again: keep it now.\n`,
-      };
+    run: async (io, { role, expires, key }, name) => {
+      const sent = { body: { name, role, expires }, key };
+      const made = await withControl(io, (control) => performHere(control, 'createToken', sent), openLedger);
+      const { token, tokenId } = made;
+      const shown = token === null ? 'It was shown when it was made, and is not shown again.' : 'It is not shown again: keep it now.';
+      return { data: made, words: token === null ? '' : `${token}\n`, aside: `Token ${tokenId} of ${name}, role ${role}. ${shown}\n` };
     },
   }),
   commandOf({
@@ -59,11 +60,12 @@ export const tokenCommand = groupOf({ name: 'token', help: examples }, [
     says: 'Refuse a token from now on',
     argument: ['<id>', 'id of the token, as carillon token list shows it'],
     asks: true,
+    changes: true,
     examples: ['carillon token revoke 4f7c2f0e9a1b'],
-    run: async (io, { yes }, tokenId) => {
+    run: async (io, { yes, key }, tokenId) => {
       if (!(await mayBegin(io, yes, `Revoke token ${tokenId}? Every request with it is refused from now on.`))) return null;
       return withControl(io, async (control) => {
-        const token = await endToken(control, tokenId);
+        const token = await performHere(control, 'revokeToken', { params: { token: tokenId }, key });
         return { data: token, words: `Token ${tokenId} of ${token.name} is revoked.\n` };
       });
     },

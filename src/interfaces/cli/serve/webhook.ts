@@ -1,14 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import {
-  addWebhook,
-  pauseOrResumeWebhook,
-  pingWebhook,
-  removeWebhook,
-  requireWebhook,
-  type ChangedWebhook,
-} from '../../../operations/control/webhooks.ts';
+import { pingWebhook, requireWebhook } from '../../../operations/control/webhooks.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
+import type { RunAnswer } from '../../../operations/runs/perform.ts';
 import { webhookEventTypes, type WebhookEventType } from '../../../rules/webhooks/messages.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { addressPlace } from '../../../shared/hooks/errors.ts';
@@ -40,7 +35,6 @@ Examples:
   carillon webhook remove 4f7c2f0e9a1b`;
 
 const clockLimitMs = 3_000;
-const byPerson = { by: 'person' };
 const one = ['<id>', 'id of the webhook, as carillon webhook list shows it'] as const;
 
 export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
@@ -52,10 +46,12 @@ export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
       ['--campaign <id>', 'only events of this campaign (default: of all)'],
       ['--events <types>', 'only these events, with commas between them (default: all)', readTypes],
     ],
+    changes: true,
     examples: ['carillon webhook add https://crm.example.com/carillon --events row.ended'],
-    run: async (io, { campaign = null, events: types = null }, url) => {
-      const changed = await withControl(io, (control) => addWebhook(control, { url, campaign, types, ...byPerson }), openLedger);
-      const { webhookId } = changed.webhook;
+    run: async (io, { campaign, events: types, key }, url) => {
+      const sent = { body: { url, campaign, types }, key };
+      const changed = await withControl(io, (control) => performHere(control, 'addWebhook', sent), openLedger);
+      const { webhookId } = changed;
       return tell(changed, `Webhook ${webhookId} is notified from now on. carillon webhook test ${webhookId} sends it a ping.\n`);
     },
   }),
@@ -93,13 +89,14 @@ export const webhookCommand = groupOf({ name: 'webhook', help: examples }, [
     says: operations.removeWebhook.says,
     argument: one,
     asks: true,
+    changes: true,
     examples: ['carillon webhook remove 4f7c2f0e9a1b'],
-    run: (io, { yes }, webhookId) =>
+    run: (io, { yes, key }, webhookId) =>
       withControl(io, async (control) => {
-        await requireWebhook(control, webhookId);
+        if (!yes) await requireWebhook(control, webhookId);
         if (!(await mayBegin(io, yes, `Remove webhook ${webhookId}? Events that it has not taken yet are not sent to it.`))) return null;
-        const webhook = await removeWebhook(control, webhookId, byPerson);
-        return { data: withInstants(webhookAsJson(webhook)), words: `Webhook ${webhookId} is removed.\n` };
+        const data = await performHere(control, 'removeWebhook', { params: { webhook: webhookId }, key });
+        return { data, words: `Webhook ${webhookId} is removed.\n` };
       }),
   }),
 ]);
@@ -109,11 +106,13 @@ function wishOf(wish: 'pause' | 'resume', says: string) {
     name: wish,
     says,
     argument: one,
+    changes: true,
     examples: [`carillon webhook ${wish} 4f7c2f0e9a1b`],
-    run: async (io, _flags, webhookId) => {
-      const changed = await withControl(io, (control) => pauseOrResumeWebhook(control, webhookId, { wish, ...byPerson }));
-      return tell(changed, `Webhook ${webhookId}: ${webhookStanding(changed.webhook, io.now())}.\n`);
-    },
+    run: (io, { key }, webhookId) =>
+      withControl(io, async (control) => {
+        const changed = await performHere(control, `${wish}Webhook`, { params: { webhook: webhookId }, key });
+        return tell(changed, `Webhook ${webhookId}: ${webhookStanding(await requireWebhook(control, webhookId), io.now())}.\n`);
+      }),
   });
 }
 
@@ -125,9 +124,10 @@ function readTypes(text: string): WebhookEventType[] {
   throw new InvalidArgumentError(`There is no event ${JSON.stringify(unknown[0])}; events are ${known.join(', ')}.`);
 }
 
-function tell({ webhook, notice }: ChangedWebhook, words: string): Said {
+function tell(data: RunAnswer<'addWebhook'>, words: string): Said {
+  const { notice } = data;
   const aside = notice === null ? '' : `Temporal could not be notified (${notice}). A running worker sees the change within a minute.\n`;
-  return { data: withInstants({ ...webhookAsJson(webhook), notice }), words, aside };
+  return { data, words, aside };
 }
 
 const columns = (now: number, clock: ServiceClock | null): Column<WebhookWithWaiting>[] => [

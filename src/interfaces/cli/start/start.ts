@@ -3,6 +3,7 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import type { Io } from '../terminal/io.ts';
 import { pauseLines, renderOutcomes, statusAsJson } from '../../../presentation/words/campaign.ts';
 import { readToStart, type StartResult, startFromFile } from '../../../operations/control/start.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import { countDoubt } from '../../../ledger/read/doubt-counts.ts';
 import { createCampaignView, watchCampaign } from '../access/watch-campaign.ts';
@@ -150,7 +151,16 @@ function startingCommand({ work, ...text }: StartingCommand): (io: Io) => Comman
       const begin = async (control: Control): Promise<void> => {
         const { config, store } = control;
         const read = first ?? (await readToStart(control, file, io.now()));
-        const result = await startAloud(io, control, read, { check, allowPartial });
+        const result = await performHere(
+          control,
+          'createCampaign',
+          {},
+          {
+            log: file.id,
+            run: () => startAloud(io, control, read, { check, allowPartial }),
+            hasActed: ({ kind }) => kind === 'started',
+          },
+        );
         const session = result.kind === 'ended' ? null : await connected(control);
         await work(io, { config, store, path, json, result, session });
       };

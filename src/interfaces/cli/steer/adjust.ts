@@ -1,25 +1,20 @@
 import { Command } from 'commander';
-import { adjustableTermNames, adjustableTerms, termTexts } from '../../../campaign/file/settings/adjustable.ts';
+import { adjustableTermNames, adjustableTerms } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
-import {
-  adjustLimits,
-  adjustSharedLimits,
-  changesNothing,
-  NoLimitToShareError,
-  previewAdjustment,
-  readCampaignLimits,
-  readSharedLimits,
-  type CampaignLimits,
-} from '../../../operations/control/adjust.ts';
+import { changesNothing, NoLimitToShareError, readCampaignLimits, readSharedLimits } from '../../../operations/control/adjust.ts';
+import type { Notice } from '../../../operations/control/campaign-message.ts';
+import { accountAsTold } from '../../../operations/runs/steer.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { toldAdjustable } from '../../../operations/schemas/steer.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
-import { adjustableLimits, type AdjustableLimit, type AdjustableRules, type AdjustableTerms } from '../../../rules/campaign-rules.ts';
+import { adjustableLimits, type AdjustableLimit, type AdjustableTerms } from '../../../rules/campaign-rules.ts';
 import { count, percent, plural } from '../../../shared/input/figures.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import type { Adjustment, AccountLimits } from '../../../ledger/limits/adjustments.ts';
 import { effectLines } from '../../../presentation/words/adjust-effect.ts';
 import { tellAdjustment } from '../../../presentation/words/events.ts';
 import { warnIfNotNotified, writeAnswer, writeJson, mayBegin } from '../terminal/answer.ts';
+import { keyFlag } from '../terminal/command.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Config } from '../../../shared/config.ts';
 import { moveService } from '../../../ledger/campaign/service-move.ts';
@@ -67,6 +62,7 @@ export function adjustCommand(io: Io): Command {
     .option('-y, --yes', 'with --moved-from: do not ask for confirmation', false)
     .option('--reset', 'restore the limits from the campaign file', false)
     .option('--json', 'print JSON', false)
+    .option(...keyFlag)
     .addHelpText('after', examples)
     .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, campaignId, flags));
 }
@@ -87,59 +83,63 @@ async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFl
   });
 }
 
-const unchanged = { changed: { from: {}, to: {} }, notice: { told: true } } as const;
+const unchanged: Adjustment<object> = { from: {}, to: {} };
 
 async function adjustOne(io: Io, control: Control, campaignId: string, flags: AdjustFlags): Promise<void> {
   const wish = readCampaignFlags(flags);
   const isQuestion = Object.keys(wish).length === 0 && !flags.reset;
-  if (flags.dryRun && !isQuestion) return tellEffect(io, control, { campaignId, wish, flags });
-  const { changed, notice, limits } = isQuestion
-    ? { ...unchanged, limits: await readCampaignLimits(control, campaignId) }
-    : await adjustLimits(control, { campaignId, wish, reset: flags.reset });
-  const told = warnIfNotNotified(io, notice);
-  writeAnswer(io, flags.json, {
-    data: { campaignId, changed, told, ...toldAdjustable(limits) },
-    words: `${[...changeLines(changed, isQuestion), ...limitLines(limits), ...termLines(limits)].join('\n')}\n`,
-  });
+  if (isQuestion)
+    return tellLimits(io, flags, { campaignId, changed: null, ...toldAdjustable(await readCampaignLimits(control, campaignId)) });
+  const { reset, dryRun, key } = flags;
+  const sent = { params: { campaign: campaignId }, body: { ...wish, reset, dryRun }, key };
+  const { effect, ...adjusted } = await performHere(control, 'adjustCampaign', sent);
+  if (effect === null) return tellLimits(io, flags, { changed: null, ...adjusted });
+  writeAnswer(io, flags.json, { data: { campaignId, effect }, words: `${effectLines(effect).join('\n')}\nNothing was changed.\n` });
 }
 
-async function tellEffect(
-  io: Io,
-  control: Control,
-  { campaignId, wish, flags }: { campaignId: string; wish: Partial<AdjustableRules>; flags: AdjustFlags },
-): Promise<void> {
-  const effect = await previewAdjustment(control, { campaignId, wish, reset: flags.reset });
-  writeAnswer(io, flags.json, { data: { campaignId, effect }, words: `${effectLines(effect).join('\n')}\nNothing was changed.\n` });
+interface TellableLimits extends ReturnType<typeof toldAdjustable> {
+  campaignId: string;
+  /** Null: nothing was to be changed. */
+  changed: Adjustment<object> | null;
+  notice?: string | null;
+}
+
+function tellLimits(io: Io, { json }: AdjustFlags, { changed, notice = null, ...adjusted }: TellableLimits): void {
+  const { campaignId, ...limits } = adjusted;
+  const told = warnIfNotNotified(io, campaignId, notice);
+  writeAnswer(io, json, {
+    data: { campaignId, changed: changed ?? unchanged, told, ...limits },
+    words: `${[...changeLines(changed), ...limitLines(limits), ...termLines(limits)].join('\n')}\n`,
+  });
 }
 
 async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Promise<void> {
   const wish = readAccountFlags(flags);
   const isQuestion = Object.keys(wish).length === 0;
-  const { changed, notice, limits } = isQuestion
-    ? { ...unchanged, limits: await readSharedLimits(control) }
-    : await adjustSharedLimits(control, wish).catch((error: unknown) => {
+  const limits = isQuestion
+    ? { ...accountAsTold(await readSharedLimits(control)), changed: null, told: { told: true } as Notice }
+    : await performHere(control, 'adjustAccountLimits', { body: wish, key: flags.key }).catch((error: unknown) => {
         throw error instanceof NoLimitToShareError ? new UsageError(noLimitToShare, { cause: error }) : error;
       });
-  const told = warnIfNotNotified(io, notice);
-  const { accountId, maxConcurrentCalls, pace } = limits;
-  const keepFree = limits.keepFree / 1000;
+  const { accountId, maxConcurrentCalls, keepFree, pace, changed, told } = limits;
+  if (!told.told) warnIfNotNotified(io, told.campaignId, told.why);
   const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;
   const lines = maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`;
   writeAnswer(io, flags.json, {
-    data: { accountId, changed, told, limits: { maxConcurrentCalls, keepFree }, pace: pace / 1000 },
-    words: `${[...changeLines(changed, isQuestion), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
+    data: { accountId, changed: changed ?? unchanged, told: told.told, limits: { maxConcurrentCalls, keepFree }, pace },
+    words: `${[...changeLines(changed), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
   });
 }
 
 const noLimitToShare = '--keep-free is a part of the limit of the account, which has none: add --max-concurrent-calls.';
 
-function changeLines(change: Adjustment<object>, isQuestion: boolean): string[] {
-  if (isQuestion) return [];
+function changeLines(change: Adjustment<object> | null): string[] {
+  if (change === null) return [];
   return [changesNothing(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${tellAdjustment({ ...change })}.`];
 }
 
 /** One line per limit, with what the file says where that is not what holds. */
-function limitLines({ now, file }: CampaignLimits): string[] {
+function limitLines({ limits: now, file }: Pick<TellableLimits, 'limits' | 'file'>): string[] {
   return adjustableLimits.map((name) => {
     const differs = now[name] === file[name] ? '' : `   (the file says ${file[name] ?? 'no limit'})`;
     return `  ${adjustable[name].key.padEnd(22)}${now[name] ?? 'no limit'}${differs}`;
@@ -147,11 +147,10 @@ function limitLines({ now, file }: CampaignLimits): string[] {
 }
 
 /** One line per setting of hours and retries, with what the file says where that is not what holds. */
-function termLines({ now, file }: CampaignLimits): string[] {
-  const before = termTexts(file);
-  return Object.entries(termTexts(now)).map(([name, text]) => {
-    const term = name as keyof typeof before;
-    const differs = text === before[term] ? '' : `   (the file says ${before[term]})`;
+function termLines({ terms, fileTerms }: Pick<TellableLimits, 'terms' | 'fileTerms'>): string[] {
+  return Object.entries(terms).map(([name, text]) => {
+    const term = name as keyof typeof terms;
+    const differs = text === fileTerms[term] ? '' : `   (the file says ${fileTerms[term]})`;
     return `  ${adjustableTerms[term].key.padEnd(22)}${text}${differs}`;
   });
 }
@@ -164,6 +163,7 @@ export interface AdjustFlags extends Partial<Record<AdjustableLimit, string>> {
   yes: boolean;
   reset: boolean;
   json: boolean;
+  key?: string;
 }
 
 /** The flag of a limit; `--max-concurrent-calls` is read as `maxConcurrentCalls`. */
@@ -180,8 +180,8 @@ function readLimit(name: AdjustableLimit, text: string, { bounds, isLiftable } =
   throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; ${advice}.`);
 }
 
-/** What a person wants of a campaign. Throws UsageError. */
-function readCampaignFlags(flags: AdjustFlags): Partial<AdjustableRules> {
+/** What a person wants of a campaign; hours and retries as they are written. Throws UsageError. */
+function readCampaignFlags(flags: AdjustFlags): Record<string, string | number | null> {
   if (flags.keepFree !== undefined)
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
   if (flags.movedFrom !== undefined)
@@ -194,7 +194,7 @@ function readCampaignFlags(flags: AdjustFlags): Partial<AdjustableRules> {
     const text = termFlag(flags, name);
     return text === undefined ? [] : [[name, readTerm(name, text)]];
   });
-  return Object.fromEntries([...wanted, ...terms]) as Partial<AdjustableRules>;
+  return Object.fromEntries([...wanted, ...terms]) as Record<string, string | number | null>;
 }
 
 /** `--retry-no-answer` is read as `retryNoAnswer`. */
@@ -203,10 +203,10 @@ function termFlag(flags: AdjustFlags, name: keyof AdjustableTerms): string | und
   return Reflect.get(flags, written) as string | undefined;
 }
 
-function readTerm(name: keyof AdjustableTerms, text: string): unknown {
+function readTerm(name: keyof AdjustableTerms, text: string): string {
   const { key, schema } = adjustableTerms[name];
   const parsed = schema.safeParse(text);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return text;
   throw new UsageError(`--${key} is ${JSON.stringify(text)}; ${parsed.error.issues[0]?.message ?? 'write it as the help says'}.`);
 }
 
@@ -227,10 +227,10 @@ export function readAccountFlags(flags: AdjustFlags): Partial<AccountLimits> {
   };
 }
 
-/** Thousandths. */
+/** A part of 1. */
 function readShare(text: string): number {
   const percent = Number(/^(\d{1,2}(?:\.\d)?)\s?%$/.exec(text.trim())?.[1] ?? Number.NaN);
-  if (!Number.isNaN(percent)) return Math.round(percent * 10);
+  if (!Number.isNaN(percent)) return Math.round(percent * 10) / 1000;
   throw new UsageError(`--keep-free is ${JSON.stringify(text)}; write a share such as 30%, from 0% to 99%.`);
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withControl, connected } from '../../../operations/control/control.ts';
+import { connected, withControl } from '../../../operations/control/control.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { sentencesOf } from '../../../operations/list.ts';
 import type { PlainRun } from '../../../operations/runs/run.ts';
@@ -8,7 +8,8 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin, writeAnswer, RowProgress } from '../terminal/answer.ts';
 import { commandOf } from '../terminal/command.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
-import { recoverCampaign } from '../../../operations/control/recover.ts';
+import { requireCampaign } from '../../../operations/control/ledger.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { superviseCampaign } from '../../../operations/control/supervision.ts';
 import { pauseLines, queuedWords } from '../../../presentation/words/campaign.ts';
 import { withoutUndefined } from '../../../rules/collections.ts';
@@ -18,15 +19,16 @@ const asks = '\nThis cannot be undone. The command asks for confirmation; withou
 
 /** The command of an operation on a campaign as a whole, such as `carillon pause`: its words are those of the operation. */
 export function plainCommand(id: PlainId): (io: Io) => Command {
-  const { action: name, ends, done, next, help, look, run, choice }: PlainRun = plainRuns[id];
+  const { action: name, ends, done, next, help, look, choice }: PlainRun = plainRuns[id];
   return commandOf<{ letQueued?: boolean; sample?: boolean }>({
     name,
     argument: ['<campaign>', 'id of the campaign'],
+    changes: true,
     ...(ends && { asks: true }),
     ...(choice && { flags: [[choice.flag, choice.says]] }),
     help: `${help}${ends ? asks : ''}`,
     examples: [`carillon ${name} reminders`, ...(ends ? [`carillon ${name} reminders --yes`] : [])],
-    run: (io, { yes, json, letQueued, sample }, campaignId) =>
+    run: (io, { yes, json, key, letQueued, sample }, campaignId) =>
       withControl(io, async (control) => {
         let isTold = false;
         const tell = (told: Pick<Campaign, 'stateReason' | 'round'> & { state: string; queued?: QueuedFate | undefined }): void => {
@@ -40,11 +42,11 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
         };
         const onCommitted = (campaign: Campaign) =>
           tell({ ...campaign, ...(choice?.field === 'letQueued' && { queued: fateOfQueued(campaign) }) });
-        const seen = await look?.(control, campaignId);
+        const seen = ends && !yes ? await look?.(control, campaignId) : undefined;
         const body = { ...seen, ...withoutUndefined({ letQueued, sample }) };
         const question = `${capital(name)} campaign ${campaignId}? ${sentencesOf(id)}`;
         if (ends && !(await mayBegin(io, yes, question))) return null;
-        const answer = await run({ ...control, onCommitted }, { campaign: campaignId, query: undefined, body });
+        const answer = await performHere({ ...control, onCommitted }, id, { params: { campaign: campaignId }, body, key });
         if (!isTold) tell(answer);
         if (answer.notice !== null)
           io.stderr.write(`The ${name} is committed, but the workflow could not be notified (see carillon status).\n`);
@@ -65,17 +67,17 @@ export const recoverCommand = commandOf({
   name: 'recover',
   argument: ['<campaign>', 'id of the campaign'],
   help: recoverHelp,
+  changes: true,
   examples: ['carillon recover reminders'],
-  run: (io, { json }, campaignId) =>
+  run: (io, { json, key }, campaignId) =>
     withControl(io, async (control) => {
       const progress = new RowProgress(io, 'read', "entries of the service's lists");
       const onProgress = (entries: number): void => progress.update(entries);
-      const recovering = recoverCampaign(control, { campaignId, onProgress });
-      const { campaign, workflowId } = await recovering.finally(() => progress.clear());
-      const { state, stateReason, round } = campaign;
-      const words = `Campaign ${campaignId} has been restarted from the database, round ${round}.\n`;
-      writeAnswer(io, json, { data: { campaignId, state, stateReason, round, workflowId }, words });
+      const recovering = performHere({ ...control, onProgress }, 'recoverCampaign', { params: { campaign: campaignId }, key });
+      const data = await recovering.finally(() => progress.clear());
+      writeAnswer(io, json, { data, words: `Campaign ${campaignId} has been restarted from the database, round ${data.round}.\n` });
       if (json) return null;
+      const campaign = await requireCampaign(control.store, campaignId);
       const ways = await superviseCampaign(await connected(control), campaignId);
       io.stderr.write([...pauseLines(campaign), ...ways, `Show its progress: carillon status ${campaignId}`, ''].join('\n'));
       return null;

@@ -1,11 +1,12 @@
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { addToDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../../../operations/control/suppress.ts';
+import { readCallees, readNumbers } from '../../../operations/control/suppress.ts';
 import { purposeWord } from '../../../campaign/file/settings/consent.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { parseInstant } from '../../../shared/input/times.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
+import { putOnList, takeOffList } from './numbers.ts';
 
 const help = `
 Consent itself stands in the list (consent: of the campaign file). Here people take it back. It holds from then on for every campaign with
@@ -38,8 +39,9 @@ export const consentCommand = groupOf({ name: 'consent', help }, [
       ['--reason <text>', 'reason, recorded for later'],
     ],
     json: 'print the counts as JSON',
+    changes: true,
     examples: ['carillon consent revoke +12125550100 --purpose marketing'],
-    run: (io, { purpose, person, region, reason }, texts) => {
+    run: (io, { purpose, person, region, reason, key }, texts) => {
       if ((texts.length === 0) === (person === undefined))
         throw new UsageError('Write the numbers, or --person with an id; one of the two.');
       const word = purpose === undefined ? undefined : readPurpose(purpose);
@@ -47,7 +49,7 @@ export const consentCommand = groupOf({ name: 'consent', help }, [
         io,
         async (control) => {
           const numbers = await readCallees(control, { numbers: texts, person, region });
-          const { added, known } = await addToDoNotCall(control, numbers, { purpose: word, reason, expiresAt: null });
+          const { added, known } = await putOnList(control, numbers, { purpose: word, reason, expiresAt: null }, { key });
           const what = word === undefined ? 'any call' : `calls for ${word}`;
           const words = `${plural(numbers.length, 'number')}: consent to ${what} is taken back.\n`;
           return { data: { numbers: numbers.length, added, known }, words };
@@ -65,19 +67,18 @@ export const consentCommand = groupOf({ name: 'consent', help }, [
       ['--given <instant>', 'when it was given, such as 2026-11-27T10:00:00Z'],
       regionFlag,
     ],
+    changes: true,
     json: 'print the counts as JSON',
     help: `
 The list must tell of the newer consent as well, where the campaign asks for it. Numbers whose consent was taken back later are refused.`,
     examples: ['carillon consent renew +12125550100 --purpose marketing --given 2026-11-27T10:00:00Z'],
-    run: async (io, { purpose, given, region }, texts) => {
+    run: async (io, { purpose, given, region, key }, texts) => {
       if (purpose === undefined) throw new UsageError('Write --purpose with the word for which consent was taken back.');
       const consentedAt = parseInstant(given) ?? undefined;
       if (consentedAt === undefined)
         throw new UsageError('Write --given with the time at which it was given and its offset, such as 2026-11-27T10:00:00Z.');
       const [word, numbers] = [readPurpose(purpose), readNumbers(texts, region)];
-      const { removed, unknown } = await withControl(io, (control) =>
-        removeFromDoNotCall(control, numbers, { purpose: word, consentedAt }),
-      );
+      const { removed, unknown } = await withControl(io, (control) => takeOffList(control, numbers, { purpose: word, consentedAt }, key));
       const aside = unknown > 0 ? `${plural(unknown, 'number has', 'numbers have')} taken back none for ${word}.\n` : '';
       return { data: { removed, unknown }, words: `${plural(removed, 'number')} may be called for ${word} again.\n`, aside };
     },

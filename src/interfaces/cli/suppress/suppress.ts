@@ -1,15 +1,14 @@
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import {
-  addToDoNotCall,
   checkDoNotCall,
   readNumbers,
-  removeFromDoNotCall,
   endOfTerm,
   type EntryTerms,
   importDoNotCall,
   type ImportCounts,
 } from '../../../operations/control/suppress.ts';
+import { performHere } from '../../../operations/runs/command-line.ts';
 import { plural, count } from '../../../shared/input/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin, RowProgress } from '../terminal/answer.ts';
@@ -19,8 +18,9 @@ import { operations } from '../../../operations/list.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { jsonText } from '../../../shared/input/printable.ts';
-import { listSuppressions, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
+import { accountScope, listSuppressions, type StoredSuppression } from '../../../ledger/rows/suppressions.ts';
 import { renderTable, terminalWidth } from '../terminal/table.ts';
+import { putOnList, takeOffList } from './numbers.ts';
 
 const examples = `
 Numbers on this list are not called. The list is checked when a batch is planned and again in the transaction before each request, so
@@ -59,12 +59,15 @@ export const suppressCommand = groupOf({ name: 'suppress', help: examples }, [
     says: 'Add numbers, permanently or for a while',
     argument: numbersArgument,
     flags: entryFlags,
+    changes: true,
     json: 'print the counts as JSON',
     examples: ['carillon suppress add +12125550100 +12125550101 --reason "asked by letter"'],
-    run: (io, flags, texts) => {
+    run: (io, { key, ...flags }, texts) => {
       const numbers = readNumbers(texts, flags.region);
       const add = async (control: Control): Promise<Said> => {
-        const { added, known } = await addToDoNotCall(control, numbers, await readTerms(flags, control));
+        // A term counts from now: the same command under the same key is the same change.
+        const keyed = { key, written: { numbers, ...flags } };
+        const { added, known } = await putOnList(control, numbers, await readTerms(flags, control), keyed);
         const stood = known === 0 ? '' : `; ${known} stood there already`;
         return { data: { added, known }, words: `${plural(added, 'number')} added to the do-not-call list${stood}.\n` };
       };
@@ -93,13 +96,14 @@ Invalid lines are reported and skipped, and repeating the import changes nothing
     argument: numbersArgument,
     flags: [['--campaign <id>', 'remove the entries of this campaign instead of the general ones'], regionFlag],
     asks: true,
+    changes: true,
     json: 'print the counts as JSON',
     examples: ['carillon suppress remove +12125550100'],
-    run: async (io, { yes, region, campaign }, texts) => {
+    run: async (io, { yes, key, region, campaign }, texts) => {
       const numbers = readNumbers(texts, region);
       const question = `Allow calls to ${plural(numbers.length, 'number')} again? ${operations.removeSuppressions.more}`;
       if (!(await mayBegin(io, yes, question))) return null;
-      const { scope, removed, unknown } = await withControl(io, (control) => removeFromDoNotCall(control, numbers, { campaign }));
+      const { scope, removed, unknown } = await withControl(io, (control) => takeOffList(control, numbers, { campaign }, key));
       const aside = unknown > 0 ? `${unknown} had no entry in scope ${scope}.\n` : '';
       return { data: { removed, unknown }, words: `${plural(removed, 'entry', 'entries')} removed.\n`, aside };
     },
@@ -163,7 +167,17 @@ async function importNumbers(
     if (bad <= mostShown) io.stderr.write(`${path}:${line}: ${hint}\n`);
   };
   const file = { path, delimiter, column, region, onBad, onProgress: (rows: number) => progress.update(rows) };
-  const work = async (control: Control) => importDoNotCall(control, file, await readTerms(flags, control));
+  const { campaign = accountScope } = flags;
+  const work = (control: Control) =>
+    performHere(
+      control,
+      'importSuppressions',
+      {},
+      {
+        log: campaign,
+        run: async () => importDoNotCall(control, file, await readTerms(flags, control)),
+      },
+    );
   const counts = await withControl(io, work, openLedger).finally(() => progress.clear());
   if (counts.bad > 0) io.exitCode = 1;
   io.stdout.write(json ? `${jsonText(counts)}\n` : tellCounts(counts));

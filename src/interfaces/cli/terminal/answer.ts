@@ -1,7 +1,6 @@
 import { jsonText } from '../../../shared/input/printable.ts';
 import type { Io } from './io.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import type { Notice } from '../../../operations/control/campaign-message.ts';
 
 /** Data for programs: the service's own names, over several lines. */
 export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
@@ -29,9 +28,8 @@ export async function mayBegin(io: Io, yes: boolean, question: string): Promise<
 }
 
 /** Says so where a campaign did not hear of a change that is committed. Answers whether it did. */
-export function warnIfNotNotified(io: Pick<Io, 'stderr'>, notice: Notice): boolean {
-  if (notice.told) return true;
-  const { campaignId, why } = notice;
+export function warnIfNotNotified(io: Pick<Io, 'stderr'>, campaignId: string, why: string | null): boolean {
+  if (why === null) return true;
   io.stderr.write(
     `The change is committed, but campaign ${campaignId} could not be notified: ${why}\nIt applies from the next plan on; carillon resume ${campaignId} makes the campaign plan now.\n`,
   );

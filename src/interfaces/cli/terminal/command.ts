@@ -18,6 +18,8 @@ type FlagText = Option | readonly [flag: string, means: string, ...more: unknown
 interface CommonFlags {
   json: boolean;
   yes: boolean;
+  /** Of a change: the same one does it once. */
+  key?: string;
 }
 
 /** A command as a table has it: everything but what it does is words. */
@@ -29,6 +31,8 @@ export interface CommandText<Flags, Argument> {
   flags?: readonly FlagText[];
   /** It asks before it begins: adds `--yes`. */
   asks?: true | string;
+  /** It carries out an operation: adds `--key`. */
+  changes?: true;
   /** What `--json` prints; null for a command without it. */
   json?: string | null;
   /** Text below the flags. */
@@ -38,9 +42,12 @@ export interface CommandText<Flags, Argument> {
   run: (io: Io, flags: Flags & CommonFlags, argument: Argument) => Promise<Said | null>;
 }
 
+/** So that a program may repeat a command without doing it twice. */
+export const keyFlag = ['--key <text>', 'a text of your own, new for each change: the same key changes once'] as const;
+
 /** Makes a command that reads its flags, runs, and prints what it says as words or as JSON. */
 export function commandOf<Flags extends object = object, Argument = string>(text: CommandText<Flags, Argument>): (io: Io) => Command {
-  const { name, says, argument, flags = [], asks, json = 'print JSON', help, examples = [], run } = text;
+  const { name, says, argument, flags = [], asks, changes, json = 'print JSON', help, examples = [], run } = text;
   return (io) => {
     const command = new Command(name);
     if (says !== undefined) command.description(says);
@@ -53,6 +60,7 @@ export function commandOf<Flags extends object = object, Argument = string>(text
       }
     }
     if (asks !== undefined) command.option('-y, --yes', asks === true ? 'do not ask for confirmation' : asks, false);
+    if (changes) command.option(...keyFlag);
     const lines = [...(help === undefined ? [] : [help]), ...(examples.length === 0 ? [] : [examplesText(examples)])];
     if (json !== null) command.option('--json', json, false);
     return command.addHelpText('after', lines.join('\n')).action(async (...given: unknown[]) => {

@@ -27,7 +27,11 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
   const stack = debug && error instanceof Error && error.stack !== undefined ? `\n${describeStack(error)}` : '';
   const foreseen = foreseenExitCode(error);
   if (foreseen !== null && error instanceof Error)
-    return { exitCode: foreseen, code: codeOfName(error.name), message: `${error.message}${hintFor(error)}${stack}` };
+    return {
+      exitCode: foreseen,
+      code: (error as Refusal).problem?.code ?? codeOfName(error.name),
+      message: `${error.message}${hintFor(error)}${stack}`,
+    };
   if (error instanceof Error && error.name === 'ConfigError') return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
   const outside = describeOutsideFault(error);
   if (outside !== null) return { exitCode: 1, code: outside.code, message: `${outside.message}${stack}` };
@@ -39,6 +43,9 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
     message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}`,
   };
 }
+
+/** A refusal of an operation, which has a code of its own. */
+type Refusal = Error & { problem?: { code: string } };
 
 const hints: Readonly<Record<string, string>> = {
   CampaignConflictError: ' Rows of its list are changed with carillon update.',
