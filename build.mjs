@@ -31,10 +31,17 @@ const bundled = [
 ];
 const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 
+/** What client and help need of operations, without their schemas. */
+const { operations } = await import(`${dist}/operations/list.js`);
+const { outlinesOf } = await import(`${dist}/operations/operation.js`);
+const outlines = `export const outlines = ${JSON.stringify(outlinesOf(operations))};\n`;
+writeFileSync(`${dist}/operations/outlines.js`, outlines);
+
 /** A module still finds what lies beside it: `import.meta.url` says where the compiler put it. */
 const places = {
   name: 'places',
   setup({ onLoad }) {
+    onLoad({ filter: /operations.outlines\.ts$/ }, () => ({ contents: outlines }));
     onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const built = relative(`${root}src`, path).replaceAll(sep, '/').replace(/\.ts$/, '.js');
       const url = `new URL(${JSON.stringify(`../${built}`)}, import.meta.url).href`;

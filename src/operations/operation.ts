@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 /** What a token allows; each role includes the one before it. */
 type Role = 'read' | 'operate' | 'admin';
 
@@ -9,16 +11,55 @@ export type Route = `${'GET' | 'POST' | 'DELETE'} /api/v1/${string}`;
  */
 export type Kind = 'read' | 'change' | 'ask' | 'download';
 
-/** Something that a person can do: how it is asked for, who may, and what it does. */
-export interface Operation<How extends Kind = Kind> {
+/** What an operation takes and answers. */
+interface Shape {
+  params?: z.ZodType;
+  query?: z.ZodType;
+  headers?: z.ZodType;
+  body?: z.ZodType;
+  /** Names of the files that it takes. */
+  files?: readonly string[];
+  answer?: z.ZodType;
+  /** Instead of an answer, of a download: its media types, and whether it comes in parts where they are asked for (206). */
+  produces?: { content: z.ZodType; types: readonly string[]; inParts?: boolean };
+  /** Default: 200. */
+  status?: 201;
+  /** Statuses with which it may refuse besides those of every operation of its kind. */
+  refuses?: readonly number[];
+}
+
+/** What is done to a campaign as a whole with one word or one press: its command and its button are made from this. */
+export interface Plain {
+  /** It cannot be undone: the command asks first. */
+  ends?: true;
+  /** States of a campaign in which the page offers it. */
+  states: readonly string[];
+  /** What has become of the campaign, behind its id. */
+  done: string;
+  /** What a person may do next, as a command before the id. */
+  next: string;
+  /** What `--help` says besides. */
+  help: string;
+  /** What a person may ask for besides. */
+  choice?: { field: 'letQueued' | 'sample'; flag: string; says: string };
+}
+
+interface Besides extends Shape {
+  /** What to know besides, in whole sentences. */
+  more?: string;
+  /** What the log calls the change; of one that is plain also its command. Left out where that depends on what is sent. */
+  action?: string;
+  plain?: Plain;
+}
+
+/** Something that a person can do: how it is asked for, who may, and what it takes and answers. */
+export interface Operation<How extends Kind = Kind> extends Besides {
   readonly kind: How;
   readonly route: Route;
   /** The least role that it takes. */
   readonly role: Role;
   /** What it does, as one sentence without a full stop. */
   readonly says: string;
-  /** What to know besides, in whole sentences; may be empty. */
-  readonly more: string;
   /** The heading under which the description of the API has it. */
   readonly tag: Tag;
 }
@@ -33,6 +74,13 @@ export function filledPath(route: Route, params: Readonly<Record<string, unknown
   });
 }
 
+/** Of each operation what it is and how it is asked for, without its schemas. */
+export const outlinesOf = <Id extends string>(operations: Readonly<Record<Id, Asked<Kind>>>) =>
+  Object.fromEntries(Object.entries<Asked<Kind>>(operations).map(([id, { kind, route, says }]) => [id, { kind, route, says }])) as Record<
+    Id,
+    Pick<Operation, 'kind' | 'route' | 'says'>
+  >;
+
 /** Headings of the description of the API. */
 export const tags = {
   campaigns: 'Campaigns as a whole.',
@@ -46,14 +94,20 @@ export const tags = {
 } as const;
 type Tag = keyof typeof tags;
 
-type Untagged<How extends Kind> = Omit<Operation<How>, 'tag'>;
+type Asked<How extends Kind> = Pick<Operation<How>, 'kind' | 'route' | 'role' | 'says'>;
 const make =
   <How extends Kind>(kind: How) =>
-  (route: Route, role: Role, says: string, more = ''): Untagged<How> => ({ kind, route, role, says, more });
-/** One of its kind: route, role, sentence, and what to know besides. */
+  <const More extends Besides>(route: Route, role: Role, says: string, more: More): Asked<How> & More => ({
+    kind,
+    route,
+    role,
+    says,
+    ...more,
+  });
+/** One of its kind: route, role, sentence, and what it takes and answers. */
 export const [read, change, ask, download] = [make('read'), make('change'), make('ask'), make('download')];
 
-export const under = <Group extends Record<string, Untagged<Kind>>>(tag: Tag, group: Group) =>
+export const under = <Group extends Record<string, Asked<Kind>>>(tag: Tag, group: Group) =>
   Object.fromEntries(Object.entries(group).map(([id, operation]) => [id, { ...operation, tag }])) as {
-    readonly [Id in keyof Group]: Operation<Group[Id]['kind']>;
+    readonly [Id in keyof Group]: Group[Id] & { tag: Tag };
   };

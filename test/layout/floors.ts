@@ -16,7 +16,7 @@ export const layers: readonly (readonly string[])[] = [
 ];
 
 /** What views and actions of the page know: the read model, its words and charts. Changes go through the API. */
-const consoleParts = `operations operations/runs operations/schemas campaign/file/** list presentation/charts operations/control/** service/port
+const consoleParts = `operations operations/runs campaign/file/** list presentation/charts operations/control/** service/port
   interfaces/console/core rules/** presentation/html shared/input ledger/** presentation/report presentation/words`;
 
 /**
@@ -85,20 +85,19 @@ export const floors = readFloors({
   'operations/control': `operations/control/aside presentation/evidence shared campaign/file/** service service/port rules/** shared/hooks
     shared/input ledger/** list/** campaign/preflight temporal verify presentation/words workflows`,
 
-  // Nothing: the client loads it, and the help of the command line.
-  operations: '',
-  'operations/schemas': 'campaign/file/** rules/** ledger/people operations presentation/results',
+  // Nothing of the product: the client loads it, and the help of the command line.
+  operations: 'campaign/file/** rules/** presentation/results',
   'operations/runs': `operations/control/** campaign/file campaign/preflight service/port rules/** shared/input ledger/** operations
-    operations/schemas presentation/words`,
+    presentation/words`,
 
   'interfaces/api/core': 'shared campaign/file/** operations/** service/port rules/** shared/input ledger/** presentation/words',
   'interfaces/api': 'interfaces/api/** service/port rules operations operations/runs',
   'interfaces/api/routes': `shared interfaces/api/core operations/** campaign/preflight service/port rules/**
     shared/input ledger/** presentation/report presentation/results verify presentation/words`,
 
-  'interfaces/client': 'operations operations/schemas',
+  'interfaces/client': 'operations',
 
-  'interfaces/console/core': `operations operations/runs operations/schemas shared interfaces/api/core operations/control/** service/port rules presentation/html
+  'interfaces/console/core': `operations operations/runs shared interfaces/api/core operations/control/** service/port rules presentation/html
     shared/input ledger/**`,
   'interfaces/console/actions': consoleParts,
   'interfaces/console/campaign': `${consoleParts} interfaces/console/actions campaign/preflight`,
@@ -106,7 +105,7 @@ export const floors = readFloors({
   'interfaces/console/people': `${consoleParts} interfaces/api/core interfaces/console/campaign`,
   'interfaces/console/views': `${consoleParts} interfaces/console/actions interfaces/console/campaign interfaces/console/people`,
   'interfaces/console':
-    'operations operations/runs operations/schemas shared/input interfaces/api/core presentation/charts interfaces/console/** presentation/html ledger/**',
+    'operations operations/runs shared/input interfaces/api/core presentation/charts interfaces/console/** presentation/html ledger/**',
 
   'interfaces/cli/terminal': 'shared/input ledger operations operations/control',
   'interfaces/cli/access': `shared interfaces/cli/terminal operations/control service/port rules/** shared/input ledger/** sandbox/**

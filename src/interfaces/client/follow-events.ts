@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
-import { operations } from '../../operations/list.ts';
-import type { event } from '../../operations/schemas/webhooks.ts';
+import { outlines } from '../../operations/outlines.ts';
+import type { event } from '../../operations/events.ts';
 import { CarillonProblem, CarillonUnreachable, problemOfAnswer, addressOf, type CarillonClientOptions } from './request.ts';
 
 /** An event of the log. No number, no name and nothing that was said is in it. */
@@ -17,7 +17,7 @@ export interface FollowInput {
   signal?: AbortSignal;
 }
 
-const { route: eventStream } = operations.followEvents;
+const { route: eventStream } = outlines.followEvents;
 const firstPauseMs = 200;
 const longestPauseMs = 15_000;
 const mostFirstTries = 3;

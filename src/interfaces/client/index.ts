@@ -1,5 +1,5 @@
-import { operations } from '../../operations/list.ts';
-import type { shapes, Method } from '../../operations/schemas/all.ts';
+import type { Method, OperationId } from '../../operations/list.ts';
+import { outlines } from '../../operations/outlines.ts';
 import { followEvents, type CarillonEvent, type FollowInput } from './follow-events.ts';
 import { sendRequest, type AnyInput, type CarillonClientOptions } from './request.ts';
 
@@ -10,7 +10,7 @@ export type { CarillonClientOptions } from './request.ts';
 
 /** A method for each operation of the API, named by its operationId: `/api/v1/openapi.json` says what each does and which role it takes. */
 export type CarillonClient = {
-  [Id in Exclude<keyof typeof operations, 'followEvents'>]: Method<(typeof shapes)[Id], Id>;
+  [Id in Exclude<OperationId, 'followEvents'>]: Method<Id>;
 } & {
   /** Iterates over events as they are added; a connection that breaks is made again, and nothing is missed. */
   followEvents(input?: FollowInput): AsyncGenerator<CarillonEvent, void>;
@@ -26,10 +26,7 @@ export function createCarillonClient(options: CarillonClientOptions): CarillonCl
   if (!URL.canParse(options.baseUrl) || !/^https?:$/.test(new URL(options.baseUrl).protocol))
     throw new TypeError('baseUrl is no http or https address; give one such as http://127.0.0.1:4080.');
   if (options.token === '') throw new TypeError('token is empty; carillon token create makes one.');
-  const methods = Object.entries(operations).map(([id, operation]) => [
-    id,
-    (input: AnyInput = {}) => sendRequest(options, operation, input),
-  ]);
+  const methods = Object.entries(outlines).map(([id, operation]) => [id, (input: AnyInput = {}) => sendRequest(options, operation, input)]);
   return {
     ...Object.fromEntries(methods),
     followEvents: (input?: FollowInput) => followEvents(options, input),

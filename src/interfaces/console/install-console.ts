@@ -12,13 +12,12 @@ import { chartStyles } from '../../presentation/charts/inks.ts';
 import { assetFolder, pageHeaders, readPageAssets, withViewerTimes, type PageAsset } from '../../presentation/html/page-shell.ts';
 import { beginSession, endSession, findSession, findToken } from '../../ledger/console/tokens.ts';
 import { countUndecidedPeople } from '../../ledger/read/doubt-counts.ts';
-import { operations } from '../../operations/list.ts';
+import { operationOf, operations } from '../../operations/list.ts';
 import type { ConsoleAction } from './core/action.ts';
 import type { Given } from './core/press.ts';
 import { actions } from './actions/all.ts';
 import { carryOut, withSentForm } from './core/carry-out.ts';
 import { refuseRole } from '../../operations/runs/perform.ts';
-import { shapes, type Shape } from '../../operations/schemas/all.ts';
 import { Changes } from './core/changes.ts';
 import { pressView } from './core/press.ts';
 import { problemView, renderApp, renderDocument, renderSignIn } from './core/document.ts';
@@ -131,8 +130,7 @@ export function installConsole(app: Api, context: ApiContext): void {
             return send({ request, reply }, viewed, await view(viewed));
           });
         for (const id of files) {
-          const { route, role } = operations[id];
-          const { params, query }: Shape = shapes[id];
+          const { route, role, params, query } = operationOf(id);
           const schema = { hide: true, params, ...(query && { querystring: query }) };
           const judgeRole = async (request: FastifyRequest) => refuseRole(holderOf(request), role);
           // A file from a page is opened in a spreadsheet, unless its address asks for the cells as they are.

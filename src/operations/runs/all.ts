@@ -4,8 +4,8 @@ import { steerRuns } from './steer.ts';
 import { requireCampaign } from '../control/ledger.ts';
 import { addToDoNotCall, checkDoNotCall, readCallees, readNumbers, removeFromDoNotCall } from '../control/suppress.ts';
 import { withInstants } from '../../shared/input/times.ts';
-import { accountScope, listSuppressions } from '../../ledger/rows/suppressions.ts';
-import type { Taken } from '../schemas/all.ts';
+import { listSuppressions } from '../../ledger/rows/suppressions.ts';
+import type { Taken } from '../list.ts';
 import { runsOf, type Doing, type Done } from './run.ts';
 import {
   continueSchedule,
@@ -22,8 +22,6 @@ import { findWebhook } from '../../ledger/webhooks/registry.ts';
 import { listWithWaiting, type WebhookWithWaiting } from '../../ledger/webhooks/waiting.ts';
 import { webhookAsJson } from '../../presentation/words/hooks.ts';
 
-const scopeLog = (_doing: unknown, { body: { campaign } }: { body: { campaign?: string | undefined } }) => campaign ?? accountScope;
-
 const suppressionRuns = runsOf({
   listSuppressions: {
     run: async ({ store }, { query: { campaign, after, limit } }) => {
@@ -37,8 +35,6 @@ const suppressionRuns = runsOf({
     },
   },
   addSuppressions: {
-    action: 'suppressions_added',
-    log: scopeLog,
     run: async (doing, { body: { numbers, person, region, campaign, purpose, reason, expiresAt } }) =>
       addToDoNotCall(doing, await readCallees(doing, { numbers, person, region }), {
         campaign,
@@ -49,8 +45,6 @@ const suppressionRuns = runsOf({
       }),
   },
   removeSuppressions: {
-    action: 'suppressions_removed',
-    log: scopeLog,
     run: async (doing, { body: { numbers, region, campaign, purpose, consentedAt } }) => {
       const newer = consentedAt === undefined ? undefined : Date.parse(consentedAt);
       const terms = { campaign, purpose, consentedAt: newer };
@@ -65,12 +59,7 @@ const suppressionRuns = runsOf({
   },
 });
 
-/** The database need not have the campaign. */
-const scheduleLog = (_doing: unknown, { campaign }: { campaign: string }) => campaign;
-
-const noted = (action: string, change: typeof pauseSchedule) => ({
-  action,
-  log: scheduleLog,
+const noted = (change: typeof pauseSchedule) => ({
   run: async (doing: Doing, { campaign, body }: Taken<'pauseSchedule'>) => {
     const { view, wasPaused, noteBefore } = await change(doing, campaign, body?.note);
     return { ...view, wasPaused, noteBefore };
@@ -80,21 +69,15 @@ const noted = (action: string, change: typeof pauseSchedule) => ({
 const scheduleRuns = runsOf({
   listSchedules: { run: async (doing) => ({ schedules: await listSchedules(doing) }) },
   readSchedule: { run: (doing, { campaign }) => describeSchedule(doing, campaign) },
-  pauseSchedule: noted('schedule_paused', pauseSchedule),
-  resumeSchedule: noted('schedule_resumed', resumeSchedule),
+  pauseSchedule: noted(pauseSchedule),
+  resumeSchedule: noted(resumeSchedule),
   triggerSchedule: {
-    action: 'schedule_triggered',
-    log: scheduleLog,
     run: async (doing, { campaign }) => withInstants(await fireSchedule(doing, campaign)),
   },
   continueSchedule: {
-    action: 'schedule_continued',
-    log: scheduleLog,
     run: (doing, { campaign }) => continueSchedule(doing, campaign),
   },
   deleteSchedule: {
-    action: 'schedule_deleted',
-    log: scheduleLog,
     run: async (doing, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(doing, campaign)) }),
   },
 });
@@ -108,7 +91,6 @@ const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>
   (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
 
 const wished = (wish: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
-  action: `webhook_${wish}d`,
   log: webhookLog,
   run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, ...by(doing) })),
 });
@@ -116,8 +98,6 @@ const wished = (wish: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
 const webhookRuns = runsOf({
   listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWithWaiting(store.db)).map(show) }) },
   addWebhook: {
-    action: 'webhook_added',
-    log: (_doing, { body }) => body.campaign ?? 'account',
     run: async (doing, { body: { url, campaign = null, types = null } }) => {
       // A request that is carried out again after its process died makes no second webhook.
       return showChange(await addWebhook(doing, { url, campaign, types, webhookId: doing.onceId, ...by(doing) }));
@@ -125,7 +105,6 @@ const webhookRuns = runsOf({
   },
   readWebhook: { run: async (doing, { webhook }) => show(await requireWebhook(doing, webhook)) },
   removeWebhook: {
-    action: 'webhook_removed',
     log: webhookLog,
     run: async (doing, { webhook }) => show(await removeWebhook(doing, webhook, by(doing))),
   },
@@ -142,12 +121,10 @@ const webhookRuns = runsOf({
 const tokenRuns = runsOf({
   listTokens: { run: readTokens },
   createToken: {
-    action: 'token_created',
-    log: () => accountScope,
     kept: (answer) => ({ ...answer, token: null }),
     run: (doing, { body }) => makeToken(doing, { ...body, tokenId: doing.onceId }),
   },
-  revokeToken: { action: 'token_revoked', log: () => accountScope, run: (doing, { token }) => endToken(doing, token) },
+  revokeToken: { run: (doing, { token }) => endToken(doing, token) },
 });
 
 /** How operations are carried out, whoever asks for them. */

@@ -14,11 +14,10 @@ import { UpdateCounts } from '../control/update-rows.ts';
 import { applyUpdate, openUpdate } from '../control/update.ts';
 import { usualAssumptions } from '../../campaign/preflight/campaign-forecast.ts';
 import type { CampaignFile } from '../../campaign/file/campaign-file.ts';
-import { accountScope } from '../../ledger/rows/suppressions.ts';
 import { CampaignFileError } from '../../shared/input/errors.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { readCampaignText } from '../../shared/input/yaml-text.ts';
-import type { Answer, SentFiles, Taken } from '../schemas/all.ts';
+import type { Answer, SentFiles, Taken } from '../list.ts';
 import { ProblemError } from './problem.ts';
 import { noticeText, serviceNow, type Doing, runsOf } from './run.ts';
 
@@ -27,14 +26,12 @@ const mostBadLines = 20;
 /** What is made of files that were sent, or of the text of one. */
 export const createRuns = runsOf({
   createCampaign: {
-    action: 'start',
     prepare: async (doing, { files, query }) => {
       const file = await readSentCampaign(files);
       return { log: file.id, run: () => startRead(doing, file, query.allow_partial) };
     },
   },
   startExample: {
-    action: 'start',
     prepare: async (doing) => {
       const { quickenSandbox } = doing;
       if (quickenSandbox === undefined)
@@ -64,7 +61,6 @@ export const createRuns = runsOf({
     },
   },
   updateList: {
-    action: ({ query }) => (query.dry_run ? null : 'update'),
     run: async (doing, { campaign: campaignId, files, query }): Promise<Answer<'updateList'>> => {
       const { dry_run: dryRun, add, restore, encoding } = query;
       const update = await openUpdate(doing, { campaignId, path: files.paths.list, encoding });
@@ -77,8 +73,6 @@ export const createRuns = runsOf({
     },
   },
   importSuppressions: {
-    action: 'suppressions_imported',
-    log: (_doing, { query: { campaign } }) => campaign ?? accountScope,
     run: async (doing, { files, query: { region, column, campaign, expires_at: expiresAt } }) => {
       const badLines: number[] = [];
       const file = {
@@ -94,15 +88,12 @@ export const createRuns = runsOf({
     },
   },
   createSchedule: {
-    action: 'schedule_created',
     prepare: async (doing, { body }) => {
       const { made, recurrence } = await readSchedule(doing, body);
       return { log: made.campaignId, run: () => createSchedule(doing, made, recurrence) };
     },
   },
   editSchedule: {
-    action: 'schedule_edited',
-    log: (_doing, { campaign }) => campaign,
     run: async (doing, { campaign, body: { campaign: text, list, ...written } }) => {
       if (text !== undefined) refuseOwnRules((await readCampaignText(fileName, text)).content);
       return editSchedule(doing, campaign, { text, list, recurrence: readRecurrence(written, doing.now(), String) });

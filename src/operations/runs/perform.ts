@@ -4,10 +4,10 @@ import { abandonKey, claimKey, freeKey, holdKey, keepAnswer } from '../../ledger
 import { mayAct, type Token } from '../../ledger/console/tokens.ts';
 import { actFor, appendEvents } from '../../ledger/events.ts';
 import { readLastActs } from '../../ledger/read/campaign-view.ts';
+import { accountScope } from '../../ledger/rows/suppressions.ts';
 import { requireCampaign } from '../control/ledger.ts';
-import { operations } from '../list.ts';
+import { operationOf, type Answer, type SentFiles, type Taken } from '../list.ts';
 import { filledPath } from '../operation.ts';
-import { shapes, type Answer, type SentFiles, type Shape, type Taken } from '../schemas/all.ts';
 import { runs } from './all.ts';
 import { ProblemError, problemOf, readPart, withoutFolder, type Problem } from './problem.ts';
 import { serviceNow, type Doing, type Room, type Run } from './run.ts';
@@ -86,7 +86,7 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   actor: Actor,
   own?: OwnRun<Told>,
 ): Promise<Performed<Told>> {
-  const { kind, role } = operations[id];
+  const { kind, role, status = 200, body, action = id } = operationOf(id);
   refuseRole(actor, role);
   const { input, files, key } = own === undefined ? await readInput(id, sent) : ownInput(sent);
   const shown = (error: unknown): never => {
@@ -97,13 +97,12 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   const doing = { ...room, by: actor.name, source, onceId };
   const begun: OwnRun<Told> = own ?? ((await begin(id, doing, input).catch(shown)) as OwnRun<unknown> as OwnRun<Told>);
   const { log: campaignId, run, hasActed = () => true } = begun;
-  const status = shapeOf(id).status ?? 200;
   if (kind !== 'change') return { answer: await run().catch(shown), status, replayed: false };
 
   const { store } = room;
   const keep: typeof keepAnswer = sent.isOnce === true ? freeKey : keepAnswer;
   const parts = partsOf(id, sent, {
-    body: sent.written ?? (shapeOf(id).body === undefined ? sent.body : input.body),
+    body: sent.written ?? (body === undefined ? sent.body : input.body),
     files: files?.hashes,
     query: input.query,
   });
@@ -121,14 +120,15 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
     return { answer: answer as Told, status: claim.answer.status, replayed: true };
   }
   const letGo = holdKey(store, claim.entry);
-  const { action, kept = (answer) => answer } = runs[id] as unknown as Run<Id, unknown>;
+  const { actionOf, kept = (answer) => answer } = runs[id] as unknown as Run<Id, unknown>;
   try {
     const answer = await actFor(actor, () => run().catch(shown));
     const at = await serviceNow(room);
-    const called = typeof action === 'function' ? action(input) : action;
+    const { body: asked, query } = input as Common;
+    const isTrial = asked?.dryRun ?? query?.dry_run ?? false;
+    const data = { name: actor.name, action: actionOf?.(input) ?? action };
     await store.transaction(async (tx) => {
-      if (called != null && hasActed(answer))
-        await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data: { name: actor.name, action: called } }]);
+      if (!isTrial && hasActed(answer)) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data }]);
       await keep(tx, claim.entry, { status, body: JSON.stringify(kept(answer)) });
     });
     return { answer, status, replayed: false };
@@ -151,20 +151,28 @@ async function begin<Id extends RunId>(
   doing: Doing,
   input: Taken<Id>,
 ): Promise<{ log: string; run: () => Promise<RunAnswer<Id>> }> {
-  const { kind, route } = operations[id];
+  const { kind, route } = operationOf(id);
   const entry = runs[id] as unknown as Run<Id, RunAnswer<Id>>;
   if (entry.prepare !== undefined) return entry.prepare(doing, input);
   const run = () => entry.run(doing, input);
   if (kind !== 'change') return { log: '', run };
-  if (entry.log !== undefined || !route.includes('/campaigns/:campaign'))
-    return { log: (await entry.log?.(doing, input)) ?? 'account', run };
-  const { campaignId } = await requireCampaign(doing.store, (input as unknown as { campaign: string }).campaign);
+  const { campaign, body, query } = input as Common;
+  const named = campaign ?? body?.campaign ?? query?.campaign ?? accountScope;
+  if (!route.includes('/campaigns/:campaign')) return { log: (await entry.log?.(doing, input)) ?? named, run };
+  const { campaignId } = await requireCampaign(doing.store, named);
   const tellLast = async (error: unknown): Promise<never> => {
     const { acted } = problemOf(error).status === 409 ? await readLastActs(doing.store.db, campaignId) : { acted: null };
     if (acted === null) throw error;
     throw Object.assign(error as Error, { lastChange: { name: acted.name, action: acted.action, at: new Date(acted.at).toISOString() } });
   };
   return { log: campaignId, run: () => entry.run(doing, { ...input, campaign: campaignId }).catch(tellLast) };
+}
+
+/** What many take alike. */
+interface Common {
+  campaign?: string;
+  body?: { campaign?: string; dryRun?: boolean } | null;
+  query?: { campaign?: string; dry_run?: boolean };
 }
 
 interface ReadInput<Id extends RunId> {
@@ -176,25 +184,21 @@ interface ReadInput<Id extends RunId> {
 const ownInput = <Id extends RunId>({ key = '', ...sent }: Sent): ReadInput<Id> => ({ input: sent as Taken<Id>, files: undefined, key });
 
 async function readInput<Id extends RunId>(id: Id, sent: Sent): Promise<ReadInput<Id>> {
-  const { params, query, body } = shapeOf(id);
+  const { kind, params, query, body } = operationOf(id);
   const read = {
     ...(params === undefined ? {} : (readPart('params', params, sent.params) as object)),
     body: body === undefined ? undefined : readPart('body', body, sent.body),
     query: query === undefined ? undefined : readPart('querystring', query, sent.query ?? {}),
   };
   const headers = { 'idempotency-key': sent.key };
-  const { 'idempotency-key': key = '' } = operations[id].kind === 'change' ? readPart('headers', keyHeaders, headers) : {};
+  const { 'idempotency-key': key = '' } = kind === 'change' ? readPart('headers', keyHeaders, headers) : {};
   const files = await sent.files?.();
   return { input: (files === undefined ? read : { ...read, files }) as Taken<Id>, files, key };
 }
 
-function shapeOf(id: RunId): Shape {
-  return shapes[id];
-}
-
 /** Names of what was sent, with a hash of each: no value is kept. */
 function partsOf(id: RunId, { params = {} }: Sent, groups: Readonly<Record<string, unknown>>): Record<string, string> {
-  const { route } = operations[id];
+  const { route } = operationOf(id);
   const [method = ''] = route.split(' ');
   const parts: Record<string, string> = { method: hashOf(method), path: hashOf(filledPath(route, params)) };
   for (const [group, values] of Object.entries(groups))

@@ -7,52 +7,46 @@ import { printable } from '../../shared/input/printable.ts';
 import { withInstants } from '../../shared/input/times.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
 import type { Control } from '../control/control.ts';
-import type { Answer } from '../schemas/all.ts';
+import type { Answer } from '../list.ts';
 import { noticeText, runsOf } from './run.ts';
 
 export const rowRuns = runsOf({
   withdrawRows: {
-    action: ({ body }) => (body.dryRun ? null : 'withdraw'),
     run: (doing, { campaign: campaignId, body: { ids = [], rows, reason: note = null, dryRun } }) =>
       withdrawNamed(doing, { campaignId, named: rows === undefined ? { ids } : { rows }, note, dryRun }),
   },
   addRows: {
-    action: 'add',
     run: async (doing, { campaign: campaignId, body: { rows: asked } }): Promise<Answer<'addRows'>> => {
       const { rows, notice } = await addRows(doing, { campaignId, rows: asked.map(({ cells }) => cells) });
       return { campaignId, rows, notice: noticeText(notice) };
     },
   },
   fixRows: {
-    action: ({ body }) => (body.dryRun ? null : 'fix'),
     run: async (doing, { campaign: campaignId, body: { rows: fixes, dryRun } }) => {
       const { notice, ...fixed } = await fixRows(doing, { campaignId, fixes, dryRun });
       return { campaignId, dryRun, ...fixed, notice: noticeText(notice) };
     },
   },
   setCallback: {
-    action: 'set_callback',
     run: async (doing, { campaign: campaignId, row, body: { at } }) => {
       const { dueAt, notice } = await setCallback(doing, { campaignId, row, at, by: doing.by });
       return withInstants({ campaignId, row, dueAt, notice: noticeText(notice) });
     },
   },
   cancelCallback: {
-    action: 'cancel_callback',
     run: async (doing, { campaign: campaignId, row }) => {
       const { notice } = await cancelCallback(doing, { campaignId, row, by: doing.by });
       return { campaignId, row, notice: noticeText(notice) };
     },
   },
   retryRows: {
-    action: 'retry',
     run: async (doing, { campaign: campaignId, body: { outcomes } }) => ({
       campaignId,
       ...(await retryRows(doing, { campaignId, outcomes })),
     }),
   },
   resolveRow: {
-    action: ({ body }) => `resolve_row_${body.decision}`,
+    actionOf: ({ body }) => `resolve_row_${body.decision}`,
     run: async (doing, { campaign: campaignId, row, body: { decision, conversationId = null } }) => {
       const line = { row, decision, conversationId, place: `row ${row}` };
       const lines = await readRowDecision(doing, campaignId, line);
@@ -64,7 +58,7 @@ export const rowRuns = runsOf({
     },
   },
   resolveAll: {
-    action: ({ body }) => `resolve_${body.decision}`,
+    actionOf: ({ body }) => `resolve_${body.decision}`,
     run: async (doing, { campaign: campaignId, body: { decision, open } }) => {
       const { resolution, setOff, ...besides } = await resolveAll(doing, { campaignId, decision, open });
       return { ...withInstants({ campaignId, ...resolution, ...besides, setOff: setOffText(setOff) }), goesOn: setOff };

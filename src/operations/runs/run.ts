@@ -5,8 +5,7 @@ import { readCampaignRows, type CampaignRow } from '../../ledger/read/campaign-r
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Queries } from '../../ledger/tx.ts';
 import { printable } from '../../shared/input/printable.ts';
-import type { OperationId } from '../list.ts';
-import type { Answer, Taken } from '../schemas/all.ts';
+import type { OperationId, Answer, Taken } from '../list.ts';
 import { ProblemError } from './problem.ts';
 
 /** What operations are carried out with. */
@@ -47,14 +46,14 @@ export interface Doing extends Room {
 }
 
 interface Told<Id extends OperationId, Own> {
-  /** What the log calls the change; null: this one changes nothing, as a dry run. Left out of what never changes anything. */
-  action?: string | ((input: Taken<Id>) => string | null);
+  /** What the log calls the change, where that depends on what was sent. */
+  actionOf?: (input: Taken<Id>) => string;
   /** What is kept of an answer for whoever asks again with the same key; left out: all of it. Secrets are kept nowhere. */
   kept?: (answer: Own) => Answer<Id>;
 }
 
 export interface Done<Id extends OperationId, Own = Answer<Id>> extends Told<Id, Own> {
-  /** The campaign in whose log it stands; `account`: in that of all. Left out: the one that the path names. */
+  /** The campaign in whose log it stands. Left out: the one that was named, else all (`account`). */
   log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
   /** Throws as what it calls; the names of errors say to API and command line what they mean. */
   run: (doing: Doing, input: Taken<Id>) => Promise<Own>;
@@ -67,29 +66,6 @@ interface Prepared<Id extends OperationId, Own> extends Told<Id, Own> {
 }
 
 export type Run<Id extends OperationId, Own = Answer<Id>> = Done<Id, Own> | Prepared<Id, Own>;
-
-/**
- * What is done to a campaign as a whole with one word or one press. Command and button are made from this and from the sentences of the
- * list; both take what the campaign looked like along, so that a later round or pause is left alone.
- */
-export interface PlainRun extends Done<'pauseCampaign'> {
-  /** Name of its command, and with a capital its button. */
-  action: string;
-  /** It cannot be undone: the command asks first. */
-  ends?: true;
-  /** States of a campaign in which the page offers it. */
-  states: readonly Campaign['state'][];
-  /** What has become of the campaign, behind its id. */
-  done: string;
-  /** What a person may do next, as a command before the id. */
-  next: string;
-  /** What `--help` says besides. */
-  help: string;
-  /** What a person may ask for besides. */
-  choice?: { field: 'letQueued' | 'sample'; flag: string; says: string };
-  /** Looks before the command asks. Throws where the state of the campaign rules it out. */
-  look?: (control: Control, campaignId: string) => Promise<{ round: number; pausesSeen: number }>;
-}
 
 /** Some operations, each with the types of its own schemas; what one answers besides is for commands, and the API leaves it out. */
 export const runsOf = <const Runs extends { readonly [Id in OperationId]?: Run<Id> }>(runs: Runs): Runs => runs;

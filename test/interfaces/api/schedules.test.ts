@@ -75,7 +75,7 @@ test('a schedule is read, paused, resumed and deleted by the API and on the page
   expect(await console.text('/schedules')).toContain('No campaign recurs');
   expect(await api.ask(`GET ${path}`)).toMatchObject(problem(404, 'unknown_schedule'));
   expect(await api.ask(`DELETE ${path}`)).toMatchObject({ status: 404 });
-  const acts = ['paused', 'resumed', 'paused', 'resumed', 'deleted'].map((act) => `schedule_${act}`);
+  const acts = ['created', 'paused', 'resumed', 'paused', 'resumed', 'deleted'].map((act) => `schedule_${act}`);
   expect(await actsIn(store, id)).toEqual(acts);
 });
 

@@ -2,18 +2,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { runs } from '../../../operations/runs/all.ts';
 import { keyHeaders } from '../../../operations/runs/perform.ts';
-import { operations, type OperationId } from '../../../operations/list.ts';
-import { shapes, type Answer, type Read, type Shape } from '../../../operations/schemas/all.ts';
+import { operationOf, type operations, type OperationId, type Answer, type Read } from '../../../operations/list.ts';
+import type { Operation } from '../../../operations/operation.ts';
 import type { Api } from './app.ts';
 import { problemSchema } from '../../../operations/runs/problem.ts';
 
-type Shapes = typeof shapes;
+type Operations = typeof operations;
 
 /** The request of an operation: what its schemas have read. */
 export type Asked<Id extends OperationId> = FastifyRequest & {
-  params: Read<Shapes[Id], 'params'>;
-  query: Read<Shapes[Id], 'query'>;
-  body: Read<Shapes[Id], 'body'>;
+  params: Read<Operations[Id], 'params'>;
+  query: Read<Operations[Id], 'query'>;
+  body: Read<Operations[Id], 'body'>;
 };
 
 /** Serves an operation by its entry in the list; `handler` carries it out, and judges what was sent where that is performed. */
@@ -22,11 +22,10 @@ export function serve<Id extends OperationId>(
   id: Id,
   handler: (request: Asked<Id>, reply: FastifyReply) => Promise<Answer<Id>>,
 ): void {
-  const { kind, route, role, tag, says, more } = operations[id];
-  const shape: Shape = shapes[id];
-  const { params, query, body, files, produces } = shape;
-  const headers = shape.headers ?? (kind === 'change' ? keyHeaders : undefined);
-  const answer = shape.answer ?? produces?.content ?? z.any();
+  const operation = operationOf(id);
+  const { kind, route, role, tag, says, more, params, query, body, files, produces, status = 200 } = operation;
+  const headers = operation.headers ?? (kind === 'change' ? keyHeaders : undefined);
+  const answer = operation.answer ?? produces?.content ?? z.any();
   if (kind === 'download') app.downloads.set(id, (request, reply) => handler(request as Asked<Id>, reply));
   const [method, url] = route.split(' ') as ['GET' | 'POST' | 'DELETE', string];
   app.route({
@@ -38,7 +37,7 @@ export function serve<Id extends OperationId>(
       operationId: id,
       tags: [tag],
       summary: says,
-      ...(more === '' ? {} : { description: more }),
+      ...(more === undefined ? {} : { description: more }),
       ...(files === undefined ? {} : { consumes: ['multipart/form-data'] }),
       ...(produces === undefined ? {} : { produces: [...produces.types] }),
       ...(params === undefined ? {} : { params }),
@@ -46,9 +45,9 @@ export function serve<Id extends OperationId>(
       ...(headers === undefined ? {} : { headers }),
       ...(body === undefined ? {} : { body }),
       response: {
-        [shape.status ?? 200]: answer,
+        [status]: answer,
         ...(produces?.inParts === true && { 206: answer }),
-        ...refusals(id, shape),
+        ...refusals(operation),
       },
     },
     handler: async (request, reply) => handler(request as Asked<Id>, reply),
@@ -64,8 +63,7 @@ export function dropFileHeaders(reply: FastifyReply): void {
   }
 }
 
-function refusals(id: OperationId, { files, refuses = [] }: Shape): Record<number, typeof problemSchema> {
-  const { kind, route } = operations[id];
+function refusals({ kind, route, files, refuses = [] }: Operation): Record<number, typeof problemSchema> {
   const statuses = [
     400,
     401,

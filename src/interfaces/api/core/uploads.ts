@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Api } from './app.ts';
 import type { ServerLimits } from './http-server.ts';
 import { ProblemError } from '../../../operations/runs/problem.ts';
-import type { SentFiles } from '../../../operations/schemas/all.ts';
+import type { SentFiles } from '../../../operations/list.ts';
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';

@@ -7,7 +7,7 @@ import { campaignFileText } from '../../../shared/input/yaml-text.ts';
 import { readCampaignBrief, readCampaignView } from '../../../ledger/read/campaign-view.ts';
 import { countOwnPauses } from '../../../ledger/control-requests.ts';
 import { listCampaigns, readFileOf } from '../../../ledger/rows/campaigns.ts';
-import type { Answer } from '../../../operations/schemas/all.ts';
+import type { Answer } from '../../../operations/list.ts';
 import { statusAsJson, viewAsJson } from '../../../presentation/words/campaign.ts';
 import { notYetKnown, readingAsJson, readingOf } from '../../../presentation/words/why.ts';
 import { type Api, type ApiContext } from '../core/app.ts';

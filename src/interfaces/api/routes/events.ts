@@ -9,8 +9,8 @@ import { serve } from '../core/serve.ts';
 import { EventStreams } from '../core/event-stream.ts';
 import type { ServerLimits } from '../core/http-server.ts';
 import { ProblemError } from '../../../operations/runs/problem.ts';
-import type { Answer } from '../../../operations/schemas/all.ts';
-import type { eventShapes } from '../../../operations/schemas/webhooks.ts';
+import type { Answer } from '../../../operations/list.ts';
+import type { eventOperations } from '../../../operations/events.ts';
 
 const pageSize = 500;
 
@@ -28,7 +28,7 @@ export function eventRoutes(app: Api, context: ApiContext, limits: Pick<ServerLi
   serve(app, 'followEvents', async (request, reply) => {
     const { campaign, after } = request.query;
     const campaignId = campaign === undefined ? null : (await requireCampaign(store, campaign)).campaignId;
-    const lastEvent = request.headers as z.output<typeof eventShapes.followEvents.headers>;
+    const lastEvent = request.headers as z.output<typeof eventOperations.followEvents.headers>;
     const cursor = lastEvent['last-event-id'] ?? after ?? (await lastEventSeq(store.db));
     if (streams.isFull) {
       void reply.header('retry-after', '10');

@@ -1,6 +1,6 @@
 import { runs } from '../../../operations/runs/all.ts';
 import { perform, type RunId } from '../../../operations/runs/perform.ts';
-import { shapes, type Shape } from '../../../operations/schemas/all.ts';
+import { operationOf } from '../../../operations/list.ts';
 import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { receiveFiles, withFolder } from '../core/uploads.ts';
@@ -8,7 +8,7 @@ import { receiveFiles, withFolder } from '../core/uploads.ts';
 /** Operations that are carried out here as anywhere else; the types of one stand for those of all. */
 export function runRoutes(app: Api, context: ApiContext): void {
   for (const id of Object.keys(runs) as RunId[]) {
-    const { files: names }: Shape = shapes[id];
+    const { files: names } = operationOf(id);
     serve(app, id as 'resolveRow', async (request, reply) => {
       const { params, query, body, headers } = request;
       const sent = { params, query, body, key: headers['idempotency-key'] as string | undefined };

@@ -4,7 +4,7 @@ import { listCallbacks } from '../../../operations/control/callbacks.ts';
 import { withControl } from '../../../operations/control/control.ts';
 import { rowNumberOf } from '../../../operations/control/rows.ts';
 import type { Callback } from '../../../ledger/people/callbacks.ts';
-import { operations } from '../../../operations/list.ts';
+import { editOperations as operations } from '../../../operations/edits.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
 import { localTimeText, reasonText } from '../../../presentation/words/callbacks.ts';
 import { UsageError } from '../../../shared/input/errors.ts';

@@ -6,7 +6,7 @@ import { UsageError } from '../../../shared/input/errors.ts';
 import { outcomeOf, retriableOutcomes, type RetriableOutcome } from '../../../rules/outcome.ts';
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf } from '../terminal/command.ts';
-import { operations } from '../../../operations/list.ts';
+import { editOperations as operations } from '../../../operations/edits.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
 
 const help = `

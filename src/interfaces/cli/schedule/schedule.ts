@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { operations } from '../../../operations/list.ts';
+import { scheduleOperations as operations } from '../../../operations/schedules.ts';
 import { readConfig } from '../../../shared/config.ts';
 import { connected, withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';

@@ -14,7 +14,7 @@ import { waitingText, webhookAsJson, webhookStanding } from '../../../presentati
 import { mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf, type Said } from '../terminal/command.ts';
 import { tableOrAside, type Column } from '../terminal/table.ts';
-import { operations } from '../../../operations/list.ts';
+import { webhookOperations as operations } from '../../../operations/webhooks.ts';
 
 const examples = `
 A webhook is an address that is notified of events: a row ended, or a campaign started, paused or ended. Workers send it one signed

@@ -5,7 +5,7 @@ import { changesNothing, NoLimitToShareError, readCampaignLimits, readSharedLimi
 import type { Notice } from '../../../operations/control/campaign-message.ts';
 import { accountAsTold } from '../../../operations/runs/steer.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
-import { toldAdjustable } from '../../../operations/schemas/steer.ts';
+import { toldAdjustable } from '../../../operations/limits.ts';
 import { withControl, type Control } from '../../../operations/control/control.ts';
 import { adjustableLimits, type AdjustableLimit, type AdjustableTerms } from '../../../rules/campaign-rules.ts';
 import { count, percent, plural } from '../../../shared/input/figures.ts';

@@ -1,7 +1,7 @@
 import { withControl } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
 import { readHouseView } from '../../../operations/control/adjust.ts';
-import { operations } from '../../../operations/list.ts';
+import { limitOperations as operations } from '../../../operations/limits.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
 import type { RunAnswer } from '../../../operations/runs/perform.ts';
 import { CampaignFileError } from '../../../shared/input/errors.ts';

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { connected, withControl } from '../../../operations/control/control.ts';
 import { capital } from '../../../shared/input/figures.ts';
-import { sentencesOf } from '../../../operations/list.ts';
-import type { PlainRun } from '../../../operations/runs/run.ts';
-import { plainRuns, type PlainId } from '../../../operations/runs/steer.ts';
+import { lookBeforeSteering } from '../../../operations/control/steer.ts';
+import type { Plain } from '../../../operations/operation.ts';
+import { plainOperations, type PlainId } from '../../../operations/steering.ts';
 import type { Io } from '../terminal/io.ts';
 import { mayBegin, writeAnswer, RowProgress } from '../terminal/answer.ts';
 import { commandOf } from '../terminal/command.ts';
@@ -19,7 +19,8 @@ const asks = '\nThis cannot be undone. The command asks for confirmation; withou
 
 /** The command of an operation on a campaign as a whole, such as `carillon pause`: its words are those of the operation. */
 export function plainCommand(id: PlainId): (io: Io) => Command {
-  const { action: name, ends, done, next, help, look, choice }: PlainRun = plainRuns[id];
+  const { action: name, says, more, plain } = plainOperations[id];
+  const { ends, done, next, help, choice }: Plain = plain;
   return commandOf<{ letQueued?: boolean; sample?: boolean }>({
     name,
     argument: ['<campaign>', 'id of the campaign'],
@@ -42,9 +43,10 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
         };
         const onCommitted = (campaign: Campaign) =>
           tell({ ...campaign, ...(choice?.field === 'letQueued' && { queued: fateOfQueued(campaign) }) });
-        const seen = ends && !yes ? await look?.(control, campaignId) : undefined;
+        const look = ends && !yes ? await lookBeforeSteering(control, campaignId, name) : null;
+        const seen = look && { round: look.campaign.round, pausesSeen: look.pausesSeen };
         const body = { ...seen, ...withoutUndefined({ letQueued, sample }) };
-        const question = `${capital(name)} campaign ${campaignId}? ${sentencesOf(id)}`;
+        const question = `${capital(name)} campaign ${campaignId}? ${says}. ${more}`;
         if (ends && !(await mayBegin(io, yes, question))) return null;
         const answer = await performHere({ ...control, onCommitted }, id, { params: { campaign: campaignId }, body, key });
         if (!isTold) tell(answer);

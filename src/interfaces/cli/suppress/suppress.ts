@@ -14,7 +14,7 @@ import type { Io } from '../terminal/io.ts';
 import { mayBegin, RowProgress } from '../terminal/answer.ts';
 import { commandOf, groupOf, type Said } from '../terminal/command.ts';
 import { withInstants } from '../../../shared/input/times.ts';
-import { operations } from '../../../operations/list.ts';
+import { suppressionOperations as operations } from '../../../operations/suppressions.ts';
 import { readServiceTime } from '../../../operations/control/service.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 import { jsonText } from '../../../shared/input/printable.ts';

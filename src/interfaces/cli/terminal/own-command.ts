@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageFolder } from '../../../shared/input/package-folder.ts';
-import { operations, type OperationId } from '../../../operations/list.ts';
+import type { OperationId } from '../../../operations/list.ts';
+import { outlines } from '../../../operations/outlines.ts';
 
 /** What an operation does, as a line of `carillon --help`. */
 export function sentenceOf(id: OperationId): string {
-  const { says } = operations[id];
+  const { says } = outlines[id];
   return `${says.charAt(0).toLowerCase()}${says.slice(1)}`;
 }
 

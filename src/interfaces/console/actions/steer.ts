@@ -1,7 +1,7 @@
 import { lookAtWorkflows } from '../../../operations/control/supervision.ts';
 import { sentencesOf } from '../../../operations/list.ts';
-import type { PlainRun } from '../../../operations/runs/run.ts';
-import { plainRuns, type PlainId } from '../../../operations/runs/steer.ts';
+import type { Plain } from '../../../operations/operation.ts';
+import { plainOperations, type PlainId } from '../../../operations/steering.ts';
 import { capital, plural } from '../../../shared/input/figures.ts';
 import { figure } from '../../../presentation/html/elements.ts';
 import { html } from '../../../presentation/html/html.ts';
@@ -65,8 +65,10 @@ function effectsOf({ open, planned, waiting }: CampaignStatus, name: string): Ef
 }
 
 /** What is done to a campaign as a whole: each says in numbers what it will do before it does it. */
-const plainActions = (Object.entries(plainRuns) as [PlainId, PlainRun][]).map(
-  ([id, { action: name, states, ends, done, choice }]): ConsoleAction => ({
+const plainActions = (Object.keys(plainOperations) as PlainId[]).map((id): ConsoleAction => {
+  const { action: name, plain } = plainOperations[id];
+  const { states, ends, done, choice }: Plain = plain;
+  return {
     path: `/campaigns/:campaign/${name}`,
     op: id,
     form: async (request, { fields }) => {
@@ -102,8 +104,8 @@ const plainActions = (Object.entries(plainRuns) as [PlainId, PlainRun][]).map(
       const isSaid = queued !== undefined && queued !== 'never_taken_back';
       return { to: campaignPath(campaignId), said: `${campaignId} ${done}.${isSaid ? ` ${queuedWords[queued as QueuedFate]}` : ''}` };
     },
-  }),
-);
+  };
+});
 
 const recoverCampaign: ConsoleAction = {
   path: '/campaigns/:campaign/recover',

@@ -1,5 +1,5 @@
 import type { RunId } from '../../../operations/runs/perform.ts';
-import type { SentFiles } from '../../../operations/schemas/all.ts';
+import type { SentFiles } from '../../../operations/list.ts';
 import type { Answer, Given, Press } from './press.ts';
 import type { ViewRequest } from './view.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import { perform, type RunId, type Sent } from '../../../operations/runs/perform.ts';
-import type { SentFiles } from '../../../operations/schemas/all.ts';
+import type { SentFiles } from '../../../operations/list.ts';
 import { holderOf, type ApiContext } from '../../api/core/app.ts';
 import { errorFacts, ProblemError, problemOf, refuseFaultyText, type Problem } from '../../../operations/runs/problem.ts';
 import { keepFile, readParts, withFolder } from '../../api/core/uploads.ts';

@@ -15,7 +15,7 @@ import { campaignFileText } from '../../../shared/input/yaml-text.ts';
 import { readCampaignFile } from '../../../campaign/file/file.ts';
 import { readDraftList } from '../../../ledger/console/drafts.ts';
 import type { Store } from '../../../ledger/tx.ts';
-import type { SentFiles } from '../../../operations/schemas/all.ts';
+import type { SentFiles } from '../../../operations/list.ts';
 import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
 

@@ -1,10 +1,52 @@
-import { promiseStates } from '../../rules/callback-rules.ts';
 import { z } from 'zod';
-import { outcomes } from '../../rules/outcome.ts';
-import { resultsFormats, type ResultsFormat } from '../../presentation/results/file.ts';
-import { countedShare, course, funnel, promiseCounts } from './campaign.ts';
-import { campaignParams, instant, several } from './common.ts';
-import { bases, consentKinds } from '../../rules/consent.ts';
+import type { ResultsFormat } from '../presentation/results/file.ts';
+import { promiseStates } from '../rules/callback-rules.ts';
+import { bases, consentKinds } from '../rules/consent.ts';
+import { outcomes } from '../rules/outcome.ts';
+import { countedShare, promiseCounts } from './campaigns.ts';
+import { campaignParams, counts, instant, several } from './fields.ts';
+import { download, read, under } from './operation.ts';
+
+const waitingGroups = z.object({
+  waiting: z
+    .array(
+      z.object({
+        rule: z.string().describe('What keeps the rows: `due` (nothing of their own), `retry`, `not_before`, `outside_hours`, …'),
+        rows: z.int(),
+        fromAt: instant,
+        toAt: instant.describe('The first and the last instant at which one of them is looked at again.'),
+      }),
+    )
+    .describe('The largest group first.'),
+});
+
+const funnel = z
+  .object({
+    listed: z.int(),
+    usable: z.int().describe('Without rows that were refused at import.'),
+    called: z.int(),
+    answered: z.int(),
+    completed: z.int(),
+    notCalled: counts.describe('Rows that have an outcome and were never called, by outcome.'),
+  })
+  .meta({ id: 'Funnel' });
+
+const course = z
+  .object({
+    stepMs: z.number(),
+    points: z.array(
+      z.object({
+        at: instant,
+        starts: z.int(),
+        ends: z.int(),
+        open: z.int(),
+        allowed: z.int(),
+        limited: z.int().describe('Requests that the service refused because of its rate limit (429).'),
+      }),
+    ),
+    pauses: z.array(z.object({ fromAt: instant, toAt: instant.nullable(), reason: z.string().nullable() })),
+  })
+  .meta({ id: 'Course' });
 
 const lines = z.array(z.object({ value: z.string(), count: z.int(), share: z.number() }));
 const callTotals = {
@@ -29,7 +71,7 @@ const lawOutlook = z
   .meta({ id: 'Law' });
 
 /** What `carillon report --json` prints. */
-export const report = z
+const report = z
   .object({
     campaignId: z.string(),
     name: z.string().nullable(),
@@ -78,7 +120,7 @@ export const resultTypes = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const satisfies Record<ResultsFormat, string>;
 
-const resultsParams = campaignParams.extend({ format: z.enum(resultsFormats) });
+const resultsParams = campaignParams.extend({ format: z.enum(Object.keys(resultTypes) as ResultsFormat[]) });
 
 export const whichResults = z.object({
   outcome: z
@@ -145,20 +187,57 @@ const resultPage = z.object({
 
 const file = z.any().describe('The file.');
 
-/** Of results and report. */
-export const handOnShapes = {
-  showReport: { params: campaignParams, answer: report },
-  downloadReport: {
+export const insightOperations = under('insight', {
+  showWaiting: read('GET /api/v1/campaigns/:campaign/waiting', 'read', 'Count waiting rows by the rule that keeps them', {
     params: campaignParams,
-    query: htmlReportQuery,
-    produces: { content: file, types: ['text/html'] },
-    refuses: [422],
-  },
-  listResults: { params: campaignParams, query: resultPageQuery, answer: resultPage },
-  downloadResults: {
-    params: resultsParams,
-    query: resultsQuery,
-    produces: { content: file, types: Object.values(resultTypes) },
-    refuses: [422],
-  },
-};
+    answer: waitingGroups,
+  }),
+  showFunnel: read('GET /api/v1/campaigns/:campaign/funnel', 'read', 'Count how many rows came how far', {
+    params: campaignParams,
+    answer: funnel,
+  }),
+  showCourse: read('GET /api/v1/campaigns/:campaign/course', 'read', 'Show calls, limits and pauses over time', {
+    params: campaignParams,
+    answer: course,
+  }),
+  showReport: read(
+    'GET /api/v1/campaigns/:campaign/report',
+    'read',
+    'Count rows and calls by outcome, disposition, attempt, time, zone, caller and collected value',
+    { more: 'As carillon report --json prints it, funnel and course included.', params: campaignParams, answer: report },
+  ),
+  downloadReport: download(
+    'GET /api/v1/campaigns/:campaign/report.html',
+    'read',
+    'Download the report as one HTML file with charts and proof, as carillon report --html writes it',
+    {
+      more:
+        'The judge reads the log, and asks the service nothing. With people, which takes the role operate and is written to ' +
+        'the log, it holds the first rows of each list with their numbers.',
+      params: campaignParams,
+      query: htmlReportQuery,
+      produces: { content: file, types: ['text/html'] },
+      refuses: [422],
+    },
+  ),
+  listResults: read('GET /api/v1/campaigns/:campaign/results', 'operate', 'Read what came of each row, page by page', {
+    more: 'The rows hold the numbers of the list, so this takes the role operate and is written to the log.',
+    params: campaignParams,
+    query: resultPageQuery,
+    answer: resultPage,
+  }),
+  downloadResults: download(
+    'GET /api/v1/campaigns/:campaign/results.:format',
+    'operate',
+    'Download every row of the list with what came of it, as carillon results writes it',
+    {
+      more:
+        'The rows hold the numbers of the list, so this takes the role operate and is written to the log. In CSV the cells of ' +
+        'the list are as they were read: ask with safe_cells if the file is opened in a spreadsheet.',
+      params: resultsParams,
+      query: resultsQuery,
+      produces: { content: file, types: Object.values(resultTypes) },
+      refuses: [422],
+    },
+  ),
+});

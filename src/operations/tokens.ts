@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { instant } from './common.ts';
+import { instant } from './fields.ts';
+import { change, read, under } from './operation.ts';
 
 const role = z.enum(['read', 'operate', 'admin']).describe('What it allows; each role includes the one before it.');
 
@@ -35,17 +36,29 @@ const createdToken = token.extend({
   token: z.string().nullable().describe('What its holder sends; null where the same Idempotency-Key is answered again.'),
 });
 
-export const tokenShapes = {
-  listTokens: { answer: z.object({ tokens: z.array(token) }) },
-  createToken: { body: newTokenBody, answer: createdToken, status: 201 },
-  revokeToken: {
-    params: z.object({
-      token: z
-        .string()
-        .min(1)
-        .max(100)
-        .meta({ description: 'Id of the token.', examples: ['4f7c2f0e9a1b'] }),
-    }),
+const tokenParams = z.object({
+  token: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ description: 'Id of the token.', examples: ['4f7c2f0e9a1b'] }),
+});
+
+export const tokenOperations = under('access', {
+  listTokens: read('GET /api/v1/tokens', 'admin', 'List the tokens with their last use, newest first; none can be read again', {
+    answer: z.object({ tokens: z.array(token) }),
+  }),
+  createToken: change('POST /api/v1/tokens', 'admin', 'Make a token and show it once', {
+    more: 'Its text is kept nowhere: the same Idempotency-Key answers again without it.',
+    action: 'token_created',
+    body: newTokenBody,
+    answer: createdToken,
+    status: 201,
+  }),
+  revokeToken: change('DELETE /api/v1/tokens/:token', 'admin', 'Refuse a token from now on', {
+    more: 'Whoever is signed in with it is signed out. Repeating it changes nothing.',
+    action: 'token_revoked',
+    params: tokenParams,
     answer: token,
-  },
-} as const;
+  }),
+});

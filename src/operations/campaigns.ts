@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { serviceApis } from '../../rules/service-api.ts';
-import { campaignParams, counts, instant } from './common.ts';
+import { serviceApis } from '../rules/service-api.ts';
+import { campaignParams, counts, instant } from './fields.ts';
+import { ask, change, read, under } from './operation.ts';
 
 const campaignStates = [
   'importing', 'draft', 'scheduled', 'running', 'paused', 'draining', 'completed', 'cancelled', 'failed',
@@ -136,62 +137,12 @@ const campaignDetail = campaignSummary
   })
   .meta({ id: 'Campaign' });
 
-const waitingGroups = z.object({
-  waiting: z
-    .array(
-      z.object({
-        rule: z.string().describe('What keeps the rows: `due` (nothing of their own), `retry`, `not_before`, `outside_hours`, …'),
-        rows: z.int(),
-        fromAt: instant,
-        toAt: instant.describe('The first and the last instant at which one of them is looked at again.'),
-      }),
-    )
-    .describe('The largest group first.'),
-});
-
-export const funnel = z
-  .object({
-    listed: z.int(),
-    usable: z.int().describe('Without rows that were refused at import.'),
-    called: z.int(),
-    answered: z.int(),
-    completed: z.int(),
-    notCalled: counts.describe('Rows that have an outcome and were never called, by outcome.'),
-  })
-  .meta({ id: 'Funnel' });
-
-export const course = z
-  .object({
-    stepMs: z.number(),
-    points: z.array(
-      z.object({
-        at: instant,
-        starts: z.int(),
-        ends: z.int(),
-        open: z.int(),
-        allowed: z.int(),
-        limited: z.int().describe('Requests that the service refused because of its rate limit (429).'),
-      }),
-    ),
-    pauses: z.array(z.object({ fromAt: instant, toAt: instant.nullable(), reason: z.string().nullable() })),
-  })
-  .meta({ id: 'Course' });
-
 const campaignFile = z
   .object({
     file: z.record(z.string(), z.unknown()).nullable().describe('Its settings as they were written, without defaults.'),
     yaml: z.string().nullable().describe('The same as the text of a campaign file.'),
   })
   .meta({ id: 'CampaignFile' });
-
-export const campaignShapes = {
-  listCampaigns: { answer: campaignList },
-  showCampaign: { params: campaignParams, answer: campaignDetail },
-  readCampaignFile: { params: campaignParams, answer: campaignFile },
-  showWaiting: { params: campaignParams, answer: waitingGroups },
-  showFunnel: { params: campaignParams, answer: funnel },
-  showCourse: { params: campaignParams, answer: course },
-};
 
 /** What came of a campaign that was sent. */
 const created = z
@@ -225,37 +176,41 @@ const checked = z
   })
   .meta({ id: 'Check' });
 
-const updateQuery = z.object({
-  dry_run: z.stringbool().default(false).describe('Says what would be done, and changes nothing.'),
-  add: z.stringbool().default(false).describe('Takes the list even if it looks like that of another campaign.'),
-  restore: z.stringbool().default(false).describe('Restores withdrawn rows that the list has.'),
-  encoding: z.string().optional().describe('Of a list that is neither UTF-8 nor UTF-16; left out: that of the campaign.'),
+export const campaignOperations = under('campaigns', {
+  listCampaigns: read('GET /api/v1/campaigns', 'read', 'List all campaigns, newest first', { answer: campaignList }),
+  createCampaign: change('POST /api/v1/campaigns', 'operate', 'Import a campaign and start it', {
+    more: 'As carillon start: refuses what that refuses, and attaches to a campaign that the database has from the same file and list.',
+    action: 'start',
+    files: ['campaign', 'list'],
+    query: createQuery,
+    answer: created,
+    status: 201,
+  }),
+  startExample: change('POST /api/v1/example', 'operate', 'Start the example campaign on the sandbox of this server', {
+    more: 'Only where the server runs with its own sandbox, as in carillon dev: 300 made-up people, and no real phone rings.',
+    action: 'start',
+    answer: created,
+    status: 201,
+  }),
+  showCampaign: read('GET /api/v1/campaigns/:campaign', 'read', 'Show the state of a campaign, and why no call is placed now', {
+    params: campaignParams,
+    answer: campaignDetail,
+  }),
+  readCampaignFile: read(
+    'GET /api/v1/campaigns/:campaign/file',
+    'operate',
+    'Read what the file of a campaign says, to begin another one with it',
+    {
+      more:
+        'As it was started: limits, hours and retries that were changed since are not in it. Comments were not kept. Null for ' +
+        'campaigns that an earlier version began.',
+      params: campaignParams,
+      answer: campaignFile,
+    },
+  ),
+  checkCampaign: ask('POST /api/v1/campaigns/check', 'read', 'Check a campaign and its list without placing a call; changes nothing', {
+    files: ['campaign', 'list'],
+    answer: checked,
+    refuses: [422],
+  }),
 });
-
-const updated = z
-  .object({
-    campaignId: z.string(),
-    dryRun: z.boolean(),
-    rows: z.int(),
-    accepted: z.int(),
-    corrected: z.int(),
-    unchanged: z.int(),
-    failed: z.int(),
-    mayStillBeCalled: z.int(),
-    failures: z.array(
-      z.object({
-        code: z.string(),
-        count: z.int(),
-        examples: z.array(z.object({ row: z.int(), line: z.int().nullable(), id: z.string().nullable(), hint: z.string().nullable() })),
-      }),
-    ),
-    notice: z.string().nullable(),
-  })
-  .meta({ id: 'Updated' });
-
-export const createShapes = {
-  createCampaign: { files: ['campaign', 'list'], query: createQuery, answer: created, status: 201 },
-  startExample: { answer: created, status: 201 },
-  checkCampaign: { files: ['campaign', 'list'], answer: checked, refuses: [422] },
-  updateList: { params: campaignParams, files: ['list'], query: updateQuery, answer: updated },
-} as const;

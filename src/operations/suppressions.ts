@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { purposeWord } from '../../campaign/file/settings/consent.ts';
-import { instant } from './common.ts';
+import { purposeWord } from '../campaign/file/settings/consent.ts';
+import { instant } from './fields.ts';
+import { ask, change, read, under } from './operation.ts';
 
 const numbers = z
   .array(z.string().min(1).max(100))
@@ -61,9 +62,8 @@ const removeSuppressionsBody = z.object({
     .optional()
     .describe('With `purpose`: when the newer consent was given. One that is older than the entry lifts nothing (422).'),
 });
-const checkSuppressionsBody = z.object({ numbers, region });
 
-export const suppression = z
+const suppression = z
   .object({
     e164: z.string(),
     scope: z.string().describe('`account`, the id of a campaign, or `purpose:` and the word for which consent was taken back.'),
@@ -75,8 +75,6 @@ export const suppression = z
   .meta({ id: 'Suppression' });
 
 const suppressionPage = z.object({ suppressions: z.array(suppression), next: z.string().nullable() });
-const addedSuppressions = z.object({ added: z.int(), known: z.int() });
-const removedSuppressions = z.object({ removed: z.int(), unknown: z.int() });
 const checkedNumbers = z.object({
   numbers: z.array(z.object({ e164: z.string(), suppressed: z.boolean(), entries: z.array(suppression) })),
 });
@@ -86,17 +84,43 @@ const suppressionQuery = z.object({
   after: z.string().max(300).optional().describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
-
-/** Of the do-not-call list. A campaign that is named in a body or a query may be unknown (404). */
-export const suppressionShapes = {
-  listSuppressions: { query: suppressionQuery, answer: suppressionPage, refuses: [404] },
-  addSuppressions: { body: addSuppressionsBody, answer: addedSuppressions, refuses: [404] },
-  importSuppressions: {
-    files: ['numbers'],
-    query: importSuppressionsQuery,
-    answer: importedSuppressions,
+/** A campaign that is named in a body or a query may be unknown (404). */
+export const suppressionOperations = under('do-not-call', {
+  listSuppressions: read('GET /api/v1/suppressions', 'operate', 'List the do-not-call list, by number', {
+    query: suppressionQuery,
+    answer: suppressionPage,
     refuses: [404],
-  },
-  removeSuppressions: { body: removeSuppressionsBody, answer: removedSuppressions, refuses: [404] },
-  checkSuppressions: { body: checkSuppressionsBody, answer: checkedNumbers, refuses: [422] },
-} as const;
+  }),
+  addSuppressions: change('POST /api/v1/suppressions', 'operate', 'Put numbers on the do-not-call list', {
+    more: 'Calls that are planned are stopped too. An entry is never shortened.',
+    action: 'suppressions_added',
+    body: addSuppressionsBody,
+    answer: z.object({ added: z.int(), known: z.int() }),
+    refuses: [404],
+  }),
+  importSuppressions: change(
+    'POST /api/v1/suppressions/import',
+    'operate',
+    'Put the numbers of a file on the do-not-call list, all of them or none',
+    {
+      more: 'CSV or a workbook, of any length. Lines that are no number are left out and counted.',
+      action: 'suppressions_imported',
+      files: ['numbers'],
+      query: importSuppressionsQuery,
+      answer: importedSuppressions,
+      refuses: [404],
+    },
+  ),
+  removeSuppressions: change('POST /api/v1/suppressions/remove', 'admin', 'Allow calls to numbers again', {
+    more: 'Somebody may have asked not to be called.',
+    action: 'suppressions_removed',
+    body: removeSuppressionsBody,
+    answer: z.object({ removed: z.int(), unknown: z.int() }),
+    refuses: [404],
+  }),
+  checkSuppressions: ask('POST /api/v1/suppressions/check', 'read', 'Check whether and why numbers are not called; changes nothing', {
+    body: z.object({ numbers, region }),
+    answer: checkedNumbers,
+    refuses: [422],
+  }),
+});

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { OwnTerms } from '../../rules/row-terms.ts';
-import { outcomes } from '../../rules/outcome.ts';
-import { campaignParams, instant, several } from './common.ts';
-
-export const rowParams = campaignParams.extend({ row: z.coerce.number().int().min(1) });
+import type { OwnTerms } from '../rules/row-terms.ts';
+import { outcomes } from '../rules/outcome.ts';
+import { campaignParams, instant, rowParams, several } from './fields.ts';
+import { ask, download, read, under } from './operation.ts';
 
 const rowState = z.enum(['waiting', 'open', 'done']);
 
@@ -21,8 +20,6 @@ const rowQuery = z.object({
     .default('masked')
     .describe('Whether numbers are shown whole. That takes the role operate, and is written to the log.'),
 });
-
-const storyQuery = rowQuery.pick({ numbers: true });
 
 const ownTermShapes = {
   notBefore: instant.nullable().describe('Not dialled before.'),
@@ -148,12 +145,6 @@ const foundPeople = z
   })
   .meta({ id: 'FoundPeople' });
 
-export const rowShapes = {
-  listRows: { params: campaignParams, query: rowQuery, answer: rowPage },
-  searchPeople: { body: searchBody, answer: foundPeople },
-  showStory: { params: rowParams, query: storyQuery, answer: calleeStory },
-};
-
 const evidenceQuery = z.object({
   since: instant.optional().describe('Calls that were requested before are left out.'),
   with_conversations: z.stringbool().default(false).describe('Adds what was said and recordings, as far as the service has them.'),
@@ -192,83 +183,53 @@ const recording = {
   inParts: true,
 };
 
-export const callShapes = {
-  showTranscript: { params: callParams, answer: transcript, refuses: [409] },
-  downloadEvidence: {
-    params: rowParams,
-    query: evidenceQuery,
-    produces: { content: z.any().describe('The archive.'), types: ['application/zip'] },
-  },
-  downloadRecording: { params: callParams, produces: recording, refuses: [409] },
-};
-
-/** Rows in doubt, with the records among which a person may choose. */
-const doubtfulRows = z.object({
-  rows: z.array(
-    z.object({
-      row: z.int(),
-      externalId: z.string().nullable(),
-      e164: z.string().nullable(),
-      reason: z.string().nullable(),
-      calls: z
-        .array(
-          z.object({
-            attemptId: z.string(),
-            postedAt: instant.nullable(),
-            detail: z.string().nullable(),
-            records: z
-              .array(
-                z.object({
-                  conversationId: z.string(),
-                  startedAt: instant.nullable(),
-                  durationMs: z.number().nullable(),
-                  openingLine: z.string().nullable(),
-                  userTurns: z.int(),
-                }),
-              )
-              .describe('Unassigned records that may be that of the call.'),
-          }),
-        )
-        .describe('Calls to the number whose outcome is unknown.'),
-    }),
+export const rowOperations = under('rows', {
+  listRows: read('GET /api/v1/campaigns/:campaign/rows', 'read', 'List or search the rows of a campaign, in file order', {
+    params: campaignParams,
+    query: rowQuery,
+    answer: rowPage,
+  }),
+  searchPeople: ask('POST /api/v1/search', 'read', 'Search the people of all campaigns by ID, row, number or any cell of their list', {
+    more:
+      'The newest campaign comes first; numbers are masked. With the role read, only whole IDs and rows are found. It is a ' +
+      'POST so that a number or a name stands in no address and no log.',
+    body: searchBody,
+    answer: foundPeople,
+  }),
+  showStory: read(
+    'GET /api/v1/campaigns/:campaign/rows/:row/story',
+    'read',
+    'Show every decision about the number of a row, and when it may be called next',
+    { params: rowParams, query: rowQuery.pick({ numbers: true }), answer: calleeStory },
+  ),
+  downloadEvidence: download(
+    'GET /api/v1/campaigns/:campaign/rows/:row/evidence.zip',
+    'operate',
+    'Download what is known of the calls to the number of a row, signed, for whoever has to answer for them',
+    {
+      more: 'It holds nothing of anybody else, and the log says who has asked for it.',
+      params: rowParams,
+      query: evidenceQuery,
+      produces: { content: z.any().describe('The archive.'), types: ['application/zip'] },
+    },
+  ),
+  showTranscript: read(
+    'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/transcript',
+    'operate',
+    'Read what was said in a call that has ended',
+    { more: 'It is read from the service, and the log says who has read it.', params: callParams, answer: transcript, refuses: [409] },
+  ),
+  downloadRecording: download(
+    'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/recording',
+    'operate',
+    'Download the recording of a call that has ended',
+    {
+      more:
+        'It is fetched from where the service keeps it, in parts where a `range` asks for them and the service has them. The ' +
+        'log says who has fetched it, once in 15 minutes.',
+      params: callParams,
+      produces: recording,
+      refuses: [409],
+    },
   ),
 });
-
-const rowDecisionBody = z
-  .object({
-    decision: z.enum(['theirs', 'not_theirs', 'redial', 'give_up']),
-    conversationId: z.string().min(1).optional(),
-  })
-  .refine(({ decision, conversationId }) => decision.endsWith('theirs') === (conversationId !== undefined), {
-    error: 'theirs and not_theirs name a conversationId; redial and give_up do not',
-  });
-
-const resolveBody = z
-  .object({
-    decision: z.enum(['redial', 'give_up']),
-    open: z.boolean().default(false).describe('With give_up: open calls whose records can no longer be read, too.'),
-  })
-  .refine(({ decision, open }) => !open || decision === 'give_up', { error: 'open goes with give_up only' });
-
-const setOff = z
-  .string()
-  .nullable()
-  .describe('How rows that are dialled again get going, in words; null: there are none, or they are under way.');
-
-const rowDecided = z.object({ campaignId: z.string(), row: z.int(), setOff });
-
-const resolved = z.object({
-  campaignId: z.string(),
-  recipients: z.int(),
-  apart: z.int().describe('Rows that are left, since their records cannot be told apart.'),
-  tooEarly: z.int().describe('Batches that cannot be decided about yet.'),
-  decidableAt: instant.nullable(),
-  openGivenUp: z.int(),
-  setOff,
-});
-
-export const doubtShapes = {
-  listDoubtful: { params: campaignParams, answer: doubtfulRows },
-  resolveRow: { params: rowParams, body: rowDecisionBody, answer: rowDecided },
-  resolveAll: { params: campaignParams, body: resolveBody, answer: resolved },
-};

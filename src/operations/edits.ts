@@ -1,9 +1,37 @@
 import { z } from 'zod';
-import { retriableOutcomes } from '../../rules/outcome.ts';
-import { steered } from './steer.ts';
-import { promiseStates } from '../../rules/callback-rules.ts';
-import { campaignParams, instant, several } from './common.ts';
-import { rowParams } from './rows.ts';
+import { promiseStates } from '../rules/callback-rules.ts';
+import { retriableOutcomes } from '../rules/outcome.ts';
+import { campaignParams, instant, rowParams, several } from './fields.ts';
+import { change, read, under } from './operation.ts';
+import { steered } from './steering.ts';
+const { notice } = steered.shape;
+const updateQuery = z.object({
+  dry_run: z.stringbool().default(false).describe('Says what would be done, and changes nothing.'),
+  add: z.stringbool().default(false).describe('Takes the list even if it looks like that of another campaign.'),
+  restore: z.stringbool().default(false).describe('Restores withdrawn rows that the list has.'),
+  encoding: z.string().optional().describe('Of a list that is neither UTF-8 nor UTF-16; left out: that of the campaign.'),
+});
+
+const updated = z
+  .object({
+    campaignId: z.string(),
+    dryRun: z.boolean(),
+    rows: z.int(),
+    accepted: z.int(),
+    corrected: z.int(),
+    unchanged: z.int(),
+    failed: z.int(),
+    mayStillBeCalled: z.int(),
+    failures: z.array(
+      z.object({
+        code: z.string(),
+        count: z.int(),
+        examples: z.array(z.object({ row: z.int(), line: z.int().nullable(), id: z.string().nullable(), hint: z.string().nullable() })),
+      }),
+    ),
+    notice: z.string().nullable(),
+  })
+  .meta({ id: 'Updated' });
 
 const callback = z
   .object({
@@ -53,7 +81,7 @@ const withdrawBody = z
   })
   .refine(({ ids, rows }) => (ids === undefined) !== (rows === undefined), { error: 'name rows by ids or by rows' });
 
-export const withdrawn = z.object({
+const withdrawn = z.object({
   campaignId: z.string(),
   dryRun: z.boolean(),
   withdrawn: z.int(),
@@ -70,7 +98,7 @@ export const withdrawn = z.object({
       }),
     )
     .describe('Rows that are not withdrawn, or not yet.'),
-  notice: steered.shape.notice,
+  notice,
 });
 
 const fixBody = z
@@ -106,7 +134,7 @@ const fixed = z
       }),
     ),
     round: z.int().nullable().describe('The round that was started; null: the campaign goes on in its own, or no row is in line.'),
-    notice: steered.shape.notice,
+    notice,
   })
   .meta({ id: 'FixedRows' });
 
@@ -142,31 +170,77 @@ const added = z
         }),
       )
       .describe('In the order of the request.'),
-    notice: steered.shape.notice,
+    notice,
   })
   .meta({ id: 'AddedRows' });
 
 const retryBody = z.object({ outcomes: z.array(z.enum(retriableOutcomes)).min(1) });
 
-export const retried = z.object({
+const retried = z.object({
   campaignId: z.string(),
   rows: z.int(),
   round: z.int().nullable().describe('The round that was started; null: no row is in line.'),
 });
 
-const ofCampaign = { params: campaignParams };
-
-export const editShapes = {
-  withdrawRows: { ...ofCampaign, body: withdrawBody, answer: withdrawn },
-  addRows: { ...ofCampaign, body: addBody, answer: added, refuses: [409, 429] },
-  fixRows: { ...ofCampaign, body: fixBody, answer: fixed },
-  retryRows: { ...ofCampaign, body: retryBody, answer: retried },
-
-  listCallbacks: {
+export const editOperations = under('rows', {
+  updateList: change('POST /api/v1/campaigns/:campaign/update', 'operate', 'Add and correct rows of a campaign that has not ended', {
+    more: 'Rows are matched by the id column. Rows that fail leave those of the campaign as they were.',
+    action: 'update',
+    params: campaignParams,
+    files: ['list'],
+    query: updateQuery,
+    answer: updated,
+  }),
+  addRows: change('POST /api/v1/campaigns/:campaign/rows', 'operate', 'Add up to 500 rows to a campaign that has not ended', {
+    more:
+      'Each row is accepted, known by its id already, or refused; what is answered is durable, and what is refused is as if ' +
+      'it had not been sent. Too many at once: 429, and nothing of the request was done.',
+    action: 'add',
+    params: campaignParams,
+    body: addBody,
+    answer: added,
+    refuses: [409, 429],
+  }),
+  fixRows: change('POST /api/v1/campaigns/:campaign/fix', 'operate', 'Correct rejected rows and put them in line', {
+    more: 'Other rows are left as they are. The rules are those the campaign was started with. If it has ended, the next round is started.',
+    action: 'fix',
+    params: campaignParams,
+    body: fixBody,
+    answer: fixed,
+  }),
+  withdrawRows: change('POST /api/v1/campaigns/:campaign/withdraw', 'operate', 'Remove waiting rows from a campaign', {
+    more: 'Planned and open calls continue, and rows with an outcome keep it.',
+    action: 'withdraw',
+    params: campaignParams,
+    body: withdrawBody,
+    answer: withdrawn,
+  }),
+  retryRows: change('POST /api/v1/campaigns/:campaign/retry', 'operate', 'Call rows of an ended campaign again in a new round', {
+    more: 'Unresolved rows may have been called already: they are then called twice.',
+    action: 'retry',
+    params: campaignParams,
+    body: retryBody,
+    answer: retried,
+  }),
+  listCallbacks: read('GET /api/v1/campaigns/:campaign/callbacks', 'operate', 'List promises to call people back, the next one first', {
+    more: 'What people said about the time is shown, so this takes the role operate.',
     params: campaignParams,
     query: z.object({ state: several(z.enum(promiseStates)) }),
     answer: z.object({ callbacks: z.array(callback) }),
-  },
-  setCallback: { params: rowParams, body: callbackBody, answer: z.object({ ...told, dueAt: instant }), refuses: [409] },
-  cancelCallback: { params: rowParams, answer: z.object(told), refuses: [409] },
-};
+  }),
+  setCallback: change('POST /api/v1/campaigns/:campaign/rows/:row/callback', 'operate', 'Promise to call a row back, or move the promise', {
+    more: 'Also after the row has its outcome, as long as the campaign runs. Hours, law, caps and the do-not-call list hold.',
+    action: 'set_callback',
+    params: rowParams,
+    body: callbackBody,
+    answer: z.object({ ...told, dueAt: instant }),
+    refuses: [409],
+  }),
+  cancelCallback: change('DELETE /api/v1/campaigns/:campaign/rows/:row/callback', 'operate', 'Cancel the promise to call a row back', {
+    more: 'If the person was talked to, the row ends; otherwise it is called as before.',
+    action: 'cancel_callback',
+    params: rowParams,
+    answer: z.object(told),
+    refuses: [409],
+  }),
+});

@@ -1,65 +1,12 @@
 import { z } from 'zod';
-import { adjustable } from '../../campaign/file/settings/pacing.ts';
-import { adjustableTermNames, adjustableTerms, termTexts } from '../../campaign/file/settings/adjustable.ts';
-import { adjustableLimits } from '../../rules/campaign-rules.ts';
-import type { AdjustableLimit, AdjustableRules, AdjustableTerms, PacingLimits } from '../../rules/campaign-rules.ts';
-import { queuedFates } from '../../rules/service-api.ts';
-import { campaignParams, instant } from './common.ts';
-
-/** Where a change leaves a campaign. `told`: null, or why its workflow does not know yet; it sees the change at its next plan. */
-export const steered = z
-  .object({
-    campaignId: z.string(),
-    state: z.string(),
-    stateReason: z.string().nullable(),
-    round: z.int(),
-    notice: z
-      .string()
-      .nullable()
-      .describe('Null; or why the workflow was not notified: the change holds, and it sees it at its next plan.'),
-    queued: z
-      .enum(queuedFates)
-      .optional()
-      .describe(
-        'Of a pause: what becomes of calls that wait at the service. `never_taken_back`: its interface (SVC_API) cannot give calls back.',
-      ),
-  })
-  .meta({ id: 'Steered' });
-
-const recovered = steered
-  .omit({ notice: true, queued: true })
-  .extend({ workflowId: z.string().nullable().describe('Null: nothing was left to run.') })
-  .meta({ id: 'Recovered' });
-
-const wish = z.object({
-  round: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('The round that was looked at when the decision was made: a later one is left alone (409, `wrong_state`).'),
-  pausesSeen: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('How often the campaign had paused by itself when the decision to resume was made: a later pause is not undone.'),
-});
-const wishBody = wish.nullish();
-
-const pauseBody = wish
-  .extend({
-    letQueued: z
-      .boolean()
-      .optional()
-      .describe('True: calls that wait at the service may still ring. Else they are taken back, where its interface can do that.'),
-  })
-  .nullish();
-
-const resumeBody = wish
-  .extend({
-    sample: z.boolean().optional().describe('True: another sample of the pilot is called before anybody else. Else everybody is called.'),
-  })
-  .nullish();
-
+import { adjustable } from '../campaign/file/settings/pacing.ts';
+import { adjustableTermNames, adjustableTerms, termTexts } from '../campaign/file/settings/adjustable.ts';
+import { adjustableLimits } from '../rules/campaign-rules.ts';
+import type { AdjustableLimit, AdjustableRules, AdjustableTerms, PacingLimits } from '../rules/campaign-rules.ts';
+import { campaignParams, instant } from './fields.ts';
+import { change, read, under } from './operation.ts';
+import { steered } from './steering.ts';
+const { notice } = steered.shape;
 type LimitSchemas = { [Name in AdjustableLimit]: z.ZodType<PacingLimits[Name], PacingLimits[Name]> };
 const limitsAs = (schemaOf: (limit: (typeof adjustable)[AdjustableLimit]) => z.ZodType): LimitSchemas =>
   Object.fromEntries(Object.entries(adjustable).map(([name, limit]) => [name, schemaOf(limit)])) as LimitSchemas;
@@ -107,14 +54,14 @@ const adjustBody = z
     error: 'names nothing to change, and no reset',
   });
 
-export const adjusted = z.object({
+const adjusted = z.object({
   campaignId: z.string(),
   limits: limits.describe('That hold from the next batch on.'),
   file: limits.describe('Of the campaign file.'),
   terms: terms.describe('Hours and retries that hold from the next batch on.'),
   fileTerms: terms.describe('Hours and retries of the campaign file.'),
   effect: adjustEffect.nullable().describe('Of a dry run; else null.'),
-  notice: steered.shape.notice,
+  notice,
 });
 
 const accountLimits = z
@@ -166,22 +113,38 @@ const houseChange = z
     lacking: z
       .array(z.object({ campaignId: z.string(), lacks: z.array(z.enum(['consent', 'opt_out'])) }))
       .describe('Campaigns under way that lack what is required, and pause.'),
-    notice: steered.shape.notice,
+    notice,
   })
   .meta({ id: 'HouseChange' });
 
-const ofCampaign = { params: campaignParams };
-const wished = { ...ofCampaign, body: wishBody, answer: steered };
-
-export const steerShapes = {
-  pauseCampaign: { ...wished, body: pauseBody },
-  resumeCampaign: { ...wished, body: resumeBody },
-  drainCampaign: wished,
-  cancelCampaign: wished,
-  adjustCampaign: { ...ofCampaign, body: adjustBody, answer: adjusted },
-  showAccountLimits: { answer: accountLimits },
-  adjustAccountLimits: { body: accountLimitsBody, answer: accountLimits.extend({ notice: steered.shape.notice }) },
-  showHouseRules: { answer: houseView },
-  setHouseRules: { body: houseBody, answer: houseChange },
-  recoverCampaign: { ...ofCampaign, answer: recovered },
-};
+export const limitOperations = under('campaigns', {
+  adjustCampaign: change('POST /api/v1/campaigns/:campaign/adjust', 'operate', 'Change the limits of a campaign from its next batch on', {
+    action: 'adjust',
+    params: campaignParams,
+    body: adjustBody,
+    answer: adjusted,
+  }),
+  showAccountLimits: read('GET /api/v1/limits', 'read', 'Show what all campaigns may use together at the service, and what each uses now', {
+    answer: accountLimits,
+  }),
+  adjustAccountLimits: change(
+    'POST /api/v1/limits',
+    'admin',
+    'Change what all campaigns may use together at the service, from the next batch on',
+    {
+      more: 'Open calls continue. As carillon adjust --account.',
+      action: 'adjust_account',
+      body: accountLimitsBody,
+      answer: accountLimits.extend({ notice }),
+    },
+  ),
+  showHouseRules: read('GET /api/v1/house-rules', 'read', 'Show the house rules, to which all campaigns are held besides their own', {
+    answer: houseView,
+  }),
+  setHouseRules: change('POST /api/v1/house-rules', 'admin', 'Set the house rules for all campaigns, planned calls included', {
+    more: 'As carillon rules set: the stricter of house and campaign file binds. Campaigns under way that lack what is required pause.',
+    action: 'house_rules',
+    body: houseBody,
+    answer: houseChange,
+  }),
+});

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { webhookEventTypes } from '../../rules/webhooks/messages.ts';
-import { instant } from './common.ts';
+import { webhookEventTypes } from '../rules/webhooks/messages.ts';
+import { instant } from './fields.ts';
+import { ask, change, read, under } from './operation.ts';
 
 const eventType = z.enum(webhookEventTypes);
 
@@ -32,7 +33,7 @@ const addWebhookBody = z.object({
 });
 
 /** A webhook, without the address itself. */
-export const webhook = z
+const webhook = z
   .object({
     webhookId: z.string(),
     place: z.string().describe('Host of the address, or where the address stands.'),
@@ -59,8 +60,6 @@ export const webhook = z
   })
   .meta({ id: 'Webhook' });
 
-const webhookList = z.object({ webhooks: z.array(webhook) });
-
 /** `notice` of a change: why Temporal could not be told. */
 const changedWebhook = webhook.extend({
   notice: z
@@ -75,57 +74,40 @@ const pingAnswer = z.object({
   why: z.string().nullable(),
 });
 
-const ofWebhook = { params: webhookParams };
-
-export const webhookShapes = {
-  listWebhooks: { answer: webhookList },
-  addWebhook: { body: addWebhookBody, answer: changedWebhook, status: 201, refuses: [404] },
-  readWebhook: { ...ofWebhook, answer: webhook },
-  removeWebhook: { ...ofWebhook, answer: webhook },
-  pauseWebhook: { ...ofWebhook, answer: changedWebhook },
-  resumeWebhook: { ...ofWebhook, answer: changedWebhook },
-  testWebhook: { ...ofWebhook, answer: pingAnswer, refuses: [422] },
-} as const;
-
-const eventQuery = z.object({
-  campaign: z.string().min(1).optional().describe('Only events of this campaign.'),
-  after: z.coerce.number().int().min(0).default(0).describe('`cursor` of the page before.'),
+export const webhookOperations = under('webhooks', {
+  listWebhooks: read('GET /api/v1/webhooks', 'read', 'List the webhooks and how their deliveries go', {
+    answer: z.object({ webhooks: z.array(webhook) }),
+  }),
+  addWebhook: change('POST /api/v1/webhooks', 'admin', 'Notify an address of events from now on', {
+    more: 'Requests are signed (Standard Webhooks), and sent in the order of the log until each is taken.',
+    action: 'webhook_added',
+    body: addWebhookBody,
+    answer: changedWebhook,
+    status: 201,
+    refuses: [404],
+  }),
+  readWebhook: read('GET /api/v1/webhooks/:webhook', 'read', 'Read a webhook and how its deliveries go', {
+    params: webhookParams,
+    answer: webhook,
+  }),
+  removeWebhook: change('DELETE /api/v1/webhooks/:webhook', 'admin', 'Stop notifying an address', {
+    action: 'webhook_removed',
+    params: webhookParams,
+    answer: webhook,
+  }),
+  pauseWebhook: change('POST /api/v1/webhooks/:webhook/pause', 'admin', 'Hold events back; none is lost', {
+    action: 'webhook_paused',
+    params: webhookParams,
+    answer: changedWebhook,
+  }),
+  resumeWebhook: change('POST /api/v1/webhooks/:webhook/resume', 'admin', 'Send what was held back, at once', {
+    action: 'webhook_resumed',
+    params: webhookParams,
+    answer: changedWebhook,
+  }),
+  testWebhook: ask('POST /api/v1/webhooks/:webhook/test', 'admin', 'Send a ping from the server of the API, and say whether it was taken', {
+    params: webhookParams,
+    answer: pingAnswer,
+    refuses: [422],
+  }),
 });
-
-/** Without `after`: from now on. */
-const streamQuery = eventQuery.extend({ after: eventQuery.shape.after.unwrap().optional() });
-
-/** A browser sends the id that it was given last, and never one of its own. */
-const streamHeaders = z.object({
-  'last-event-id': z
-    .string()
-    .regex(/^\d{1,15}$/, 'this is the id of no event: send the last one that came, or none')
-    .transform(Number)
-    .optional(),
-});
-
-/** A line of the log; no number, no name and nothing that was said is in it. */
-export const event = z
-  .object({
-    seq: z.int(),
-    at: instant,
-    type: z.string().meta({ examples: ['campaign.state'] }),
-    campaignId: z.string(),
-    batchId: z.string().nullable(),
-    recipientId: z.string().nullable(),
-    attemptId: z.string().nullable(),
-    text: z.string().nullable().describe('In words, where people want to hear of it as it happens.'),
-  })
-  .meta({ id: 'Event' });
-
-const eventPage = z.object({
-  events: z.array(event),
-  cursor: z.int().describe('`after` of the next page. Nothing before it is added any more.'),
-});
-
-const stream = { content: z.string().describe('The stream.'), types: ['text/event-stream'] };
-
-export const eventShapes = {
-  listEvents: { query: eventQuery, answer: eventPage, refuses: [404] },
-  followEvents: { query: streamQuery, headers: streamHeaders, produces: stream, refuses: [404] },
-};

@@ -14,6 +14,8 @@ export const campaignParams = z.object({
     .meta({ description: 'Id of the campaign.', examples: ['reminders'] }),
 });
 
+export const rowParams = campaignParams.extend({ row: z.coerce.number().int().min(1) });
+
 /** A parameter that may be given several times. */
 export const several = <Item extends z.ZodType>(item: Item) =>
   z
