@@ -177,8 +177,8 @@ const checked = z
   .meta({ id: 'Check' });
 
 export const campaignOperations = under('campaigns', {
-  listCampaigns: read('GET /api/v1/campaigns', 'read', 'List all campaigns, newest first', { answer: campaignList }),
-  createCampaign: change('POST /api/v1/campaigns', 'operate', 'Import a campaign and start it', {
+  listCampaigns: read('GET /campaigns', 'read', 'List all campaigns, newest first', { answer: campaignList }),
+  createCampaign: change('POST /campaigns', 'operate', 'Import a campaign and start it', {
     more: 'As carillon start: refuses what that refuses, and attaches to a campaign that the database has from the same file and list.',
     action: 'start',
     files: ['campaign', 'list'],
@@ -186,18 +186,18 @@ export const campaignOperations = under('campaigns', {
     answer: created,
     status: 201,
   }),
-  startExample: change('POST /api/v1/example', 'operate', 'Start the example campaign on the sandbox of this server', {
+  startExample: change('POST /example', 'operate', 'Start the example campaign on the sandbox of this server', {
     more: 'Only where the server runs with its own sandbox, as in carillon dev: 300 made-up people, and no real phone rings.',
     action: 'start',
     answer: created,
     status: 201,
   }),
-  showCampaign: read('GET /api/v1/campaigns/:campaign', 'read', 'Show the state of a campaign, and why no call is placed now', {
+  showCampaign: read('GET /campaigns/:campaign', 'read', 'Show the state of a campaign, and why no call is placed now', {
     params: campaignParams,
     answer: campaignDetail,
   }),
   readCampaignFile: read(
-    'GET /api/v1/campaigns/:campaign/file',
+    'GET /campaigns/:campaign/file',
     'operate',
     'Read what the file of a campaign says, to begin another one with it',
     {
@@ -208,7 +208,7 @@ export const campaignOperations = under('campaigns', {
       answer: campaignFile,
     },
   ),
-  checkCampaign: ask('POST /api/v1/campaigns/check', 'read', 'Check a campaign and its list without placing a call; changes nothing', {
+  checkCampaign: ask('POST /campaigns/check', 'read', 'Check a campaign and its list without placing a call; changes nothing', {
     files: ['campaign', 'list'],
     answer: checked,
     refuses: [422],

@@ -68,19 +68,19 @@ const resolved = z.object({
 });
 
 export const doubtOperations = under('rows', {
-  listDoubtful: read('GET /api/v1/campaigns/:campaign/doubtful', 'operate', 'List unresolved rows with the records that may be theirs', {
+  listDoubtful: read('GET /campaigns/:campaign/doubtful', 'operate', 'List unresolved rows with the records that may be theirs', {
     more: 'Opening lines of records are shown, so this takes the role operate. Numbers are masked.',
     params: campaignParams,
     answer: doubtfulRows,
   }),
-  resolveRow: change('POST /api/v1/campaigns/:campaign/rows/:row/resolve', 'operate', 'Decide about one row in doubt', {
+  resolveRow: change('POST /campaigns/:campaign/rows/:row/resolve', 'operate', 'Decide about one row in doubt', {
     more: 'A record is theirs or not theirs; or the row is dialled again, perhaps a second time, or left as it is.',
     params: rowParams,
     body: rowDecisionBody,
     answer: rowDecided,
   }),
-  resolveAll: change('POST /api/v1/campaigns/:campaign/resolve', 'operate', 'Decide about all unresolved rows together', {
-    more: 'With redial: if a lost batch was carried out after all, its recipients are called twice; no record can rule this ' + 'out.',
+  resolveAll: change('POST /campaigns/:campaign/resolve', 'operate', 'Decide about all unresolved rows together', {
+    more: 'With redial: if a lost batch was carried out after all, its recipients are called twice; no record can rule this out.',
     params: campaignParams,
     body: resolveBody,
     answer: resolved,

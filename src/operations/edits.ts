@@ -183,7 +183,7 @@ const retried = z.object({
 });
 
 export const editOperations = under('rows', {
-  updateList: change('POST /api/v1/campaigns/:campaign/update', 'operate', 'Add and correct rows of a campaign that has not ended', {
+  updateList: change('POST /campaigns/:campaign/update', 'operate', 'Add and correct rows of a campaign that has not ended', {
     more: 'Rows are matched by the id column. Rows that fail leave those of the campaign as they were.',
     action: 'update',
     params: campaignParams,
@@ -191,7 +191,7 @@ export const editOperations = under('rows', {
     query: updateQuery,
     answer: updated,
   }),
-  addRows: change('POST /api/v1/campaigns/:campaign/rows', 'operate', 'Add up to 500 rows to a campaign that has not ended', {
+  addRows: change('POST /campaigns/:campaign/rows', 'operate', 'Add up to 500 rows to a campaign that has not ended', {
     more:
       'Each row is accepted, known by its id already, or refused; what is answered is durable, and what is refused is as if ' +
       'it had not been sent. Too many at once: 429, and nothing of the request was done.',
@@ -201,34 +201,34 @@ export const editOperations = under('rows', {
     answer: added,
     refuses: [409, 429],
   }),
-  fixRows: change('POST /api/v1/campaigns/:campaign/fix', 'operate', 'Correct rejected rows and put them in line', {
+  fixRows: change('POST /campaigns/:campaign/fix', 'operate', 'Correct rejected rows and put them in line', {
     more: 'Other rows are left as they are. The rules are those the campaign was started with. If it has ended, the next round is started.',
     action: 'fix',
     params: campaignParams,
     body: fixBody,
     answer: fixed,
   }),
-  withdrawRows: change('POST /api/v1/campaigns/:campaign/withdraw', 'operate', 'Remove waiting rows from a campaign', {
+  withdrawRows: change('POST /campaigns/:campaign/withdraw', 'operate', 'Remove waiting rows from a campaign', {
     more: 'Planned and open calls continue, and rows with an outcome keep it.',
     action: 'withdraw',
     params: campaignParams,
     body: withdrawBody,
     answer: withdrawn,
   }),
-  retryRows: change('POST /api/v1/campaigns/:campaign/retry', 'operate', 'Call rows of an ended campaign again in a new round', {
+  retryRows: change('POST /campaigns/:campaign/retry', 'operate', 'Call rows of an ended campaign again in a new round', {
     more: 'Unresolved rows may have been called already: they are then called twice.',
     action: 'retry',
     params: campaignParams,
     body: retryBody,
     answer: retried,
   }),
-  listCallbacks: read('GET /api/v1/campaigns/:campaign/callbacks', 'operate', 'List promises to call people back, the next one first', {
+  listCallbacks: read('GET /campaigns/:campaign/callbacks', 'operate', 'List promises to call people back, the next one first', {
     more: 'What people said about the time is shown, so this takes the role operate.',
     params: campaignParams,
     query: z.object({ state: several(z.enum(promiseStates)) }),
     answer: z.object({ callbacks: z.array(callback) }),
   }),
-  setCallback: change('POST /api/v1/campaigns/:campaign/rows/:row/callback', 'operate', 'Promise to call a row back, or move the promise', {
+  setCallback: change('POST /campaigns/:campaign/rows/:row/callback', 'operate', 'Promise to call a row back, or move the promise', {
     more: 'Also after the row has its outcome, as long as the campaign runs. Hours, law, caps and the do-not-call list hold.',
     action: 'set_callback',
     params: rowParams,
@@ -236,7 +236,7 @@ export const editOperations = under('rows', {
     answer: z.object({ ...told, dueAt: instant }),
     refuses: [409],
   }),
-  cancelCallback: change('DELETE /api/v1/campaigns/:campaign/rows/:row/callback', 'operate', 'Cancel the promise to call a row back', {
+  cancelCallback: change('DELETE /campaigns/:campaign/rows/:row/callback', 'operate', 'Cancel the promise to call a row back', {
     more: 'If the person was talked to, the row ends; otherwise it is called as before.',
     action: 'cancel_callback',
     params: rowParams,

@@ -41,12 +41,12 @@ const eventPage = z.object({
 const stream = { content: z.string().describe('The stream.'), types: ['text/event-stream'] };
 
 export const eventOperations = under('events', {
-  listEvents: read('GET /api/v1/events', 'read', 'Read the event log from a cursor on, oldest first', {
+  listEvents: read('GET /events', 'read', 'Read the event log from a cursor on, oldest first', {
     query: eventQuery,
     answer: eventPage,
     refuses: [404],
   }),
-  followEvents: download('GET /api/v1/events/stream', 'read', 'Follow the event log as server-sent events', {
+  followEvents: download('GET /events/stream', 'read', 'Follow the event log as server-sent events', {
     more:
       'The id of each event is its `seq`; a client that connects again sends it as `Last-Event-ID` and misses nothing. ' +
       'Without one, and without `after`, the stream begins with what is added from now on.',

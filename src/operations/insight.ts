@@ -188,26 +188,26 @@ const resultPage = z.object({
 const file = z.any().describe('The file.');
 
 export const insightOperations = under('insight', {
-  showWaiting: read('GET /api/v1/campaigns/:campaign/waiting', 'read', 'Count waiting rows by the rule that keeps them', {
+  showWaiting: read('GET /campaigns/:campaign/waiting', 'read', 'Count waiting rows by the rule that keeps them', {
     params: campaignParams,
     answer: waitingGroups,
   }),
-  showFunnel: read('GET /api/v1/campaigns/:campaign/funnel', 'read', 'Count how many rows came how far', {
+  showFunnel: read('GET /campaigns/:campaign/funnel', 'read', 'Count how many rows came how far', {
     params: campaignParams,
     answer: funnel,
   }),
-  showCourse: read('GET /api/v1/campaigns/:campaign/course', 'read', 'Show calls, limits and pauses over time', {
+  showCourse: read('GET /campaigns/:campaign/course', 'read', 'Show calls, limits and pauses over time', {
     params: campaignParams,
     answer: course,
   }),
   showReport: read(
-    'GET /api/v1/campaigns/:campaign/report',
+    'GET /campaigns/:campaign/report',
     'read',
     'Count rows and calls by outcome, disposition, attempt, time, zone, caller and collected value',
     { more: 'As carillon report --json prints it, funnel and course included.', params: campaignParams, answer: report },
   ),
   downloadReport: download(
-    'GET /api/v1/campaigns/:campaign/report.html',
+    'GET /campaigns/:campaign/report.html',
     'read',
     'Download the report as one HTML file with charts and proof, as carillon report --html writes it',
     {
@@ -220,14 +220,14 @@ export const insightOperations = under('insight', {
       refuses: [422],
     },
   ),
-  listResults: read('GET /api/v1/campaigns/:campaign/results', 'operate', 'Read what came of each row, page by page', {
+  listResults: read('GET /campaigns/:campaign/results', 'operate', 'Read what came of each row, page by page', {
     more: 'The rows hold the numbers of the list, so this takes the role operate and is written to the log.',
     params: campaignParams,
     query: resultPageQuery,
     answer: resultPage,
   }),
   downloadResults: download(
-    'GET /api/v1/campaigns/:campaign/results.:format',
+    'GET /campaigns/:campaign/results.:format',
     'operate',
     'Download every row of the list with what came of it, as carillon results writes it',
     {

@@ -118,17 +118,17 @@ const houseChange = z
   .meta({ id: 'HouseChange' });
 
 export const limitOperations = under('campaigns', {
-  adjustCampaign: change('POST /api/v1/campaigns/:campaign/adjust', 'operate', 'Change the limits of a campaign from its next batch on', {
+  adjustCampaign: change('POST /campaigns/:campaign/adjust', 'operate', 'Change the limits of a campaign from its next batch on', {
     action: 'adjust',
     params: campaignParams,
     body: adjustBody,
     answer: adjusted,
   }),
-  showAccountLimits: read('GET /api/v1/limits', 'read', 'Show what all campaigns may use together at the service, and what each uses now', {
+  showAccountLimits: read('GET /limits', 'read', 'Show what all campaigns may use together at the service, and what each uses now', {
     answer: accountLimits,
   }),
   adjustAccountLimits: change(
-    'POST /api/v1/limits',
+    'POST /limits',
     'admin',
     'Change what all campaigns may use together at the service, from the next batch on',
     {
@@ -138,10 +138,10 @@ export const limitOperations = under('campaigns', {
       answer: accountLimits.extend({ notice }),
     },
   ),
-  showHouseRules: read('GET /api/v1/house-rules', 'read', 'Show the house rules, to which all campaigns are held besides their own', {
+  showHouseRules: read('GET /house-rules', 'read', 'Show the house rules, to which all campaigns are held besides their own', {
     answer: houseView,
   }),
-  setHouseRules: change('POST /api/v1/house-rules', 'admin', 'Set the house rules for all campaigns, planned calls included', {
+  setHouseRules: change('POST /house-rules', 'admin', 'Set the house rules for all campaigns, planned calls included', {
     more: 'As carillon rules set: the stricter of house and campaign file binds. Campaigns under way that lack what is required pause.',
     action: 'house_rules',
     body: houseBody,

@@ -3,7 +3,8 @@ import type { z } from 'zod';
 /** What a token allows; each role includes the one before it. */
 type Role = 'read' | 'operate' | 'admin';
 
-export type Route = `${'GET' | 'POST' | 'DELETE'} /api/v1/${string}`;
+type Method = 'GET' | 'POST' | 'DELETE';
+export type Route = `${Method} /api/v1/${string}`;
 
 /**
  * `read`: changes nothing. `change`: carries an Idempotency-Key, and is written to the log. `ask`: a POST without one, which changes
@@ -97,14 +98,14 @@ type Tag = keyof typeof tags;
 type Asked<How extends Kind> = Pick<Operation<How>, 'kind' | 'route' | 'role' | 'says'>;
 const make =
   <How extends Kind>(kind: How) =>
-  <const More extends Besides>(route: Route, role: Role, says: string, more: More): Asked<How> & More => ({
+  <const More extends Besides>(route: `${Method} /${string}`, role: Role, says: string, more: More): Asked<How> & More => ({
     kind,
-    route,
+    route: route.replace(' ', ' /api/v1') as Route,
     role,
     says,
     ...more,
   });
-/** One of its kind: route, role, sentence, and what it takes and answers. */
+/** One of its kind: route below `/api/v1`, role, sentence, and what it takes and answers. */
 export const [read, change, ask, download] = [make('read'), make('change'), make('ask'), make('download')];
 
 export const under = <Group extends Record<string, Asked<Kind>>>(tag: Tag, group: Group) =>

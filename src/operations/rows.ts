@@ -184,12 +184,12 @@ const recording = {
 };
 
 export const rowOperations = under('rows', {
-  listRows: read('GET /api/v1/campaigns/:campaign/rows', 'read', 'List or search the rows of a campaign, in file order', {
+  listRows: read('GET /campaigns/:campaign/rows', 'read', 'List or search the rows of a campaign, in file order', {
     params: campaignParams,
     query: rowQuery,
     answer: rowPage,
   }),
-  searchPeople: ask('POST /api/v1/search', 'read', 'Search the people of all campaigns by ID, row, number or any cell of their list', {
+  searchPeople: ask('POST /search', 'read', 'Search the people of all campaigns by ID, row, number or any cell of their list', {
     more:
       'The newest campaign comes first; numbers are masked. With the role read, only whole IDs and rows are found. It is a ' +
       'POST so that a number or a name stands in no address and no log.',
@@ -197,13 +197,13 @@ export const rowOperations = under('rows', {
     answer: foundPeople,
   }),
   showStory: read(
-    'GET /api/v1/campaigns/:campaign/rows/:row/story',
+    'GET /campaigns/:campaign/rows/:row/story',
     'read',
     'Show every decision about the number of a row, and when it may be called next',
     { params: rowParams, query: rowQuery.pick({ numbers: true }), answer: calleeStory },
   ),
   downloadEvidence: download(
-    'GET /api/v1/campaigns/:campaign/rows/:row/evidence.zip',
+    'GET /campaigns/:campaign/rows/:row/evidence.zip',
     'operate',
     'Download what is known of the calls to the number of a row, signed, for whoever has to answer for them',
     {
@@ -214,13 +214,13 @@ export const rowOperations = under('rows', {
     },
   ),
   showTranscript: read(
-    'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/transcript',
+    'GET /campaigns/:campaign/rows/:row/calls/:call/transcript',
     'operate',
     'Read what was said in a call that has ended',
     { more: 'It is read from the service, and the log says who has read it.', params: callParams, answer: transcript, refuses: [409] },
   ),
   downloadRecording: download(
-    'GET /api/v1/campaigns/:campaign/rows/:row/calls/:call/recording',
+    'GET /campaigns/:campaign/rows/:row/calls/:call/recording',
     'operate',
     'Download the recording of a call that has ended',
     {

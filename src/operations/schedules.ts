@@ -142,21 +142,21 @@ const changedSchedule = schedule.extend({
 const deletedSchedule = z.object({ campaignId: z.string(), scheduleId: z.string() });
 
 export const scheduleOperations = under('schedules', {
-  listSchedules: read('GET /api/v1/schedules', 'read', 'List the schedules with their next and last runs', {
+  listSchedules: read('GET /schedules', 'read', 'List the schedules with their next and last runs', {
     answer: z.object({ schedules: z.array(schedule) }),
   }),
-  readSchedule: read('GET /api/v1/schedules/:campaign', 'read', 'Read a schedule with its next runs and its last one', {
+  readSchedule: read('GET /schedules/:campaign', 'read', 'Read a schedule with its next runs and its last one', {
     params: scheduleParams,
     answer: schedule,
   }),
-  createSchedule: change(
-    'POST /api/v1/schedules',
-    'admin',
-    'Create a schedule for a campaign file; each run fetches its list from an address',
-    { action: 'schedule_created', body: newScheduleBody, answer: schedule, status: 201 },
-  ),
+  createSchedule: change('POST /schedules', 'admin', 'Create a schedule for a campaign file; each run fetches its list from an address', {
+    action: 'schedule_created',
+    body: newScheduleBody,
+    answer: schedule,
+    status: 201,
+  }),
   editSchedule: change(
-    'POST /api/v1/schedules/:campaign/edit',
+    'POST /schedules/:campaign/edit',
     'admin',
     'Change when a schedule runs, or what its runs read, from the next run on',
     {
@@ -167,39 +167,39 @@ export const scheduleOperations = under('schedules', {
       answer: schedule,
     },
   ),
-  previewSchedule: ask('POST /api/v1/schedules/preview', 'admin', 'Show when the first runs of a schedule would be; nothing is created', {
+  previewSchedule: ask('POST /schedules/preview', 'admin', 'Show when the first runs of a schedule would be; nothing is created', {
     more: 'Runs of an interval without startAt are counted from when the schedule is made.',
     body: newScheduleBody,
     answer: schedulePreview,
     refuses: [409, 422],
   }),
-  pauseSchedule: change('POST /api/v1/schedules/:campaign/pause', 'operate', 'Start no runs until the schedule is resumed', {
+  pauseSchedule: change('POST /schedules/:campaign/pause', 'operate', 'Start no runs until the schedule is resumed', {
     more: 'A running campaign continues. Repeating it changes nothing but a note.',
     action: 'schedule_paused',
     params: scheduleParams,
     body: scheduleNoteBody,
     answer: changedSchedule,
   }),
-  resumeSchedule: change('POST /api/v1/schedules/:campaign/resume', 'operate', 'Start runs again', {
+  resumeSchedule: change('POST /schedules/:campaign/resume', 'operate', 'Start runs again', {
     more: 'Missed runs are not made up. Repeating it changes nothing but a note.',
     action: 'schedule_resumed',
     params: scheduleParams,
     body: scheduleNoteBody,
     answer: changedSchedule,
   }),
-  triggerSchedule: change('POST /api/v1/schedules/:campaign/trigger', 'operate', 'Start a run now, also of a paused schedule', {
+  triggerSchedule: change('POST /schedules/:campaign/trigger', 'operate', 'Start a run now, also of a paused schedule', {
     more: 'Refused while the campaign of an earlier run has not ended.',
     action: 'schedule_triggered',
     params: scheduleParams,
     answer: triggeredSchedule,
   }),
   continueSchedule: change(
-    'POST /api/v1/schedules/:campaign/continue',
+    'POST /schedules/:campaign/continue',
     'operate',
     'Continue the campaign of the last run after its workflow was lost or ended by hand',
     { more: 'Harmless if the campaign runs.', action: 'schedule_continued', params: scheduleParams, answer: continuedSchedule },
   ),
-  deleteSchedule: change('DELETE /api/v1/schedules/:campaign', 'operate', 'Delete a schedule', {
+  deleteSchedule: change('DELETE /schedules/:campaign', 'operate', 'Delete a schedule', {
     more: 'It starts no further runs; campaigns that it has started continue.',
     action: 'schedule_deleted',
     params: scheduleParams,

@@ -59,7 +59,7 @@ const follow = 'Show its progress: carillon status';
 
 /** What is done to a campaign as a whole, in the order of the buttons. */
 export const plainOperations = under('campaigns', {
-  pauseCampaign: change('POST /api/v1/campaigns/:campaign/pause', 'operate', 'Place no further calls; open ones are still collected', {
+  pauseCampaign: change('POST /campaigns/:campaign/pause', 'operate', 'Place no further calls; open ones are still collected', {
     more: 'Holds when it is answered: Temporal, worker and service may be down.',
     action: 'pause',
     params: campaignParams,
@@ -83,7 +83,7 @@ nothing can be taken back, with or without --let-queued.`,
       },
     },
   }),
-  resumeCampaign: change('POST /api/v1/campaigns/:campaign/resume', 'operate', 'Continue a paused campaign', {
+  resumeCampaign: change('POST /campaigns/:campaign/resume', 'operate', 'Continue a paused campaign', {
     more: 'If it paused by itself, mend what its reason names first, or it pauses again.',
     action: 'resume',
     params: campaignParams,
@@ -100,7 +100,7 @@ pilot is over is to decide about it: everybody is called, or with --sample anoth
     },
   }),
   drainCampaign: change(
-    'POST /api/v1/campaigns/:campaign/drain',
+    'POST /campaigns/:campaign/drain',
     'operate',
     'Finish open calls, call no waiting recipients, and complete the campaign',
     {
@@ -120,7 +120,7 @@ then ends as completed; to end it as cancelled, use carillon cancel.`,
       },
     },
   ),
-  cancelCampaign: change('POST /api/v1/campaigns/:campaign/cancel', 'operate', 'End a campaign; waiting recipients are not called', {
+  cancelCampaign: change('POST /campaigns/:campaign/cancel', 'operate', 'End a campaign; waiting recipients are not called', {
     more: 'Open calls are still collected. This cannot be undone.',
     action: 'cancel',
     params: campaignParams,
@@ -140,7 +140,7 @@ export type PlainId = keyof typeof plainOperations;
 
 export const recoverOperation = under('campaigns', {
   recoverCampaign: change(
-    'POST /api/v1/campaigns/:campaign/recover',
+    'POST /campaigns/:campaign/recover',
     'operate',
     'Restart a campaign from the database after Temporal has lost its data',
     {

@@ -86,12 +86,12 @@ const suppressionQuery = z.object({
 });
 /** A campaign that is named in a body or a query may be unknown (404). */
 export const suppressionOperations = under('do-not-call', {
-  listSuppressions: read('GET /api/v1/suppressions', 'operate', 'List the do-not-call list, by number', {
+  listSuppressions: read('GET /suppressions', 'operate', 'List the do-not-call list, by number', {
     query: suppressionQuery,
     answer: suppressionPage,
     refuses: [404],
   }),
-  addSuppressions: change('POST /api/v1/suppressions', 'operate', 'Put numbers on the do-not-call list', {
+  addSuppressions: change('POST /suppressions', 'operate', 'Put numbers on the do-not-call list', {
     more: 'Calls that are planned are stopped too. An entry is never shortened.',
     action: 'suppressions_added',
     body: addSuppressionsBody,
@@ -99,7 +99,7 @@ export const suppressionOperations = under('do-not-call', {
     refuses: [404],
   }),
   importSuppressions: change(
-    'POST /api/v1/suppressions/import',
+    'POST /suppressions/import',
     'operate',
     'Put the numbers of a file on the do-not-call list, all of them or none',
     {
@@ -111,14 +111,14 @@ export const suppressionOperations = under('do-not-call', {
       refuses: [404],
     },
   ),
-  removeSuppressions: change('POST /api/v1/suppressions/remove', 'admin', 'Allow calls to numbers again', {
+  removeSuppressions: change('POST /suppressions/remove', 'admin', 'Allow calls to numbers again', {
     more: 'Somebody may have asked not to be called.',
     action: 'suppressions_removed',
     body: removeSuppressionsBody,
     answer: z.object({ removed: z.int(), unknown: z.int() }),
     refuses: [404],
   }),
-  checkSuppressions: ask('POST /api/v1/suppressions/check', 'read', 'Check whether and why numbers are not called; changes nothing', {
+  checkSuppressions: ask('POST /suppressions/check', 'read', 'Check whether and why numbers are not called; changes nothing', {
     body: z.object({ numbers, region }),
     answer: checkedNumbers,
     refuses: [422],

@@ -45,17 +45,17 @@ const tokenParams = z.object({
 });
 
 export const tokenOperations = under('access', {
-  listTokens: read('GET /api/v1/tokens', 'admin', 'List the tokens with their last use, newest first; none can be read again', {
+  listTokens: read('GET /tokens', 'admin', 'List the tokens with their last use, newest first; none can be read again', {
     answer: z.object({ tokens: z.array(token) }),
   }),
-  createToken: change('POST /api/v1/tokens', 'admin', 'Make a token and show it once', {
+  createToken: change('POST /tokens', 'admin', 'Make a token and show it once', {
     more: 'Its text is kept nowhere: the same Idempotency-Key answers again without it.',
     action: 'token_created',
     body: newTokenBody,
     answer: createdToken,
     status: 201,
   }),
-  revokeToken: change('DELETE /api/v1/tokens/:token', 'admin', 'Refuse a token from now on', {
+  revokeToken: change('DELETE /tokens/:token', 'admin', 'Refuse a token from now on', {
     more: 'Whoever is signed in with it is signed out. Repeating it changes nothing.',
     action: 'token_revoked',
     params: tokenParams,

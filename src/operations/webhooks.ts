@@ -75,10 +75,10 @@ const pingAnswer = z.object({
 });
 
 export const webhookOperations = under('webhooks', {
-  listWebhooks: read('GET /api/v1/webhooks', 'read', 'List the webhooks and how their deliveries go', {
+  listWebhooks: read('GET /webhooks', 'read', 'List the webhooks and how their deliveries go', {
     answer: z.object({ webhooks: z.array(webhook) }),
   }),
-  addWebhook: change('POST /api/v1/webhooks', 'admin', 'Notify an address of events from now on', {
+  addWebhook: change('POST /webhooks', 'admin', 'Notify an address of events from now on', {
     more: 'Requests are signed (Standard Webhooks), and sent in the order of the log until each is taken.',
     action: 'webhook_added',
     body: addWebhookBody,
@@ -86,26 +86,26 @@ export const webhookOperations = under('webhooks', {
     status: 201,
     refuses: [404],
   }),
-  readWebhook: read('GET /api/v1/webhooks/:webhook', 'read', 'Read a webhook and how its deliveries go', {
+  readWebhook: read('GET /webhooks/:webhook', 'read', 'Read a webhook and how its deliveries go', {
     params: webhookParams,
     answer: webhook,
   }),
-  removeWebhook: change('DELETE /api/v1/webhooks/:webhook', 'admin', 'Stop notifying an address', {
+  removeWebhook: change('DELETE /webhooks/:webhook', 'admin', 'Stop notifying an address', {
     action: 'webhook_removed',
     params: webhookParams,
     answer: webhook,
   }),
-  pauseWebhook: change('POST /api/v1/webhooks/:webhook/pause', 'admin', 'Hold events back; none is lost', {
+  pauseWebhook: change('POST /webhooks/:webhook/pause', 'admin', 'Hold events back; none is lost', {
     action: 'webhook_paused',
     params: webhookParams,
     answer: changedWebhook,
   }),
-  resumeWebhook: change('POST /api/v1/webhooks/:webhook/resume', 'admin', 'Send what was held back, at once', {
+  resumeWebhook: change('POST /webhooks/:webhook/resume', 'admin', 'Send what was held back, at once', {
     action: 'webhook_resumed',
     params: webhookParams,
     answer: changedWebhook,
   }),
-  testWebhook: ask('POST /api/v1/webhooks/:webhook/test', 'admin', 'Send a ping from the server of the API, and say whether it was taken', {
+  testWebhook: ask('POST /webhooks/:webhook/test', 'admin', 'Send a ping from the server of the API, and say whether it was taken', {
     params: webhookParams,
     answer: pingAnswer,
     refuses: [422],

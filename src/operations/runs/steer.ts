@@ -74,7 +74,7 @@ export const steerRuns = runsOf({
   setHouseRules: {
     run: async (doing, { body: { rules: text, dryRun } }) => {
       const { notice, ...change } = await setHouseRules(doing, { path: 'house.yaml', text, dryRun });
-      return { ...change, notice: noticeText(notice), told: notice };
+      return { ...change, notice: noticeText(notice) };
     },
   },
   recoverCampaign: {

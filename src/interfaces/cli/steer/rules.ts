@@ -1,11 +1,9 @@
-import { withControl } from '../../../operations/control/control.ts';
+import { withControl, type Control } from '../../../operations/control/control.ts';
 import { openLedger } from '../../../operations/control/ledger.ts';
-import { readHouseView } from '../../../operations/control/adjust.ts';
+import { accountScope } from '../../../ledger/rows/suppressions.ts';
+import { readHouseView, setHouseRules, type HouseChange } from '../../../operations/control/adjust.ts';
 import { limitOperations as operations } from '../../../operations/limits.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
-import type { RunAnswer } from '../../../operations/runs/perform.ts';
-import { CampaignFileError } from '../../../shared/input/errors.ts';
-import { loadCampaignText } from '../../../shared/input/yaml-text.ts';
 import { houseLines } from '../../../presentation/words/house.ts';
 import { plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
@@ -55,41 +53,31 @@ export const rulesCommand = groupOf({ name: 'rules', help }, [
     says: operations.setHouseRules.says,
     argument: ['<house.yaml>', 'file of house rules'],
     flags: [dryRun],
-    changes: true,
     json: 'print what was changed as JSON',
     help: '\nRepeating it changes nothing. Campaigns under way that lack what it requires pause.',
     examples: ['carillon rules set house.yaml'],
-    run: (io, { dryRun: isTrial, key }, path) =>
-      withControl(
-        io,
-        async (control) => {
-          const rules = await loadCampaignText(path);
-          const change = performHere(control, 'setHouseRules', { body: { rules, dryRun: isTrial }, key });
-          return told(await change.catch((error: unknown) => throwNamed(error, path)), isTrial);
-        },
-        openLedger,
-      ),
+    run: (io, { dryRun: isTrial }, path) =>
+      withControl(io, async (control) => told(await set(control, { path, dryRun: isTrial }), isTrial), openLedger),
   }),
   commandOf({
     name: 'lift',
     says: 'Lift the house rules: each campaign is held to its own file and the law alone',
     asks: true,
-    changes: true,
     json: 'print what was changed as JSON',
     examples: ['carillon rules lift'],
-    run: async (io, { yes, key }) => {
+    run: async (io, { yes }) => {
       if (!(await mayBegin(io, yes, 'Lift the house rules for all campaigns of this database?'))) return null;
-      return withControl(io, async (control) => told(await performHere(control, 'setHouseRules', { body: { rules: '{}\n' }, key }), false));
+      return withControl(io, async (control) => told(await set(control, { path: 'house.yaml', text: '{}\n', dryRun: false }), false));
     },
   }),
 ]);
 
-/** Names the file as a person did. */
-function throwNamed(error: unknown, path: string): never {
-  throw error instanceof CampaignFileError ? new CampaignFileError(path, error.problems) : error;
-}
+/** The file keeps the name that a person has written. */
+const set = (control: Control, rules: Parameters<typeof setHouseRules>[1]) =>
+  performHere(control, 'setHouseRules', { body: rules }, { log: accountScope, run: () => setHouseRules(control, rules) });
 
-function told({ changed, version, lacking, told: notice }: RunAnswer<'setHouseRules'>, isTrial: boolean) {
+function told(change: HouseChange, isTrial: boolean) {
+  const { changed, version, lacking, notice } = change;
   const holds = !changed
     ? 'The house rules say so already; nothing was changed.'
     : isTrial
@@ -99,5 +87,5 @@ function told({ changed, version, lacking, told: notice }: RunAnswer<'setHouseRu
     ({ campaignId, lacks }) => `  ${campaignId} ${isTrial ? 'would pause' : 'pauses'}: it has no ${lacks.join(' and no ')}.\n`,
   );
   const aside = notice.told ? {} : { aside: `Campaign ${notice.campaignId} sees it at its next look: ${notice.why}\n` };
-  return { data: { changed, version, lacking, notice }, words: `${holds}\n${changed ? pauses.join('') : ''}`, ...aside };
+  return { data: change, words: `${holds}\n${changed ? pauses.join('') : ''}`, ...aside };
 }
