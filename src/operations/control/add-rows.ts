@@ -40,7 +40,7 @@ export async function addRows(
 ): Promise<{ rows: AddedRow[]; notice: Notice }> {
   const added = await write(control, campaignId, rows);
   const isNews = added.some(({ state }) => state === 'waiting');
-  return { rows: added, notice: isNews ? await messagesOf(control.store).send(control, campaignId) : { told: true } };
+  return { rows: added, notice: isNews ? await messagesOf(control.store).send(control, campaignId) : null };
 }
 
 /** Not asked of the service for each request: a clock runs on by itself. */

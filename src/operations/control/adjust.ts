@@ -14,9 +14,20 @@ import { type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readServiceTime } from './service.ts';
 
-export interface Adjusted<Limits, After> {
+/** The first campaign that has not heard of a change for all, and why; null: each has. */
+export type Untold = { campaignId: string; why: string } | null;
+
+async function tellEach(control: Control, campaigns: readonly Pick<Campaign, 'campaignId'>[]): Promise<Untold> {
+  for (const { campaignId } of campaigns) {
+    const why = await tellToLook(control, campaignId);
+    if (why !== null) return { campaignId, why };
+  }
+  return null;
+}
+
+interface Adjusted<Limits, After, Told = Notice> {
   changed: Adjustment<Limits>;
-  notice: Notice;
+  notice: Told;
   limits: After;
 }
 
@@ -74,7 +85,7 @@ export async function adjustLimits(
   }
   const changed = await adjustCampaign(store, campaignId, { wish, reset, now: await readServiceTime(control) });
   if (changed === undefined) throw endedError(campaign);
-  const notice = changesNothing(changed) ? ({ told: true } as const) : await tellToLook(control, campaignId);
+  const notice = changesNothing(changed) ? null : await tellToLook(control, campaignId);
   return { changed, notice, limits: await readCampaignLimits(control, campaignId) };
 }
 
@@ -139,7 +150,10 @@ export class NoLimitToShareError extends Error {
 }
 
 /** The change is told in the log of each campaign. Repeating it changes nothing. Throws NoLimitToShareError and ConfigError. */
-export async function adjustSharedLimits(control: Control, wish: Partial<AccountLimits>): Promise<Adjusted<AccountLimits, SharedLimits>> {
+export async function adjustSharedLimits(
+  control: Control,
+  wish: Partial<AccountLimits>,
+): Promise<Adjusted<AccountLimits, SharedLimits, Untold>> {
   const { accountId, ...before } = await readSharedLimits(control);
   const { maxConcurrentCalls } = { ...before, ...wish };
   if (wish.keepFree !== undefined && maxConcurrentCalls === null) throw new NoLimitToShareError();
@@ -147,8 +161,7 @@ export async function adjustSharedLimits(control: Control, wish: Partial<Account
     wish,
     now: await readServiceTime(control),
   });
-  let notice: Notice = { told: true };
-  if (!changesNothing(changed)) for (const { campaignId } of campaigns) if (notice.told) notice = await tellToLook(control, campaignId);
+  const notice = await tellEach(control, changesNothing(changed) ? [] : campaigns);
   return { changed, notice, limits: await readSharedLimits(control) };
 }
 
@@ -165,7 +178,7 @@ export interface HouseChange {
   version: number;
   /** Campaigns under way that lack what is required, and pause. */
   lacking: { campaignId: string; lacks: HouseRequirement[] }[];
-  notice: Notice;
+  notice: Untold;
 }
 
 /**
@@ -185,9 +198,7 @@ export async function setHouseRules(
     const lacks = goingStates.includes(state) ? lacksOfHouse(withHouse(rules, { version, ...file.rules })) : [];
     return lacks.length === 0 ? [] : [{ campaignId, lacks }];
   });
-  if (dryRun) return { changed: changesHouse(last, file.rules), version, lacking, notice: { told: true } };
+  if (dryRun) return { changed: changesHouse(last, file.rules), version, lacking, notice: null };
   const { campaigns, ...set } = await setHouse(control.store, { ...file, now });
-  let notice: Notice = { told: true };
-  for (const { campaignId } of campaigns) if (notice.told) notice = await tellToLook(control, campaignId);
-  return { ...set, lacking, notice };
+  return { ...set, lacking, notice: await tellEach(control, campaigns) };
 }

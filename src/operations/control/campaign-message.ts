@@ -37,21 +37,21 @@ export function refuseUnfit(campaign: Campaign, wish: SteeringCommand): void {
   }
 }
 
-/** Whether a campaign's workflow heard of a change that is committed. If not, it sees the change at its next look. */
-export type Notice = { told: true } | { told: false; campaignId: string; why: string };
+/** Why the workflow of a campaign has not heard of a change that is committed: it sees it at its next look; null: it has. */
+export type Notice = string | null;
 
 /** Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. */
 export async function tellToLook(control: Control, campaignId: string): Promise<Notice> {
   const campaign = await findCampaign(control.store.db, campaignId);
-  if (campaign?.state !== 'running') return { told: true };
-  return noticeOf(campaignId, async () => sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }));
+  if (campaign?.state !== 'running') return null;
+  return noticeOf(async () => sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }));
 }
 
 /** As `tellToLook`, of rows that were added: Temporal keeps this message until a worker is there. */
 export async function tellOfRows(control: Control, campaignId: string): Promise<Notice> {
   const campaign = await findCampaign(control.store.db, campaignId);
-  if (campaign?.state !== 'running') return { told: true };
-  return noticeOf(campaignId, async () => {
+  if (campaign?.state !== 'running') return null;
+  return noticeOf(async () => {
     const { client, connection } = (await connected(control, connectLimitMs)).temporal;
     const handle = client.workflow.getHandle(campaignWorkflowId(campaignId, campaign.round));
     const { rowsAddedSignal } = await loadMessages();
@@ -60,12 +60,12 @@ export async function tellOfRows(control: Control, campaignId: string): Promise<
 }
 
 /** Whether the message reached the workflow: a change that is committed does not fail with it. */
-export async function noticeOf(campaignId: string, send: () => Promise<unknown>): Promise<Notice> {
+export async function noticeOf(send: () => Promise<unknown>): Promise<Notice> {
   try {
     await send();
-    return { told: true };
+    return null;
   } catch (error) {
-    return { told: false, campaignId, why: error instanceof Error ? error.message : String(error) };
+    return error instanceof Error ? error.message : String(error);
   }
 }
 

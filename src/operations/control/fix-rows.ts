@@ -70,9 +70,9 @@ export async function fixRows(
   const isInLine = rows.some(({ result }) => result !== 'failed');
   if (client !== undefined) {
     const started = isInLine ? await startCampaign({ config, store, client, now }, campaignId) : undefined;
-    return { rows, round: started?.round.round ?? null, notice: { told: true } };
+    return { rows, round: started?.round.round ?? null, notice: null };
   }
-  return { rows, round: null, notice: dryRun || !isInLine ? { told: true } : await tellToLook(control, campaignId) };
+  return { rows, round: null, notice: dryRun || !isInLine ? null : await tellToLook(control, campaignId) };
 }
 
 /** The rows with their other cells. Throws UsageError for a row or a column that there is not, and for a cell that is too long. */

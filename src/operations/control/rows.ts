@@ -80,7 +80,7 @@ export async function withdraw(
   for await (const keys of keysOf(named, rules))
     results.push(...(await withdrawRecipients(control.store, { campaignId, note, dryRun, now }, keys)));
   const hasChanged = !dryRun && results.some(({ result }) => result === 'withdrawn' || result === 'withdrawing');
-  return { results, notice: hasChanged ? await tellToLook(control, campaignId) : { told: true } };
+  return { results, notice: hasChanged ? await tellToLook(control, campaignId) : null };
 }
 
 /**

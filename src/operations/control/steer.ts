@@ -59,7 +59,7 @@ export async function pause(
     throw new WrongStateError(`Campaign ${campaignId} is ${stateText(before)}; nothing was changed.`);
   const campaign = await requireCampaign(store, campaignId);
   onCommitted(campaign);
-  const notice = await noticeOf(campaignId, async () => {
+  const notice = await noticeOf(async () => {
     const session = await connected(control, pauseLimitMs);
     // Not to pause: a pause that waits for a worker would undo a later resume.
     await sendUpdate(session, { campaign: before, wish: 'look', limitMs: pauseLimitMs });

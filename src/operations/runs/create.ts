@@ -19,7 +19,7 @@ import { withInstants } from '../../shared/input/times.ts';
 import { readCampaignText } from '../../shared/input/yaml-text.ts';
 import type { Answer, SentFiles, Taken } from '../list.ts';
 import { ProblemError } from './problem.ts';
-import { noticeText, serviceNow, type Doing, runsOf } from './run.ts';
+import { serviceNow, type Doing, runsOf } from './run.ts';
 
 const mostBadLines = 20;
 
@@ -68,8 +68,8 @@ export const createRuns = runsOf({
       for await (const rows of applyUpdate(doing, update, { dryRun, add, restore })) counts.add(rows);
       const summary = counts.summary();
       const hasChanged = !dryRun && summary.accepted + summary.corrected > 0;
-      const notice = hasChanged ? await tellToLook(doing, campaignId) : ({ told: true } as const);
-      return { campaignId, dryRun, ...summary, notice: noticeText(notice) };
+      const notice = hasChanged ? await tellToLook(doing, campaignId) : null;
+      return { campaignId, dryRun, ...summary, notice };
     },
   },
   importSuppressions: {

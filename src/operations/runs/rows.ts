@@ -8,7 +8,7 @@ import { withInstants } from '../../shared/input/times.ts';
 import { DecisionsRefusedError } from '../../ledger/people/decision-checks.ts';
 import type { Control } from '../control/control.ts';
 import type { Answer } from '../list.ts';
-import { noticeText, runsOf } from './run.ts';
+import { runsOf } from './run.ts';
 
 export const rowRuns = runsOf({
   withdrawRows: {
@@ -18,25 +18,25 @@ export const rowRuns = runsOf({
   addRows: {
     run: async (doing, { campaign: campaignId, body: { rows: asked } }): Promise<Answer<'addRows'>> => {
       const { rows, notice } = await addRows(doing, { campaignId, rows: asked.map(({ cells }) => cells) });
-      return { campaignId, rows, notice: noticeText(notice) };
+      return { campaignId, rows, notice };
     },
   },
   fixRows: {
     run: async (doing, { campaign: campaignId, body: { rows: fixes, dryRun } }) => {
       const { notice, ...fixed } = await fixRows(doing, { campaignId, fixes, dryRun });
-      return { campaignId, dryRun, ...fixed, notice: noticeText(notice) };
+      return { campaignId, dryRun, ...fixed, notice };
     },
   },
   setCallback: {
     run: async (doing, { campaign: campaignId, row, body: { at } }) => {
       const { dueAt, notice } = await setCallback(doing, { campaignId, row, at, by: doing.by });
-      return withInstants({ campaignId, row, dueAt, notice: noticeText(notice) });
+      return withInstants({ campaignId, row, dueAt, notice });
     },
   },
   cancelCallback: {
     run: async (doing, { campaign: campaignId, row }) => {
       const { notice } = await cancelCallback(doing, { campaignId, row, by: doing.by });
-      return { campaignId, row, notice: noticeText(notice) };
+      return { campaignId, row, notice };
     },
   },
   retryRows: {
@@ -71,7 +71,7 @@ export async function withdrawNamed(control: Control, input: Parameters<typeof w
   const { campaignId, dryRun } = input;
   const { results, notice } = await withdraw(control, input);
   const left = results.flatMap(({ key, campaignRow, result }) => (result === 'withdrawn' ? [] : [{ key, row: campaignRow, why: result }]));
-  return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice: noticeText(notice) };
+  return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice };
 }
 
 /** Thrown when a row is decided about of which nothing is in doubt. */

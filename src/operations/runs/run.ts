@@ -1,4 +1,3 @@
-import type { Notice } from '../control/campaign-message.ts';
 import type { Control } from '../control/control.ts';
 import type { ServiceClock } from '../../service/port/service-clock.ts';
 import { readCampaignRows, type CampaignRow } from '../../ledger/read/campaign-rows.ts';
@@ -69,8 +68,3 @@ export type Run<Id extends OperationId, Own = Answer<Id>> = Done<Id, Own> | Prep
 
 /** Some operations, each with the types of its own schemas; what one answers besides is for commands, and the API leaves it out. */
 export const runsOf = <const Runs extends { readonly [Id in OperationId]?: Run<Id> }>(runs: Runs): Runs => runs;
-
-/** Why the workflow of a campaign does not know yet of a change that holds; null: it knows. */
-export function noticeText(notice: Notice): string | null {
-  return notice.told ? null : notice.why;
-}

@@ -18,20 +18,20 @@ import { withoutUndefined } from '../../rules/collections.ts';
 import { fateOfQueued } from '../../rules/service-api.ts';
 import type { Taken } from '../list.ts';
 import { toldAdjustable } from '../limits.ts';
-import { noticeText, type Doing, runsOf } from './run.ts';
+import { type Doing, runsOf } from './run.ts';
 
 const steered = ({ campaignId, state, stateReason, round }: Campaign, notice: Notice) => ({
   campaignId,
   state,
   stateReason,
   round,
-  notice: noticeText(notice),
+  notice,
 });
 
 /** Has the workflow of a campaign do it, which takes a worker. */
 const told = (wish: Exclude<SteeringCommand, 'pause'>) => ({
   run: async (doing: Doing, { campaign, body }: Taken<'resumeCampaign'>) =>
-    steered(await steer(doing, { campaignId: campaign, wish, ...withoutUndefined(body ?? {}) }), { told: true }),
+    steered(await steer(doing, { campaignId: campaign, wish, ...withoutUndefined(body ?? {}) }), null),
 });
 
 export const steerRuns = runsOf({
@@ -54,7 +54,7 @@ export const steerRuns = runsOf({
         return { campaignId, ...toldAdjustable(limits), effect: await previewAdjustment(doing, { campaignId, wish, reset }), notice: null };
       }
       const { limits, notice, changed } = await adjustLimits(doing, { campaignId, wish, reset });
-      return { campaignId, ...toldAdjustable(limits), effect: null, notice: noticeText(notice), changed };
+      return { campaignId, ...toldAdjustable(limits), effect: null, notice, changed };
     },
   },
   showAccountLimits: { run: async (doing) => accountAsTold(await readAccountUse(doing)) },
@@ -62,7 +62,7 @@ export const steerRuns = runsOf({
     run: async (doing, { body: { keepFree, ...written } }) => {
       const share = keepFree === undefined ? {} : { keepFree: Math.round(keepFree * 1000) };
       const { notice, changed } = await adjustSharedLimits(doing, { ...withoutUndefined(written), ...share });
-      return { ...accountAsTold(await readAccountUse(doing)), notice: noticeText(notice), changed, told: notice };
+      return { ...accountAsTold(await readAccountUse(doing)), notice: notice && notice.why, changed, untold: notice };
     },
   },
   showHouseRules: {
@@ -74,7 +74,7 @@ export const steerRuns = runsOf({
   setHouseRules: {
     run: async (doing, { body: { rules: text, dryRun } }) => {
       const { notice, ...change } = await setHouseRules(doing, { path: 'house.yaml', text, dryRun });
-      return { ...change, notice: noticeText(notice) };
+      return { ...change, notice: notice && notice.why };
     },
   },
   recoverCampaign: {

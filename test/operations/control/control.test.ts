@@ -95,7 +95,7 @@ test('a share to keep free is refused where the account has no limit, and taken 
     expect(await readSharedLimits(control)).toMatchObject({ maxConcurrentCalls: null, keepFree: 0 });
     const { changed, notice, limits } = await adjustSharedLimits(control, { maxConcurrentCalls: 30, keepFree: 300 });
     expect(changed.to).toEqual({ maxConcurrentCalls: 30, keepFree: 300 });
-    expect({ notice, limits }).toMatchObject({ notice: { told: true }, limits: { maxConcurrentCalls: 30 } });
+    expect({ notice, limits }).toMatchObject({ notice: null, limits: { maxConcurrentCalls: 30 } });
   }));
 
 test('an entry of the do-not-call list that would be over already is refused, and nothing is added', () =>
@@ -123,7 +123,7 @@ test('a resume that was wished on sight of an earlier pause does not undo a late
   );
   expect({ state: campaign.state, notice, told }).toEqual({
     state: 'paused',
-    notice: { told: true },
+    notice: null,
     told: ['paused'],
   });
   const { pausesSeen } = await within((control) => lookBeforeSteering(control, world.id, 'resume'));
@@ -208,7 +208,7 @@ test('rows are named by number where the campaign has no ids, and a change that 
       [2, 'withdrawn'],
       [9, 'not_found'],
     ]);
-    expect(notice).toMatchObject({ told: false, campaignId: 'spring', why: expect.stringContaining('127.0.0.1:1') });
+    expect(notice).toContain('127.0.0.1:1');
   }));
 
 test('a reading that takes too long is not waited for, and is there for a later look', async () => {

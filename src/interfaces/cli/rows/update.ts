@@ -12,7 +12,6 @@ import {
   type ListUpdate,
 } from '../../../operations/control/update.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
-import { noticeText } from '../../../operations/runs/run.ts';
 import { count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
@@ -111,7 +110,7 @@ async function carryOut(io: Io, control: Control, work: Work): Promise<void> {
     progress.clear();
   }
   const missing = flags.withdrawMissing ? await withdrawOthers(io, control, work) : null;
-  const noticed = dryRun || warnIfNotNotified(io, campaignId, noticeText(await tellToLook(control, campaignId)));
+  const noticed = dryRun || warnIfNotNotified(io, campaignId, await tellToLook(control, campaignId));
   const summary = counts.summary();
   if (summary.failed > 0 || !noticed) io.exitCode = 1;
   const warning = stillCalledWarning(campaignId, counts);

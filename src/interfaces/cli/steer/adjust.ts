@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { adjustableTermNames, adjustableTerms } from '../../../campaign/file/settings/adjustable.ts';
 import { adjustable, meaningOf } from '../../../campaign/file/settings/pacing.ts';
 import { changesNothing, NoLimitToShareError, readCampaignLimits, readSharedLimits } from '../../../operations/control/adjust.ts';
-import type { Notice } from '../../../operations/control/campaign-message.ts';
 import { accountAsTold } from '../../../operations/runs/steer.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
 import { toldAdjustable } from '../../../operations/limits.ts';
@@ -117,16 +116,16 @@ async function adjustAccount(io: Io, control: Control, flags: AdjustFlags): Prom
   const wish = readAccountFlags(flags);
   const isQuestion = Object.keys(wish).length === 0;
   const limits = isQuestion
-    ? { ...accountAsTold(await readSharedLimits(control)), changed: null, told: { told: true } as Notice }
+    ? { ...accountAsTold(await readSharedLimits(control)), changed: null, untold: null }
     : await performHere(control, 'adjustAccountLimits', { body: wish, key: flags.key }).catch((error: unknown) => {
         throw error instanceof NoLimitToShareError ? new UsageError(noLimitToShare, { cause: error }) : error;
       });
-  const { accountId, maxConcurrentCalls, keepFree, pace, changed, told } = limits;
-  if (!told.told) warnIfNotNotified(io, told.campaignId, told.why);
+  const { accountId, maxConcurrentCalls, keepFree, pace, changed, untold } = limits;
+  if (untold !== null) warnIfNotNotified(io, untold.campaignId, untold.why);
   const free = keepFree === 0 ? '' : `, of which ${percent(keepFree)} are kept free`;
   const lines = maxConcurrentCalls === null ? 'no limit of their own' : `${count(maxConcurrentCalls)} concurrent calls${free}`;
   writeAnswer(io, flags.json, {
-    data: { accountId, changed: changed ?? unchanged, told: told.told, limits: { maxConcurrentCalls, keepFree }, pace },
+    data: { accountId, changed: changed ?? unchanged, told: untold === null, limits: { maxConcurrentCalls, keepFree }, pace },
     words: `${[...changeLines(changed), `All campaigns at ${accountId} together: ${lines}`].join('\n')}\n`,
   });
 }

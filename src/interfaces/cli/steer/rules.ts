@@ -77,7 +77,7 @@ const set = (control: Control, rules: Parameters<typeof setHouseRules>[1]) =>
   performHere(control, 'setHouseRules', { body: rules }, { log: accountScope, run: () => setHouseRules(control, rules) });
 
 function told(change: HouseChange, isTrial: boolean) {
-  const { changed, version, lacking, notice } = change;
+  const { changed, version, lacking, notice: untold } = change;
   const holds = !changed
     ? 'The house rules say so already; nothing was changed.'
     : isTrial
@@ -86,6 +86,7 @@ function told(change: HouseChange, isTrial: boolean) {
   const pauses = lacking.map(
     ({ campaignId, lacks }) => `  ${campaignId} ${isTrial ? 'would pause' : 'pauses'}: it has no ${lacks.join(' and no ')}.\n`,
   );
-  const aside = notice.told ? {} : { aside: `Campaign ${notice.campaignId} sees it at its next look: ${notice.why}\n` };
-  return { data: change, words: `${holds}\n${changed ? pauses.join('') : ''}`, ...aside };
+  const notice = { told: untold === null, ...untold };
+  const aside = untold && { aside: `Campaign ${untold.campaignId} sees it at its next look: ${untold.why}\n` };
+  return { data: { ...change, notice }, words: `${holds}\n${changed ? pauses.join('') : ''}`, ...aside };
 }
