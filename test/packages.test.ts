@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -119,7 +119,11 @@ const mistakes = [
 ];
 
 test('the client of the API alone runs every example of its page, and its types refuse a wrong input and a wrong reading', async () => {
-  const project = openProject(await installPacked('client', 'carillon-client'));
+  const installed = await installPacked('client', 'carillon-client');
+  // It knows the operations, and loads no schemas.
+  const own = join(installed, 'node_modules', 'carillon-client', 'dist', 'operations');
+  expect(readdirSync(own).filter((name) => name.endsWith('.js'))).toEqual(['operation.js', 'outlines.js']);
+  const project = openProject(installed);
   const store = await openCleanStore('sqlite');
   await beginCampaign(store);
   const world = await ApiWorld.over(store);

@@ -48,7 +48,7 @@ export const rowRuns = runsOf({
   resolveRow: {
     actionOf: ({ body }) => `resolve_row_${body.decision}`,
     run: async (doing, { campaign: campaignId, row, body: { decision, conversationId = null } }) => {
-      const line = { row, decision, conversationId, place: `row ${row}` };
+      const line = { row, decision, conversationId, place: `--row ${row}` };
       const lines = await readRowDecision(doing, campaignId, line);
       if (lines === null) throw new NotInDoubtError(campaignId, row);
       const { setOff, resolution } = await decide(doing, campaignId, lines).catch((error: unknown) => {

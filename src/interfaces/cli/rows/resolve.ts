@@ -235,9 +235,6 @@ async function writeCandidates({ io, campaignId, json }: Asker, control: Control
 
 const risk = 'If one of the records is theirs after all, or one is still to come, they are called twice.';
 
-/** Of a row that a flag names. */
-const asFlag = (problem: DecisionProblem): DecisionProblem => ({ ...problem, place: `--${problem.place}` });
-
 interface Decided {
   source: string;
   lines: readonly DecisionLine[];
@@ -250,9 +247,8 @@ async function carryOut(at: Asker, control: Control, { source, lines, work }: De
   const question = `Dial ${plural(redialled, 'row')} of ${campaignId} again?`;
   if (redialled > 0 && !(await mayRedial(at, control, { risk, question }))) return;
   const { resolution, goesOn } = await work().catch((error: unknown) => {
-    if (error instanceof DecisionsRefusedError) throw new RefusedError(source, error.problems);
-    const { cause } = error as Error;
-    throw cause instanceof DecisionsRefusedError ? new RefusedError(source, cause.problems.map(asFlag)) : error;
+    const refused = (error as Error).cause ?? error;
+    throw refused instanceof DecisionsRefusedError ? new RefusedError(source, refused.problems) : error;
   });
   if (json) writeJson(io, { campaignId, ...resolution });
   else io.stdout.write(`${tell(resolution)}${tellSetOff(campaignId, goesOn)}\n`);

@@ -9,6 +9,7 @@ import { type ScheduleView, type LastFiring, notInTemporal } from '../../../oper
 import { tellMissingWorker } from '../../../operations/control/supervision.ts';
 import { writeAnswer, mayBegin } from '../terminal/answer.ts';
 import { commandOf, groupOf } from '../terminal/command.ts';
+import type { Io } from '../terminal/io.ts';
 import { firingText } from '../../../presentation/words/callbacks.ts';
 import { clockChangeLines } from '../../../presentation/words/recurrence.ts';
 import { nextTimes, inZone } from '../../../shared/input/times.ts';
@@ -115,9 +116,7 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     help: '\nA running campaign continues.',
     examples: ['carillon schedule pause reminders --note "no list this week"'],
     run: async (io, flags, campaignId) => {
-      const { wasPaused, noteBefore, ...view } = await withControl(io, (control) =>
-        performHere(control, 'pauseSchedule', noted(campaignId, flags)),
-      );
+      const { wasPaused, noteBefore, ...view } = await performOn(io, 'pauseSchedule', campaignId, flags);
       const told = tellNote(noteBefore);
       const why = view.note === noteBefore || told === '' ? told : `, with a new note instead of${told}`;
       const what = `${wasPaused ? 'was paused already' : 'is paused'}${why}`;
@@ -135,8 +134,7 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     help: '\nMissed runs are not made up.',
     examples: ['carillon schedule resume reminders'],
     run: async (io, flags, campaignId) => {
-      const resume = (control: Control) => performHere(control, 'resumeSchedule', noted(campaignId, flags));
-      const { wasPaused, noteBefore, ...view } = await withControl(io, resume);
+      const { wasPaused, noteBefore, ...view } = await performOn(io, 'resumeSchedule', campaignId, flags);
       const before = wasPaused ? `; it was paused${tellNote(noteBefore)}` : '';
       const what = !wasPaused && flags.note === undefined ? 'was not paused' : `is active again${before}`;
       return { data: view, words: `Schedule of ${campaignId} ${what}. Show its next run: carillon schedule list\n` };
@@ -168,9 +166,8 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     changes: true,
     help: '\nHarmless if the campaign is running.',
     examples: ['carillon schedule continue reminders'],
-    run: async (io, { key }, campaignId) => {
-      const resume = (control: Control) => performHere(control, 'continueSchedule', { params: { campaign: campaignId }, key });
-      const { campaignId: id, result } = await withControl(io, resume);
+    run: async (io, flags, campaignId) => {
+      const { campaignId: id, result } = await performOn(io, 'continueSchedule', campaignId, flags);
       const what = { ended: 'has ended', attached: 'is running already', started: 'continues' }[result];
       return { data: { campaignId: id, result }, words: `Campaign ${id} ${what}: carillon status ${id}\n` };
     },
@@ -195,11 +192,12 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
   }),
 ]);
 
-const noted = (campaign: string, { note: text, key }: { note?: string; key?: string }) => ({
-  params: { campaign },
-  body: { note: text },
-  key,
-});
+const performOn = <Id extends 'pauseSchedule' | 'resumeSchedule' | 'continueSchedule'>(
+  io: Io,
+  id: Id,
+  campaign: string,
+  { note: text, key }: { note?: string; key?: string },
+) => withControl(io, (control) => performHere(control, id, { params: { campaign }, body: { note: text }, key }));
 
 /** `startAt` is `--start-at`. */
 function flagOf(field: string): string {

@@ -78,7 +78,9 @@ The list must tell of the newer consent as well, where the campaign asks for it.
       if (consentedAt === undefined)
         throw new UsageError('Write --given with the time at which it was given and its offset, such as 2026-11-27T10:00:00Z.');
       const [word, numbers] = [readPurpose(purpose), readNumbers(texts, region)];
-      const { removed, unknown } = await withControl(io, (control) => takeOffList(control, numbers, { purpose: word, consentedAt }, key));
+      const { removed, unknown } = await withControl(io, (control) =>
+        takeOffList(control, numbers, { purpose: word, consentedAt }, { key }),
+      );
       const aside = unknown > 0 ? `${plural(unknown, 'number has', 'numbers have')} taken back none for ${word}.\n` : '';
       return { data: { removed, unknown }, words: `${plural(removed, 'number')} may be called for ${word} again.\n`, aside };
     },

@@ -1,38 +1,27 @@
 import type { Control } from '../../../operations/control/control.ts';
 import { addToDoNotCall, removeFromDoNotCall, type EntryTerms } from '../../../operations/control/suppress.ts';
 import { performHere } from '../../../operations/runs/command-line.ts';
-import type { RunAnswer, Sent } from '../../../operations/runs/perform.ts';
+import type { Sent } from '../../../operations/runs/perform.ts';
 import { accountScope } from '../../../ledger/rows/suppressions.ts';
 
-/** A request of the API has no more; a command takes as many as fit in a line. */
-const mostNumbers = 1000;
+type Terms = Pick<EntryTerms, 'campaign' | 'purpose'>;
 
-const ownOf = <Told>(
-  numbers: readonly string[],
-  { campaign = accountScope }: { campaign?: string | undefined },
-  run: () => Promise<Told>,
-) => (numbers.length > mostNumbers ? { log: campaign, run } : undefined);
+/** A request of the API has at most 1000 numbers; a command takes as many as fit in a line. */
+const ownOf = <Told>(numbers: readonly string[], { campaign = accountScope }: Terms, run: () => Promise<Told>) =>
+  numbers.length > 1000 ? { log: campaign, run } : undefined;
+
+const instantOf = (ms: number | null | undefined) => (ms == null ? undefined : new Date(ms).toISOString());
 
 /** Puts numbers, of `readNumbers`, on the do-not-call list. Throws as `performHere`. */
-export function putOnList(
-  control: Control,
-  numbers: readonly string[],
-  { expiresAt, ...entry }: EntryTerms,
-  keyed: Pick<Sent, 'key' | 'written'>,
-): Promise<RunAnswer<'addSuppressions'>> {
-  const own = ownOf(numbers, entry, () => addToDoNotCall(control, numbers, { ...entry, expiresAt, source: 'person' }));
-  const until = expiresAt === null ? undefined : new Date(expiresAt).toISOString();
-  return performHere(control, 'addSuppressions', { body: { numbers, ...entry, expiresAt: until }, ...keyed }, own);
+export function putOnList(control: Control, numbers: readonly string[], terms: EntryTerms, keyed: Sent) {
+  const own = ownOf(numbers, terms, () => addToDoNotCall(control, numbers, { ...terms, source: 'person' }));
+  const body = { numbers, ...terms, expiresAt: instantOf(terms.expiresAt) };
+  return performHere(control, 'addSuppressions', { body, ...keyed }, own);
 }
 
 /** Takes numbers, of `readNumbers`, off the do-not-call list. Throws as `performHere`. */
-export function takeOffList(
-  control: Control,
-  numbers: readonly string[],
-  terms: { campaign?: string | undefined; purpose?: string; consentedAt?: number },
-  key: string | undefined,
-): Promise<RunAnswer<'removeSuppressions'>> {
+export function takeOffList(control: Control, numbers: readonly string[], terms: Terms & { consentedAt?: number }, keyed: Sent) {
   const own = ownOf(numbers, terms, () => removeFromDoNotCall(control, numbers, terms));
-  const consentedAt = terms.consentedAt === undefined ? undefined : new Date(terms.consentedAt).toISOString();
-  return performHere(control, 'removeSuppressions', { body: { numbers, ...terms, consentedAt }, key }, own);
+  const body = { numbers, ...terms, consentedAt: instantOf(terms.consentedAt) };
+  return performHere(control, 'removeSuppressions', { body, ...keyed }, own);
 }

@@ -103,7 +103,7 @@ Invalid lines are reported and skipped, and repeating the import changes nothing
       const numbers = readNumbers(texts, region);
       const question = `Allow calls to ${plural(numbers.length, 'number')} again? ${operations.removeSuppressions.more}`;
       if (!(await mayBegin(io, yes, question))) return null;
-      const { scope, removed, unknown } = await withControl(io, (control) => takeOffList(control, numbers, { campaign }, key));
+      const { scope, removed, unknown } = await withControl(io, (control) => takeOffList(control, numbers, { campaign }, { key }));
       const aside = unknown > 0 ? `${unknown} had no entry in scope ${scope}.\n` : '';
       return { data: { removed, unknown }, words: `${plural(removed, 'entry', 'entries')} removed.\n`, aside };
     },

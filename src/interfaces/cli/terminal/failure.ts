@@ -29,7 +29,7 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
   if (foreseen !== null && error instanceof Error)
     return {
       exitCode: foreseen,
-      code: (error as Refusal).problem?.code ?? codeOfName(error.name),
+      code: (error as { problem?: { code: string } }).problem?.code ?? codeOfName(error.name),
       message: `${error.message}${hintFor(error)}${stack}`,
     };
   if (error instanceof Error && error.name === 'ConfigError') return { exitCode: 2, code: 'config', message: `${error.message}${stack}` };
@@ -43,9 +43,6 @@ function judgeFailure(error: unknown, debug: boolean): Failure {
     message: `Carillon stopped on an error it did not expect: ${said}.${hint}${stack}`,
   };
 }
-
-/** A refusal of an operation, which has a code of its own. */
-type Refusal = Error & { problem?: { code: string } };
 
 const hints: Readonly<Record<string, string>> = {
   CampaignConflictError: ' Rows of its list are changed with carillon update.',
