@@ -208,7 +208,9 @@ async function buildWorld({ seed, people, programs }: Shape, atEnd: (close: () =
       const db = new Database({ connectionString: databaseUrl });
       await db.connect();
       try {
-        const { rows } = await db.query<{ n: number }>(`select count(*)::int as n from events where type = 'operator.acted'`);
+        const { rows } = await db.query<{ n: number }>(
+          `select count(*)::int as n from events where type = 'operator.acted' and data::text not like '%"the command line"%'`,
+        );
         return rows[0]?.n ?? 0;
       } finally {
         await db.end();

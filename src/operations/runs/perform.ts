@@ -74,9 +74,9 @@ export function refuseRole({ name, role }: Pick<Actor, 'name' | 'role'>, wanted:
 }
 
 /**
- * Carries out an operation: the one way in which API, page and commands change anything. A change is made once for its key, and is logged with the
- * name of who made it; its answer is kept, as is a refusal of what was sent (422). Every other refusal frees the key, since its reason may
- * pass, and a change whose process dies before its answer is kept can be repeated without harm. Throws ProblemError, and as the
+ * Carries out an operation: the one way in which API, page and commands change anything. A change is made once for its key, and is logged
+ * with the name of who made it; its answer is kept, as is a refusal of what was sent (422). Every other refusal frees the key, since its
+ * reason may pass, and a change whose process dies before its answer is kept can be repeated without harm. Throws ProblemError, and as the
  * operation; `problemOf` makes a refusal of either.
  */
 export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
