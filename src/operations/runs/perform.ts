@@ -8,8 +8,9 @@ import { accountScope } from '../../ledger/rows/suppressions.ts';
 import { requireCampaign } from '../control/ledger.ts';
 import { operationOf, type Answer, type SentFiles, type Taken } from '../list.ts';
 import { filledPath } from '../operation.ts';
-import { runs } from './all.ts';
+import type { runs } from './all.ts';
 import { ProblemError, problemOf, readPart, withoutFolder, type Problem } from './problem.ts';
+import { quickRuns } from './quick.ts';
 import { serviceNow, type Doing, type Room, type Run } from './run.ts';
 
 export type RunId = keyof typeof runs;
@@ -95,7 +96,8 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   const onceId = createHash('sha256').update(`${actor.tokenId} ${key}`).digest('hex').slice(0, 12);
   const source = actor === commandLine ? 'person' : `person:${actor.name}`;
   const doing = { ...room, by: actor.name, source, onceId };
-  const begun: OwnRun<Told> = own ?? ((await begin(id, doing, input).catch(shown)) as OwnRun<unknown> as OwnRun<Told>);
+  const entry = await readRun(id);
+  const begun: OwnRun<Told> = own ?? ((await begin(id, entry, doing, input).catch(shown)) as OwnRun<unknown> as OwnRun<Told>);
   const { log: campaignId, run, hasActed = () => true } = begun;
   if (kind !== 'change') return { answer: await run().catch(shown), status, replayed: false };
 
@@ -120,7 +122,7 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
     return { answer: answer as Told, status: claim.answer.status, replayed: true };
   }
   const letGo = holdKey(store, claim.entry);
-  const { actionOf, kept = (answer) => answer } = runs[id] as unknown as Run<Id, unknown>;
+  const { actionOf, kept = (answer) => answer } = entry as unknown as Run<Id, unknown>;
   try {
     const answer = await actFor(actor, () => run().catch(shown));
     const at = await serviceNow(room);
@@ -145,14 +147,19 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   }
 }
 
+async function readRun<Id extends RunId>(id: Id): Promise<Run<Id, RunAnswer<Id>>> {
+  const loaded = id in quickRuns ? quickRuns : (await import('./create.ts')).createRuns;
+  return (loaded as Partial<typeof runs>)[id] as unknown as Run<Id, RunAnswer<Id>>;
+}
+
 /** Finds the log in which a change stands. One of a campaign has its id as the database has it; a conflict says who changed it last. */
 async function begin<Id extends RunId>(
   id: Id,
+  entry: Run<Id, RunAnswer<Id>>,
   doing: Doing,
   input: Taken<Id>,
 ): Promise<{ log: string; run: () => Promise<RunAnswer<Id>> }> {
   const { kind, route } = operationOf(id);
-  const entry = runs[id] as unknown as Run<Id, RunAnswer<Id>>;
   if (entry.prepare !== undefined) return entry.prepare(doing, input);
   const run = () => entry.run(doing, input);
   if (kind !== 'change') return { log: '', run };
