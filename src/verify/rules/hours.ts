@@ -100,13 +100,14 @@ const behindMs = 12 * hourMs;
 /** The first cap of campaign, law and house that does not allow the call after those before it; null: all do. */
 export function brokenCap({ book: { numbers }, campaign: { rules }, event, number, person }: Line): string | null {
   const { at } = event;
-  const callsTo = { number: numbers.placed('number', number), person: numbers.placed('person', person) };
   const inForce = lawAt(rules, placeOf(event)).filter(
     ({ from, until }) =>
       (from === null || at >= Date.parse(from) - aheadMs) && (until === null || at < Date.parse(until) + 24 * hourMs + behindMs),
   );
   const caps = [...rules.caps, ...inForce.flatMap((law) => law.caps), ...(numbers.house?.caps ?? [])];
-  const broken = caps.find((cap) => isBroken(cap, callsTo[cap.by], at));
+  const broken = caps.find((cap) =>
+    isBroken(cap, cap.by === 'number' ? numbers.placed('number', number) : numbers.placed('person', person), at),
+  );
   if (broken === undefined) return null;
   if ('afterTalkMs' in broken) return `${broken.afterTalkMs} ms after a talk with the ${broken.by}`;
   return `${broken.calls} calls per ${broken.withinMs} ms to the ${broken.by}`;

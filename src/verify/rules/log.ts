@@ -174,7 +174,7 @@ export const orderRules = {
         row === null && `call ${attemptId} was planned for ${recipientId}, which is no row of the list`,
         attemptId !== `${recipientId}/${calls.length + 1}` && `call ${attemptId} was planned, and the log has ${calls.length} before it`,
       ],
-      'attempt.posted': ({ book, campaign, attempt: { attemptId }, recipientId, row, data }) => [
+      'attempt.posted': ({ book, campaign, event: { attemptId }, recipientId, row, data }) => [
         book.rowKey !== null &&
           row !== null &&
           campaign.rowBook.of(row) === undefined &&

@@ -146,6 +146,6 @@ function isPromised({ promises }: Campaign, recipientId: string): boolean {
   return false;
 }
 
-function changedOpen({ calls, recipientId }: Line, what: 'withdrawn' | 'changed'): Finding {
+function changedOpen({ calls, event: { recipientId } }: Line, what: 'withdrawn' | 'changed'): Finding {
   return calls.at(-1)?.state === null && `${recipientId} was ${what} while a call to them was planned or open`;
 }
