@@ -9,27 +9,27 @@ export type Weight = Record<keyof typeof mostOf, number>;
  * limit; none rises but by a budget on record. Bytes count beside lines, since a wider line is no saving.
  */
 export const mostOf = {
-  'production lines': 95_943,
-  'production files': 821,
-  'test lines': 78_500,
+  'production lines': 95_955,
+  'production files': 822,
+  'test lines': 78_502,
   'test files': 538,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 2,
   'bytes of activities': 112_253,
   'bytes of workflows': 28_638,
-  'bytes of test': 3_984_393,
+  'bytes of test': 3_984_461,
   'bytes of src/campaign': 174_819,
   'bytes of src/interfaces': 1_096_524,
   'bytes of src/ledger': 791_568,
   'bytes of src/list': 137_563,
-  'bytes of src/operations': 351_322,
+  'bytes of src/operations': 351_792,
   'bytes of src/presentation': 266_365,
   'bytes of src/rules': 258_955,
   'bytes of src/sandbox': 716_849,
   'bytes of src/service': 153_245,
   'bytes of src/shared': 115_355,
   'bytes of src/temporal': 115_080,
-  'bytes of src/verify': 160_997,
+  'bytes of src/verify': 160_982,
 };
 
 /** Production code is .ts, .js and .css below src, activities and workflows; tests are .ts below test. Comments and blank lines count. */
