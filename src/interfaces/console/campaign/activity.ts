@@ -132,7 +132,7 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
     if (action === 'adjust') return null;
     const [words, drawing] = acts[action] ?? [action.replaceAll('_', ' '), 'person'];
     const about = who === null ? null : [': ', who];
-    return line('quiet', drawing, [`${printable(name)} ${words}`, about]);
+    return line('quiet', drawing, [`${capital(printable(name))} ${words}`, about]);
   },
   'round.started': ({ data: { round } }, { line }) => (round === 1 ? null : line('live', 'play', `Round ${round} began`)),
   'round.ended': () => null,

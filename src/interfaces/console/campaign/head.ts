@@ -1,7 +1,7 @@
 import { instant, menu, menuLink } from '../../../presentation/html/elements.ts';
 import { html, type Html } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
-import { count, plural } from '../../../shared/input/figures.ts';
+import { capital, count, plural } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import { hasClosed, hasEnded } from '../../../rules/lifecycle.ts';
 import { lastEventSeq } from '../../../ledger/events.ts';
@@ -83,7 +83,7 @@ function actedText({ state, createdAt, stateReason }: Campaign, { acted, changed
   const verb = acted === null || looks.test(acted.action) ? undefined : actWords[acted.action]?.[0];
   if (acted !== null && verb !== undefined && !isOwn && !hasEnded({ state }))
     return html`<span class="skip-narrow"
-      >${icon('person')}<span>${printable(acted.name)} ${verb} ${instant(acted.at, 'minute')}</span></span
+      >${icon('person')}<span>${capital(printable(acted.name))} ${verb} ${instant(acted.at, 'minute')}</span></span
     >`;
   const words: Readonly<Record<Campaign['state'], string>> = {
     importing: 'Being imported since',

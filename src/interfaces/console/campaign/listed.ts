@@ -3,7 +3,7 @@ import { countCalls } from '../../../rules/disposition.ts';
 import { badge, instant } from '../../../presentation/html/elements.ts';
 import { html, type Html, type HtmlValue } from '../../../presentation/html/html.ts';
 import { icon, type IconName } from '../../../presentation/html/icons.ts';
-import { count, span } from '../../../shared/input/figures.ts';
+import { capital, count, span } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { CampaignBrief, LastActs } from '../../../ledger/read/campaign-view.ts';
 import type { Why } from '../../../presentation/words/why.ts';
@@ -119,7 +119,7 @@ function nowLine({ campaign, status, why, acts }: Listed, reason: ReturnType<typ
   if (campaign.state === 'draining')
     return line('phone', status.open === 0 ? 'Last results are to come' : `Last ${count(status.open)} calls end`);
   if (campaign.state === 'cancelled' && acts.acted?.action === 'cancel')
-    return line('person', `${printable(acts.acted.name)} cancelled it`);
+    return line('person', `${capital(printable(acts.acted.name))} cancelled it`);
   if (hasEnded(campaign)) return line('clock', acts.changed === null ? 'Ended' : ['Ended ', instant(acts.changed.at, 'brief')]);
   return line('clock', campaign.state === 'importing' ? 'The list is being read in' : 'Nobody is due now');
 }

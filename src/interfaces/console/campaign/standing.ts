@@ -149,7 +149,7 @@ function pausedReason({ status, acts: { acted }, reading }: { status: Counts; ac
     tone: 'wait',
     drawing: 'pause',
     title: who === null ? 'Nobody is called: a person paused it' : `Nobody is called: ${who} paused it`,
-    short: who === null ? firstClause(reading) : `${who} paused it`,
+    short: who === null ? firstClause(reading) : html`<span class="why">${capital(who)} paused it</span>`,
     body: html`<p>
       <span class="why">${withInstants(capital(reading.text))}.</span>
       ${plural(status.waiting, 'person waits', 'people wait')}.${open}

@@ -26,7 +26,7 @@ const shows = ['all', 'going', 'needs', 'ended'] as const;
 type Show = (typeof shows)[number];
 const words: Readonly<Record<Show, string>> = { all: 'All', going: 'Active', needs: 'Needs a person', ended: 'Ended' };
 
-/** What is shown of all campaigns: those of one kind, and of these a page. */
+/** A page of campaigns of one kind. */
 interface Page {
   show: Show;
   search: string;
@@ -71,7 +71,7 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   return {
     title: 'Campaigns',
     section: 'campaigns',
-    // What was found is not searched for again by itself.
+    // A search is not repeated by itself.
     ...(request.sent === null ? { follows: 'all', againMs: isReading ? soonMs : againMs } : {}),
     ...(may(request, 'operate') && page.counts.all > 0 ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
     body: page.counts.all === 0 ? noCampaigns(request) : [tools(page), list(page, lines), hasNone ? exampleLine(request) : null],
@@ -95,7 +95,7 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
     needs: all.filter(({ campaignId }) => needy.has(campaignId)),
     ended: all.filter((campaign) => hasEnded(campaign)),
   };
-  // Where there are many, those that have ended are a click away.
+  // Among many, those that have ended are a click away.
   const show = asked.show ?? (asked.search === '' && all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
   const wanted = asked.search.toLowerCase();
   const found = of[show].filter(({ campaignId, name }) => `${campaignId}\n${name ?? ''}`.toLowerCase().includes(wanted));
@@ -112,7 +112,7 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
   return { show, search: asked.search, number, counts, pages, briefs };
 }
 
-/** Those that need a person, by their ids: only they are looked at who may. */
+/** Those that need a person, by id. */
 async function readNeedy(
   db: ViewRequest['context']['store']['db'],
   all: readonly Campaign[],
