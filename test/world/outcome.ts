@@ -49,14 +49,17 @@ export async function closeBook({ mix, sandbox, db, lostReplies, processes, ...c
   const evidence = gatherMix(mix, sandbox, ledger, lostReplies);
   const proof = await verifyLog(db, null);
   const kept = new Set(['double_dial', 'request_id_reuse', 'key_in_url', 'retry_after']);
-  // Reads that were under way together with the one that was asked to wait.
+  // Reads under way together with the one asked to wait.
   const limitedAt = new Set(journal.filter((entry) => entry.status === 429).map((entry) => entry.at));
-  // A wait that no process lived to hear of. How long reads are to wait, only the process that was asked knows.
+  // Only the process that was asked knows how long reads are to wait.
   const unheard = journal.some((entry) => entry.status === 429 && lostReplies.has(entry.requestId ?? ''));
   const isExcused = ({ at, what }: { at: number; what: string }) =>
     limitedAt.has(at) || (what.startsWith('batch_calls') ? unheard : processes > 1);
+  // Fences wait for the same number, and never ring.
+  const unmade = new Set(sandbox.calls().flatMap((call) => (isMade(call) ? [] : [call.callId])));
+  const isUnmade = (violation: object) => Object.values(violation).some((value) => unmade.has(String(value)));
   for (const { name, violations } of sandbox.conduct().checks) {
-    const [worst] = violations.filter((violation) => name !== 'retry_after' || !isExcused(violation));
+    const [worst] = violations.filter((violation) => (name === 'retry_after' ? !isExcused(violation) : !isUnmade(violation)));
     if (worst !== undefined && kept.has(name)) course.faults.push(`conduct ${name}: ${JSON.stringify(worst)}`);
   }
   const proven = proof.rules.flatMap(({ violations }) => violations);

@@ -129,7 +129,7 @@ export function drawNumbers(random: Random, count: number, withRefused: boolean)
 
 // The production shape
 
-/** A row of a list, and what is expected of it whatever happens. */
+/** A row of a list, and what is expected of it. */
 export interface Listed {
   id: string;
   phone: string;

@@ -87,18 +87,11 @@ test('a model that is done is not waited for, and one that says more than a mebi
   expect(await ask()).toEqual({ text: 'Well.', end: null });
   model.answer = (response) =>
     response.end(
-      chunk({ content: 'x'.repeat(1_000) })
-        .repeat(900)
-        .concat('data: [DONE]\n'),
-    );
-  expect((await ask()).text).toHaveLength(900_000);
-  model.answer = (response) =>
-    response.end(
       chunk({ content: 'é'.repeat(500) })
         .repeat(900)
         .concat('data: [DONE]\n'),
     );
-  await expect(ask()).resolves.toMatchObject({ end: null });
+  expect((await ask()).text).toBe('é'.repeat(450_000));
   model.answer = (response) => {
     response.write(chunk({ content: 'x'.repeat(1_000) }).repeat(1_100), () => setTimeout(() => response.end('data: [DONE]\n'), 50));
   };
