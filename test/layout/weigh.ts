@@ -11,7 +11,7 @@ export type Weight = Record<keyof typeof mostOf, number>;
 export const mostOf = {
   'production lines': 95_955,
   'production files': 822,
-  'test lines': 78_502,
+  'test lines': 78_498,
   'test files': 538,
   'rooms under src': 12,
   'files outside src/service/convai that import it': 2,
