@@ -44,6 +44,7 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
   const lost = [...(await findLostRequests(deps.store.db, agentId)), ...givenBack];
   for (const mark of known.keys()) if (!lost.some((request) => request.mark === mark)) known.delete(mark);
   for (const request of lost) {
+    if (await isHeld(looking)) return false;
     const now = serviceNow(clock);
     const pauseMs = Math.min(Math.max((now - request.since) / 4, leastPauseMs), longestPauseMs);
     if (!hasPassed(pauseMs, { since: known.get(request.mark) ?? -Infinity, now })) continue;
@@ -61,6 +62,7 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
   const patienceMs = listPatienceMs(await readProvenLag(deps));
   let isClear = true;
   for (const request of denied) {
+    if (await isHeld(looking)) return false;
     const begunAt = serviceNow(clock);
     const found = await lookUp(looking, request);
     if (found.kind === 'accepted' || found.kind === 'several') break;
@@ -72,12 +74,15 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
   return denied.length === 0 ? null : isClear;
 }
 
+/** Where the service asked for a pause nothing is sent, and a look-up is a request as well. */
+async function isHeld({ deps, clock }: Looking): Promise<boolean> {
+  const { notBefore } = await readAccount(deps.store.db, deps.accountId);
+  return serviceNow(clock) < notBefore;
+}
+
 async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request: LostRequest): Promise<Found> {
   const { batchId, mark, callerId } = request;
   const begunAt = serviceNow(clock);
-  // Where the service asked for a pause nothing is sent, and a look-up is a request as well.
-  const { notBefore } = await readAccount(deps.store.db, deps.accountId);
-  if (begunAt < notBefore) return notReadable;
   const found = (await deps.service.find?.({ mark, agentId, callerId, since: request.since - timing.clockToleranceMs })) ?? notReadable;
   onStep();
   deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');

@@ -98,7 +98,7 @@ export const guardsOfReports: readonly Guard[] = [
     test: [calls, 'carried out twice'],
   }),
   guard('fence: the hold of a service that asked to wait', {
-    edits: [edit(lookUp, 'begunAt < notBefore)', 'begunAt < notBefore && begunAt < 0)')],
+    edits: [edit(lookUp, 'serviceNow(clock) < notBefore', 'serviceNow(clock) < 0')],
     test: [caught, 'told to wait'],
   }),
   guard('fence: what its 429 asks for', {

@@ -14,15 +14,14 @@ import { signIn } from '../support/sign-in.ts';
 import { until } from '../support/until.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 
-/** Without since when, how often, until when, and who paused it, which only the list says. */
+/** Without since when, how often and until when, which differ from moment to moment. */
 function plain(sentence = ''): string {
   const text = sentence
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll('&#39;', "'")
     .trim();
   const [said = ''] = text.split(/ \(\d+ tr|, since |, until /);
-  const face = `${said.charAt(0).toLowerCase()}${said.slice(1)}`.replace(/\.$/, '');
-  return face === 'the command line paused it' ? 'paused by a person' : face;
+  return `${said.charAt(0).toLowerCase()}${said.slice(1)}`.replace(/\.$/, '');
 }
 
 interface Ways {
@@ -47,7 +46,8 @@ async function facesOf({ run, ask }: Ways, id: string) {
   const inList = list.slice(list.indexOf(`id="campaign-${id}"`));
   const sentences = [
     /<span class="why">([\s\S]*?)<\/span>/.exec(page.replace(/<p class="note-brief[\s\S]*?<\/p>/, ''))?.[1],
-    /<span class="why">([\s\S]*?)<\/span>/.exec(inList)?.[1],
+    // It names who paused one, and begins with a capital.
+    /<span class="why">([\s\S]*?)<\/span>/.exec(inList)?.[1]?.replace('The command line paused it', 'Paused by a person'),
     /\nWaiting +(.*)/.exec(status.stdout)?.[1],
     ...programs.map((each) => each?.why ?? ''),
   ];

@@ -43,8 +43,9 @@ export class ClerkWork {
     const bar = this.#ask('front desk', 'suppressions', { numbers: [barred.phone], reason: 'asked by letter' });
     // The client hears nothing of the first one.
     await this.#office.send(bar, Math.round(this.#random.between(5, 60)));
-    this.#note('suppress', barred, await this.#carryOut(bar), () => true);
-    await this.#refuse(spared, bar.key);
+    const done = await this.#carryOut(bar);
+    this.#note('suppress', barred, done, () => true);
+    if (done?.status === 200) await this.#refuse(spared, bar.key);
 
     const withdraw = this.#ask('back office', `${this.#campaign}/withdraw`, { ids: [withdrawn.id] });
     if (kills) {
@@ -84,7 +85,10 @@ export class ClerkWork {
     const both = this.#ask('front desk', `${this.#campaign}/pause`);
     const against = this.#ask('back office', `${this.#campaign}/resume`, { pausesSeen: again.pausesSeen });
     const [paused, resumed] = await Promise.all([this.#office.change(both), this.#office.change(against)]);
-    for (const said of [paused, resumed]) if (said?.status === 200) this.counts.carriedOut += 1;
+    for (const said of [paused, resumed]) {
+      if (said?.status === 200) this.counts.carriedOut += 1;
+      if (said === null) this.counts.unheard += 1;
+    }
     if (paused?.status !== 200) this.#break(`a pause was answered with ${paused?.status}`);
     const { state } = await this.#look();
     if (state !== 'paused') this.#break(`who had not seen the pause undid it: the campaign is ${state}`);
@@ -116,7 +120,7 @@ export class ClerkWork {
   async #refuse(spared: Listed, usedKey: string): Promise<void> {
     const body = { numbers: [spared.phone] };
     const looker = await this.#office.change(this.#ask('onlooker', 'suppressions', body));
-    if (looker?.status !== 403) this.#break(`who may only look was answered with ${looker?.status}`);
+    if (looker !== null && looker.status !== 403) this.#break(`who may only look was answered with ${looker?.status}`);
     const reused = await this.#office.change({ who: 'front desk', path: 'suppressions', key: usedKey, body });
     if (reused !== null && reused.code !== 'key_reused') this.#break(`a key that was used was answered with ${reused.status}`);
     this.deeds.push({ act: 'suppress', number: spared.phone, end: 'refused', at: Date.now() });

@@ -122,7 +122,8 @@ const forged: readonly [Rule, ...Change[]][] = [
     { ...cap({ of: 'person', most: 2 }), rows: rows.map((each) => ({ ...each, person: 'p' })) }],
   ['called before the pilot was decided about', pilot(later, 1), pilot(later, [bob])],
   ['called after the goal was reached', goal(false, call(bob, later)), goal(true, { ...open, endedAt: 0, goal: true })],
-  ['a batch too large', { ...of(call(ann, later), call(bob, later)), sizes: { at: 0, most: 1 } }],
+  ['a batch too large', ...[{}, { requestId: `${campaignId}/0/9/1` }].map((more) => ({
+    ...of(call(ann, 0, { realAcceptedAt: -1, ...more }), call(ann, later), call(bob, later)), sizes: { at: 0, most: 1 } }))],
   ['called before what was promised', promised(again(later, Infinity), call(ann, later - 1))],
   ['a promise kept late', promised(again(later, later + 10), call(ann, later + 10))],
   ['a promise lost', promised(again(later, later + 10))],
@@ -313,16 +314,18 @@ test('a lost reply excuses what it destroyed, and nothing else', () => {
 });
 
 test('a lost reply excuses doubt about a call that was listed after it was settled, and never that nobody was reached', () => {
-  const judged = (disposition: string, later: number) => {
+  const judged = (disposition: string, later: number, heldForMs = hourMs) => {
     const run = structuredClone(honest);
     const attempt = talkIn(run);
-    set(run.calls, { conversationId: attempt.conversation_id }, { listedAt: (attempt.settled_at ?? 0) + later });
-    Object.assign(attempt, { disposition, detail: 'held', conversation_id: null });
+    const settledAt = Math.max(...run.books.dials.filter((dial) => dial.batchId === attempt.batch_id).map(({ at }) => at)) + heldForMs;
+    set(run.calls, { conversationId: attempt.conversation_id }, { listedAt: settledAt + later });
+    Object.assign(attempt, { disposition, detail: 'held', conversation_id: null, settled_at: settledAt });
     Object.assign(finalOf(run, attempt.recipient_id), { outcome: 'unresolved' });
     return rulesBroken({ ...run, books: { ...run.books, lost: [`${attempt.batch_id}/1`] } });
   };
   expect(judged('unknown', 1)).toEqual(['wrong count']);
   expect(judged('unknown', -1)).toEqual(['wrong count', 'wrong disposition']);
+  expect(judged('unknown', 1, minuteMs)).toEqual(['wrong count', 'wrong disposition']);
   expect(judged('unreached', 1)).toContain('wrong disposition');
 });
 

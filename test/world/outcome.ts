@@ -55,11 +55,15 @@ export async function closeBook({ mix, sandbox, db, lostReplies, processes, ...c
   const unheard = journal.some((entry) => entry.status === 429 && lostReplies.has(entry.requestId ?? ''));
   const isExcused = ({ at, what }: { at: number; what: string }) =>
     limitedAt.has(at) || (what.startsWith('batch_calls') ? unheard : processes > 1);
-  // Fences wait for the same number, and never ring.
-  const unmade = new Set(sandbox.calls().flatMap((call) => (isMade(call) ? [] : [call.callId])));
-  const isUnmade = (violation: object) => Object.values(violation).some((value) => unmade.has(String(value)));
+  // Fences wait for the number that they would call from, which is on no list, and never ring.
+  const listed = new Set(ledger.recipients.map(({ e164 }) => e164));
+  const fences = new Set(sandbox.calls().flatMap((call) => (isMade(call) || listed.has(call.to) ? [] : [call.callId])));
+  const isOfFence = (violation: object) => Object.values(violation).some((value) => fences.has(String(value)));
   for (const { name, violations } of sandbox.conduct().checks) {
-    const [worst] = violations.filter((violation) => (name === 'retry_after' ? !isExcused(violation) : !isUnmade(violation)));
+    const [worst] = violations.filter((violation) => {
+      if (name === 'retry_after') return !isExcused(violation);
+      return name !== 'double_dial' || !isOfFence(violation);
+    });
     if (worst !== undefined && kept.has(name)) course.faults.push(`conduct ${name}: ${JSON.stringify(worst)}`);
   }
   const proven = proof.rules.flatMap(({ violations }) => violations);

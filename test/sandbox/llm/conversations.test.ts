@@ -159,8 +159,7 @@ test('many conversations are held at once, each with its own words', async () =>
   sandbox.clock.advance(3_600_000);
   for (const [index, call] of sandbox.calls().entries()) {
     const record = await sandbox.read(`/v1/convai/conversations/${call.conversationId}`);
-    const silent = call.silent || record.transcript.every(({ text }: Json) => !text.startsWith('Only'));
-    if (!silent) expect(words(record, 'agent').at(-1)).toBe(`Only for number ${index}`);
+    if (!call.silent) expect(words(record, 'agent').at(-1)).toBe(`Only for number ${index}`);
   }
   expect(model.requests.length).toBeGreaterThan(20);
 });

@@ -102,9 +102,16 @@ function allowedFor(audit: Audit, attempt: Attempt, call: Call | undefined): str
   return mayDoubt ? [...known, 'unknown'] : known;
 }
 
-/** Whether all that could tell of a call whose reply was lost came when its batch was held already. */
-function isListedTooLate(audit: Audit, { batch_id: batchId, settled_at: settledAt }: Attempt, { listedAt }: Call): boolean {
-  return isReplyLost(audit, batchId) && settledAt !== null && listedAt !== null && listedAt > settledAt;
+/** A record is waited for at least so long after its request. */
+const leastHoldMs = 10 * 60_000;
+
+/** Whether all that could tell of a call whose reply was lost came when its batch had been held for long enough. */
+function isListedTooLate(audit: Audit, attempt: Attempt, { listedAt }: Call): boolean {
+  const { batch_id: batchId, settled_at: settledAt, conversation_id: record, detail } = attempt;
+  const { isTimed, reports, dials } = audit.books;
+  if (!isReplyLost(audit, batchId) || !isTimed || reports || detail !== 'held' || record !== null) return false;
+  const askedAt = Math.max(...dials.filter((dial) => dial.batchId === batchId).map(({ at }) => at));
+  return settledAt !== null && settledAt >= askedAt + leastHoldMs && listedAt !== null && listedAt > settledAt;
 }
 
 /** Whether only its number says that its record is its own, while a record that nobody can read any more may be the one. */

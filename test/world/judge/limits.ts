@@ -75,13 +75,18 @@ export function* judgeGoals({ calls, goals = [] }: Evidence): Generator<Breach> 
 
 /** Batches that may have been planned by then: the one that is being sent, and the one that is planned with it. */
 const plannedBefore = 2;
+/** More than any has: each round counts its batches anew. */
+const batchesPerRound = 1_000_000;
 
 /** Batches by the number in the names of their requests. */
 export function* judgeSizes({ calls, sizes }: Evidence): Generator<Breach> {
   if (sizes == null) return;
-  const numberOf = ({ requestId }: Call): number => Number(requestId?.split('/').at(-2));
-  const last = Math.max(0, ...calls.filter(({ realAcceptedAt }) => realAcceptedAt <= sizes.at).map(numberOf));
-  const later = calls.filter((call) => numberOf(call) > last + plannedBefore);
+  const placeOf = ({ requestId }: Call): number => {
+    const [round = 0, batch = 0] = (requestId?.split('/') ?? []).slice(-3, -1).map(Number);
+    return round * batchesPerRound + batch;
+  };
+  const last = Math.max(0, ...calls.filter(({ realAcceptedAt }) => realAcceptedAt <= sizes.at).map(placeOf));
+  const later = calls.filter((call) => placeOf(call) > last + plannedBefore);
   for (const [requestId, some] of groupBy(later, (call) => call.requestId))
     if (some.length > sizes.most)
       yield { rule: 'a batch too large', to: null, what: `${requestId}: ${some.length} calls, ${sizes.most} allowed` };
