@@ -31,10 +31,7 @@ export async function keepAgent({ store, service }: ActivityDependencies, clock:
   if (print !== undefined) await noteAgent(store, campaign, { print, now: serviceNow(clock) });
 }
 
-/**
- * Looks from time to time whether the numbers may still call; takes those out that may not, and pauses the campaign when none is left.
- * A look that fails is left to the next one, unless there is no number to dial with: then its error is thrown.
- */
+/** Rechecks the numbers now and then, drops those that may not call, pauses without any. A failed check throws only with no number left. */
 export async function lookAtCallers(deps: ActivityDependencies, clock: ServiceClock, campaign: Campaign): Promise<void> {
   const now = serviceNow(clock);
   // A pause that ends by itself ends in the planner, which dials at once.

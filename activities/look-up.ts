@@ -17,7 +17,7 @@ import { hasPassed, serviceNow, type ActivityDependencies } from './dependencies
 import { codeOf } from './failures.ts';
 import { watchClocks } from './watch-clocks.ts';
 
-/** Of whose requests the answers were lost, and how they are looked for. */
+/** Whose lost requests are looked up, and how. */
 interface Looking {
   deps: ActivityDependencies;
   clock: ServiceClock;
@@ -26,7 +26,7 @@ interface Looking {
   onStep: () => void;
 }
 
-/** Between two look-ups of a request: a quarter of the time since it was sent, and in service time at least and at most so long. */
+/** Pause between look-ups of a request, in service time: a quarter of the time since it was sent, within these. */
 const leastPauseMs = 15_000;
 const longestPauseMs = 120_000;
 
@@ -74,10 +74,9 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
   return denied.length === 0 ? null : isClear;
 }
 
-/** Where the service asked for a pause nothing is sent, and a look-up is a request as well. */
+/** While the service has asked for a pause no request is sent, and a look-up is one. */
 async function isHeld({ deps, clock }: Looking): Promise<boolean> {
-  const { notBefore } = await readAccount(deps.store.db, deps.accountId);
-  return serviceNow(clock) < notBefore;
+  return serviceNow(clock) < (await readAccount(deps.store.db, deps.accountId)).notBefore;
 }
 
 async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request: LostRequest): Promise<Found> {
@@ -87,7 +86,7 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   onStep();
   deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');
   const provenLagMs = await readProvenLag(deps);
-  // Before anything is concluded from how long ago it was sent.
+  // Before its age decides anything.
   await watchClocks(deps, clock, timing.clockToleranceMs);
   const now = serviceNow(clock);
   const waitMs = found.kind === 'not_readable' ? (found.retryAfterMs ?? 0) : 0;
@@ -97,7 +96,7 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   return found;
 }
 
-/** By how much the service's list lags, as proven; null: nobody has measured it. */
+/** How far the service's list lags, as proven; null: not measured. */
 async function readProvenLag(deps: ActivityDependencies): Promise<number | null> {
   const proof = await readLookUpProof(deps.store.db, deps);
   return proof === null ? null : (proof.listLagMs ?? 0);
@@ -105,7 +104,7 @@ async function readProvenLag(deps: ActivityDependencies): Promise<number | null>
 
 const notReadable: Found = { kind: 'not_readable' };
 
-/** Nobody is to be called by either of two batches with the same people. */
+/** Two batches have the same people: neither may call. */
 export async function takeAllBack(
   deps: ActivityDependencies,
   { batchId, serviceBatchIds, now }: { batchId: string; serviceBatchIds: readonly string[]; now: number },

@@ -44,10 +44,7 @@ function isNewestFirst({ records }: RecordPage, before: number | null): boolean 
   return true;
 }
 
-/**
- * Reads the agent's list from its newest entry back to `until`. The walk is complete when it reached the end, `until`, or, unless
- * `deep`, a page of records that are all final already, in a list that has shown itself to be newest-first.
- */
+/** Reads the agent's list, newest entry first, to its end, to `until`, or, unless `deep`, to a page of final records if in order. */
 export async function walkList(
   { deps, clock, agentId, pointers, optOut, isShared, timing, onStep }: Sweep,
   until: number,

@@ -3,6 +3,7 @@ import { adjustable } from '../campaign/file/settings/pacing.ts';
 import { adjustableTermNames, adjustableTerms, termTexts } from '../campaign/file/settings/adjustable.ts';
 import { adjustableLimits } from '../rules/campaign-rules.ts';
 import type { AdjustableLimit, AdjustableRules, AdjustableTerms, PacingLimits } from '../rules/campaign-rules.ts';
+import { picked } from '../rules/collections.ts';
 import { campaignParams, instant } from './fields.ts';
 import { change, read, under } from './operation.ts';
 import { steered } from './steering.ts';
@@ -25,11 +26,7 @@ const terms = z
 
 /** What may be changed as an answer has it: as it holds, and as the campaign file says. */
 export function toldAdjustable({ now, file }: { now: AdjustableRules; file: AdjustableRules }) {
-  return { limits: limitsIn(now), file: limitsIn(file), terms: termTexts(now), fileTerms: termTexts(file) };
-}
-
-function limitsIn(rules: AdjustableRules): PacingLimits {
-  return Object.fromEntries(adjustableLimits.map((name) => [name, rules[name]])) as unknown as PacingLimits;
+  return { limits: picked(now, adjustableLimits), file: picked(file, adjustableLimits), terms: termTexts(now), fileTerms: termTexts(file) };
 }
 
 const adjustEffect = z

@@ -3,7 +3,7 @@ import { queuedFates } from '../rules/service-api.ts';
 import { campaignParams } from './fields.ts';
 import { change, under } from './operation.ts';
 
-/** Where a change leaves a campaign. `told`: null, or why its workflow does not know yet; it sees the change at its next plan. */
+/** Where a change leaves a campaign. `notice`: null, or why its workflow was not notified; it sees the change at its next plan. */
 export const steered = z
   .object({
     campaignId: z.string(),

@@ -13,7 +13,7 @@ const campaignsTest = 'service/campaigns';
 const batchesTest = 'service/batch-calling';
 const webhooks = 'interfaces/api/service-webhooks';
 
-/** What keeps the word of a service that reports its calls, lists its batches and gives calls back from being believed too soon. */
+/** Guards against believing too soon a service that reports calls, lists batches and gives calls back. */
 export const guardsOfReports: readonly Guard[] = [
   guard('report: an entry with another number', {
     edits: [edit(reported, ' || (report.to !== null && report.to !== attempt.e164)', '')],
@@ -98,7 +98,7 @@ export const guardsOfReports: readonly Guard[] = [
     test: [calls, 'carried out twice'],
   }),
   guard('fence: the hold of a service that asked to wait', {
-    edits: [edit(lookUp, 'serviceNow(clock) < notBefore', 'serviceNow(clock) < 0')],
+    edits: [edit(lookUp, 'serviceNow(clock) < (await', '0 > (await')],
     test: [caught, 'told to wait'],
   }),
   guard('fence: what its 429 asks for', {

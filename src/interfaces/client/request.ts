@@ -24,10 +24,7 @@ export function addressOf({ baseUrl }: CarillonClientOptions, route: Route, inpu
   return url;
 }
 
-/**
- * Sends a request and answers what came. Reads, and changes with the same key, are sent again after a network failure, a 429, a 503, and a
- * 409 `under_way`, three times at most in all. Throws CarillonProblem and CarillonUnreachable.
- */
+/** Sends a request. Reads, and changes by their key, are tried three times at most. Throws CarillonProblem and CarillonUnreachable. */
 export async function sendRequest(
   options: CarillonClientOptions,
   { route, kind }: Pick<Operation, 'route' | 'kind'>,
@@ -147,7 +144,7 @@ export class CarillonUnreachable extends Error {
   }
 }
 
-/** The refusal in an answer. What did not come from Carillon is told as such, and not quoted. */
+/** The refusal in an answer. One that is not Carillon's is named so, and not quoted. */
 export async function problemOfAnswer(route: string, response: Response): Promise<CarillonProblem> {
   const { status } = response;
   const body = (await response.json().catch(() => null)) as Partial<Refusal> | null;

@@ -182,7 +182,7 @@ export interface HouseChange {
 }
 
 /**
- * Sets the rules that all campaigns are held to besides their own, from the commit on; campaigns that run are told to look. The same rules
+ * Sets the rules that all campaigns are held to besides their own, from the commit on; running campaigns are notified. The same rules
  * again change nothing. `dryRun` tells what would change. Throws CampaignFileError for what the text says wrong, under the name `path`.
  */
 export async function setHouseRules(

@@ -37,7 +37,7 @@ export function refuseUnfit(campaign: Campaign, wish: SteeringCommand): void {
   }
 }
 
-/** Why the workflow of a campaign has not heard of a change that is committed: it sees it at its next look; null: it has. */
+/** Why a workflow was not notified of a committed change, which it sees at its next look; null: it was. */
 export type Notice = string | null;
 
 /** Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. */

@@ -6,7 +6,7 @@ import { ReadCache } from './read-cache.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-/** All that acting on campaigns takes: settings, database, clock, and Temporal for what needs it. A command has one, a server keeps one. */
+/** Settings, database, clock, and Temporal where it is needed: one for each command, one for a server. */
 export interface Control extends LedgerAccess {
   /** Epoch milliseconds of this machine. */
   now(): number;
@@ -130,7 +130,7 @@ export type Rehearse = (ask: {
   onLine: (line: string) => void;
 }) => Promise<object | string>;
 
-/** Thrown when a campaign's state rules out what was asked for; nothing was changed. `remedy`: what helps; the CLI names its command. */
+/** Thrown when a campaign's state rules out the request; nothing was changed. `remedy`: what helps; the CLI names its command. */
 export class WrongStateError extends Error {
   override readonly name = 'WrongStateError' as const;
   readonly isBadInput = true;

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Aside, works } from './aside/works.ts';
 
-/** A reading is given out again for so many times as long as it took: all open pages together take a twentieth of a processor for it. */
+/** A reading is reused for this many times as long as it took: at most a twentieth of a processor for all open pages. */
 const restFactor = 20;
 const leastAgeMs = 400;
 const mostAgeMs = 60_000;
@@ -21,7 +21,7 @@ interface Kept {
   before: { value: Promise<unknown>; at: number } | null;
 }
 
-/** Shares among all who ask what is costly to read. A figure is as old as it was costly: up to 20 times what it took to read it. */
+/** Shares costly readings among all requests. A figure is at most 20 times as old as it took to read. */
 export class ReadCache {
   readonly #kept = new Map<string, Kept>();
   /** What nobody has begun to read yet. */
@@ -123,10 +123,7 @@ const withinMs = { forecast: 60, waiting: 60, hours: 60, course: 60, talk: 60, l
 type Part = keyof typeof withinMs;
 type Found<Name extends Part> = Awaited<ReturnType<(typeof works)[Name]>>;
 
-/**
- * Parts of what is known of a campaign, each read beside all else and once for all who ask at the same time. One that is left out is being
- * read, and there for a later look.
- */
+/** Parts of what is known of a campaign, each read once for all who ask at a time. A part that is left out is still being read. */
 export async function readCampaignParts<Name extends Part>(
   { aside, cache }: { aside: Aside; cache: ReadCache },
   names: readonly Name[],
@@ -134,11 +131,11 @@ export async function readCampaignParts<Name extends Part>(
 ): Promise<{ [Each in Name]?: Found<Each> }> {
   const reader = aside as { read: (name: Part, ...told: unknown[]) => Promise<unknown> };
   const parts: { [Each in Name]?: unknown } = {};
-  const read = async (name: Name): Promise<void> => {
+  // One after the other: they have one thread between them, and a short wait each.
+  for (const name of names) {
     const make = async () => ({ found: await reader.read(name, campaign, now) });
     const kept = await cache.readWithin(campaign.rowsTotal > manyRows ? 0 : withinMs[name], `${name} ${campaign.campaignId}`, make);
     if (kept !== null) parts[name] = kept.found;
-  };
-  await Promise.all(names.map(read));
+  }
   return parts as { [Each in Name]?: Found<Each> };
 }

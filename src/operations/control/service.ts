@@ -92,7 +92,7 @@ export async function readClockOrReal(config: Config, limitMs: number, now: () =
 
 const timeLimitMs = 3_000;
 
-/** The service's time, or this machine's when it does not answer soon: what is compared with it lives by the clock of campaigns. */
+/** The service's time, or this machine's when it does not answer soon. */
 export async function readServiceTime({ config, now }: Pick<Control, 'config' | 'now'>): Promise<number> {
   return Math.round((await readClockOrReal(config, timeLimitMs, now)).now());
 }

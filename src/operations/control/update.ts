@@ -95,7 +95,7 @@ export async function* applyUpdate(
   }
 }
 
-/** Rules are frozen, so a basis that the file lacked at the start cannot be stated now: throws EditRefusedError where a row needs it. */
+/** Rules are frozen: a basis that the file lacked at the start cannot be stated now. Throws EditRefusedError where a row needs it. */
 export function refuseLackingBasis(rows: readonly ListRow[], { rules }: Campaign, now: number): void {
   const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
   const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now, to: rules.endsAt }));
@@ -124,7 +124,7 @@ async function* noteIds(chunks: AsyncIterable<ListRow[]>, listed: ListUpdate['li
   listed.isWhole = true;
 }
 
-/** Thrown when rows that a list does not have would be withdrawn, and some of its rows may be those: it is not known whose they are. */
+/** Thrown when rows missing from a list would be withdrawn, and unreadable rows of it may be those. */
 export class UnreadableIdsError extends Error {
   override readonly name = 'UnreadableIdsError' as const;
   readonly isBadInput = true;
@@ -170,7 +170,7 @@ export async function withdrawMissing(
   return counts;
 }
 
-/** Refuses ids that differ by encoding alone: their rows would be new people, who may be called already. Throws EditRefusedError. */
+/** Throws EditRefusedError for ids that differ by encoding alone: their rows would be new people, perhaps called already. */
 async function refuseRecodedIds(store: Store, { campaignId, rules }: Campaign, upload: UploadFile): Promise<void> {
   const { encoding } = rules.list;
   if (encoding !== undefined && (encoding ?? 'utf-8') === upload.encoding) return;

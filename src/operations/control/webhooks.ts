@@ -96,10 +96,7 @@ export async function removeWebhook(control: Control, webhookId: string, { by }:
   return webhook;
 }
 
-/**
- * Holds the events for a webhook back, or sends it all that came since; a resume has one that waits after a failure try at once, too.
- * Repeating it changes nothing. Throws UnknownWebhookError.
- */
+/** Holds events back, or sends what came since, at once after a failure too. Idempotent. Throws UnknownWebhookError. */
 export async function pauseOrResumeWebhook(
   control: Control,
   webhookId: string,

@@ -34,16 +34,24 @@ export async function performHere<Id extends RunId, Told = RunAnswer<Id>>(
 /** Fields that a command takes as its argument. */
 const argued = /^(campaign|name|numbers|rules|token|url|webhook)\b/;
 
+/** How a field is written in a command. */
+function flagOf(path: string): string {
+  const field = path.replace(/^(?:body|query)\.|idempotency-/, '').replace(/\..*/, '');
+  if (argued.test(field)) return capital(field);
+  return `--${field.replace(/^(id|row)s$/, '$1').replaceAll(/[A-Z_]/g, (letter) => `-${letter.replace('_', '').toLowerCase()}`)}`;
+}
+
 /** A refusal of fields, named as a person has written them. */
 function inFlags(error: unknown): unknown {
   if (!(error instanceof ProblemError)) return error;
-  if (error.problem.code !== 'invalid')
-    return ProblemError.of({ ...error.problem, detail: error.message.replace('Idempotency-Key', '--key') });
-  const lines = (error.problem.errors ?? []).map(({ path, message }) => {
-    const field = path.replace('idempotency-', '').replace(/\..*/, '');
-    if (field === 'body') return `${capital(message)}.`;
-    const flag = field.replaceAll(/[A-Z_]/g, (letter) => `-${letter.replace('_', '').toLowerCase()}`);
-    return `${argued.test(field) ? capital(field) : `--${flag}`} cannot be used: ${message}.`;
-  });
+  const { code, differs, errors = [] } = error.problem;
+  if (differs !== undefined) {
+    const detail = `--key was used before with another ${differs.map(flagOf).join(', ')}. Choose a new one.`;
+    return ProblemError.of({ ...error.problem, detail });
+  }
+  if (code !== 'invalid') return ProblemError.of({ ...error.problem, detail: error.message.replace('Idempotency-Key', '--key') });
+  const lines = errors.map(({ path, message }) =>
+    path === 'body' ? `${capital(message)}.` : `${flagOf(path)} cannot be used: ${message}.`,
+  );
   return new UsageError([...new Set(lines)].join('\n'), { cause: error });
 }

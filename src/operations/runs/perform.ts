@@ -30,7 +30,7 @@ export interface Sent {
   files?: () => Promise<SentFiles>;
   /** Of a change: a text that is new for each. The same key with the same request is answered again and changes nothing. */
   key?: string | undefined;
-  /** Nobody asks again under the key, so that the answer is not kept. */
+  /** Nobody asks again under the key: it is not written down. */
   isOnce?: boolean;
   /** What the key is for, where that differs from what was sent, such as a term that is counted from now. */
   written?: object | undefined;
@@ -89,7 +89,7 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
 ): Promise<Performed<Told>> {
   const { kind, role, status = 200, body, action = id } = operationOf(id);
   refuseRole(actor, role);
-  const { input, files, key } = own === undefined ? await readInput(id, sent) : ownInput(sent);
+  const { input, files, key } = await readInput(id, sent, own === undefined);
   const shown = (error: unknown): never => {
     throw files === undefined ? error : withoutFolder(error, files.folder);
   };
@@ -102,26 +102,26 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   if (kind !== 'change') return { answer: await run().catch(shown), status, replayed: false };
 
   const { store } = room;
-  const keep: typeof keepAnswer = sent.isOnce === true ? freeKey : keepAnswer;
   const parts = partsOf(id, sent, {
     body: sent.written ?? (body === undefined ? sent.body : input.body),
     files: files?.hashes,
     query: input.query,
   });
-  const claim = await claimKey(store, { tokenId: actor.tokenId, key, parts });
-  if (claim.kind === 'other') {
+  const claim = sent.isOnce === true ? null : await claimKey(store, { tokenId: actor.tokenId, key, parts });
+  if (claim?.kind === 'other') {
     const { differs } = claim;
     const what = `another ${differs.join(', ')}`;
     throw new ProblemError(409, 'key_reused', `This Idempotency-Key was used for a request with ${what}. Choose a new one.`, { differs });
   }
-  if (claim.kind === 'under_way')
+  if (claim?.kind === 'under_way')
     throw new ProblemError(409, 'under_way', 'A request with this Idempotency-Key is being carried out. Ask again in a moment.');
-  if (claim.kind === 'done') {
+  if (claim?.kind === 'done') {
     const answer = JSON.parse(claim.answer.body) as unknown;
     if (claim.answer.status >= 400) throw ProblemError.of(answer as Problem, true);
     return { answer: answer as Told, status: claim.answer.status, replayed: true };
   }
-  const letGo = holdKey(store, claim.entry);
+  const held = claim?.entry;
+  const letGo = held === undefined ? undefined : holdKey(store, held);
   const { actionOf, kept = (answer) => answer } = entry as unknown as Run<Id, unknown>;
   try {
     const answer = await actFor(actor, () => run().catch(shown));
@@ -131,19 +131,20 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
     const data = { name: actor.name, action: actionOf?.(input) ?? action };
     await store.transaction(async (tx) => {
       if (!isTrial && hasActed(answer)) await appendEvents(tx, [{ at, campaignId, type: 'operator.acted', data }]);
-      await keep(tx, claim.entry, { status, body: JSON.stringify(kept(answer)) });
+      if (held !== undefined) await keepAnswer(tx, held, { status, body: JSON.stringify(kept(answer)) });
     });
     return { answer, status, replayed: false };
   } catch (error) {
     const refusal = problemOf(error);
     const refused = { status: refusal.status, body: JSON.stringify(refusal) };
-    // What is told is the first error.
-    await store
-      .transaction((tx) => (refusal.status === 422 ? keep(tx, claim.entry, refused) : freeKey(tx, claim.entry)))
-      .catch(() => abandonKey(claim.entry));
+    // The first error is the one that is thrown.
+    if (held !== undefined)
+      await store
+        .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, held, refused) : freeKey(tx, held)))
+        .catch(() => abandonKey(held));
     throw error;
   } finally {
-    letGo();
+    letGo?.();
   }
 }
 
@@ -188,17 +189,17 @@ interface ReadInput<Id extends RunId> {
   key: string;
 }
 
-const ownInput = <Id extends RunId>({ key = '', ...sent }: Sent): ReadInput<Id> => ({ input: sent as Taken<Id>, files: undefined, key });
+const readKey = (key: string | undefined): string => readPart('headers', keyHeaders, { 'idempotency-key': key })['idempotency-key'];
 
-async function readInput<Id extends RunId>(id: Id, sent: Sent): Promise<ReadInput<Id>> {
+async function readInput<Id extends RunId>(id: Id, sent: Sent, isJudged: boolean): Promise<ReadInput<Id>> {
+  if (!isJudged) return { input: sent as Taken<Id>, files: undefined, key: readKey(sent.key) };
   const { kind, params, query, body } = operationOf(id);
   const read = {
     ...(params === undefined ? {} : (readPart('params', params, sent.params) as object)),
     body: body === undefined ? undefined : readPart('body', body, sent.body),
     query: query === undefined ? undefined : readPart('querystring', query, sent.query ?? {}),
   };
-  const headers = { 'idempotency-key': sent.key };
-  const { 'idempotency-key': key = '' } = kind === 'change' ? readPart('headers', keyHeaders, headers) : {};
+  const key = kind === 'change' ? readKey(sent.key) : '';
   const files = await sent.files?.();
   return { input: (files === undefined ? read : { ...read, files }) as Taken<Id>, files, key };
 }

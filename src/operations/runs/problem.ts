@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isAway } from '../../ledger/postgres/writer-pool.ts';
 import { withoutUndefined } from '../../rules/collections.ts';
 import { textFaults } from '../../rules/text.ts';
+import { plural } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { codeOfName, codeOf, type LetterReading } from '../../shared/input/errors.ts';
 
@@ -91,16 +92,22 @@ export function refuseFaultyText(sent: object): void {
   throw new ProblemError(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
 }
 
-/** What a part of a request holds, as its schema reads it; `part` is named where the whole of it is wrong. Throws ProblemError. */
+/** Lengths in our words. */
+const messageOf = ({ message }: { message: string }): string =>
+  message.replace(/^Too (small|big): expected string to have [<>]=?(\d+) characters?$/, (_, kind: string, length: string) => {
+    return `write at ${kind === 'big' ? 'most' : 'least'} ${plural(Number(length), 'character')}`;
+  });
+
+/** A part of a request as its schema reads it; errors of the whole part name `part`. Throws ProblemError. */
 export function readPart<Schema extends z.ZodType>(part: string, schema: Schema, sent: unknown): z.output<Schema> {
   const read = schema.safeParse(sent ?? null);
   if (read.success) return read.data;
-  const errors = read.error.issues.map(({ path, message }) => ({ path: path.join('.') || part, message }));
+  const errors = read.error.issues.map((issue) => ({ path: issue.path.join('.') || part, message: messageOf(issue) }));
   const what = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw new ProblemError(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
 }
 
-/** By the name of the error; every other one that was foreseen is 422 for bad input, and 409 or 503 for what stands in the way. */
+/** By the name of the error. Other foreseen errors are 422 for bad input, and 409 or 503 for obstacles. */
 const statuses: Readonly<Record<string, number>> = {
   CampaignConflictError: 409,
   DecisionsRefusedError: 422,
@@ -125,10 +132,7 @@ const statuses: Readonly<Record<string, number>> = {
   WrongStateError: 409,
 };
 
-/**
- * What is answered for an error. What was foreseen is told in its own words; a fault of database, Temporal or network is 503; anything
- * else is a defect, of which nothing is told but that there is one.
- */
+/** The answer for an error: its own words when foreseen; 503 for database, Temporal or network; else only that there is a defect. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (!(error instanceof Error)) return unexpected;
@@ -155,7 +159,7 @@ export function problemOf(error: unknown): Problem {
   return unexpected;
 }
 
-/** The refusal that an error comes to, without the folder: where files lie here is nobody's business. */
+/** The refusal for an error, without the folder of the server's files. */
 export function withoutFolder(error: unknown, folder: string): unknown {
   const given = problemOf(error);
   if (given.status >= 500 || error instanceof ProblemError) return error;
@@ -171,7 +175,7 @@ function isOutside(error: Error, code: unknown): boolean {
   return error.name === 'ServiceError' || 'metadata' in error || ('severity' in error && 'routine' in error);
 }
 
-/** An error for the log: its kind, its code and where it came from, but not its message, which may hold a number or a name. */
+/** An error for the log: kind, code and place, without its message, which may hold a number or a name. */
 export function errorFacts(error: unknown): { error: string; code: string | null; at: string[] } {
   if (!(error instanceof Error)) return { error: typeof error, code: null, at: [] };
   const at = (error.stack ?? '').split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));

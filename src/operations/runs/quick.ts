@@ -70,43 +70,32 @@ const scheduleRuns = runsOf({
   readSchedule: { run: (doing, { campaign }) => describeSchedule(doing, campaign) },
   pauseSchedule: noted(pauseSchedule),
   resumeSchedule: noted(resumeSchedule),
-  triggerSchedule: {
-    run: async (doing, { campaign }) => withInstants(await fireSchedule(doing, campaign)),
-  },
-  continueSchedule: {
-    run: (doing, { campaign }) => continueSchedule(doing, campaign),
-  },
-  deleteSchedule: {
-    run: async (doing, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(doing, campaign)) }),
-  },
+  triggerSchedule: { run: async (doing, { campaign }) => withInstants(await fireSchedule(doing, campaign)) },
+  continueSchedule: { run: (doing, { campaign }) => continueSchedule(doing, campaign) },
+  deleteSchedule: { run: async (doing, { campaign }) => ({ campaignId: campaign, ...(await deleteSchedule(doing, campaign)) }) },
 });
 
 const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
-const by = ({ source }: Doing) => ({ by: source });
 
-/** A change of a webhook that is there is told in the log of its campaign. */
+/** The log of a webhook is that of its campaign. */
 const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>
   (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
 
 const wished = (wish: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
   log: webhookLog,
-  run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, ...by(doing) })),
+  run: async (doing, { webhook }) => showChange(await pauseOrResumeWebhook(doing, webhook, { wish, by: doing.source })),
 });
 
 const webhookRuns = runsOf({
   listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWithWaiting(store.db)).map(show) }) },
   addWebhook: {
-    run: async (doing, { body: { url, campaign = null, types = null } }) => {
-      // A request that is carried out again after its process died makes no second webhook.
-      return showChange(await addWebhook(doing, { url, campaign, types, webhookId: doing.onceId, ...by(doing) }));
-    },
+    // A request that is carried out again after its process died makes no second webhook.
+    run: async (doing, { body: { url, campaign = null, types = null } }) =>
+      showChange(await addWebhook(doing, { url, campaign, types, webhookId: doing.onceId, by: doing.source })),
   },
   readWebhook: { run: async (doing, { webhook }) => show(await requireWebhook(doing, webhook)) },
-  removeWebhook: {
-    log: webhookLog,
-    run: async (doing, { webhook }) => show(await removeWebhook(doing, webhook, by(doing))),
-  },
+  removeWebhook: { log: webhookLog, run: async (doing, { webhook }) => show(await removeWebhook(doing, webhook, { by: doing.source })) },
   pauseWebhook: wished('pause'),
   resumeWebhook: wished('resume'),
   testWebhook: {

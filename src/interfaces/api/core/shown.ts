@@ -6,7 +6,7 @@ import { holderOf, type ApiContext } from './app.ts';
 import { ProblemError } from '../../../operations/runs/problem.ts';
 import { readCallRecord, type NamedCall } from '../../../operations/control/call-record.ts';
 
-/** Writes to the log who is shown whole numbers. Throws ProblemError for whoever may only look. */
+/** Logs who is shown whole numbers. Throws ProblemError for the role read. */
 export async function noteNumbersShown(context: ApiContext, request: FastifyRequest, campaignId: string): Promise<void> {
   const holder = holderOf(request);
   const { name, role } = holder;
@@ -42,7 +42,7 @@ export async function showTranscript(context: ApiContext, holder: Token, named: 
   };
 }
 
-/** How long it counts that somebody has asked for something: numbers stay on a page, and the log is not told again. */
+/** Numbers stay on a page: a repeated look within this time is not logged again. */
 const lastsMs = 15 * 60_000;
 
 /** Who has asked to be shown what, such as the numbers of a campaign, and until when it counts. A restart of the process forgets. */

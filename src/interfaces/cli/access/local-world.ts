@@ -40,7 +40,7 @@ export interface LocalWorldInput {
   advice?: string;
 }
 
-/** Settings of a world with everything of its own, whatever the environment says. */
+/** Settings of a world of its own, without the environment's. */
 export function privateSettings(databasePath: string, limits: Readonly<Record<string, string>>): LocalWorldInput['settings'] {
   const own = {
     TEMPORAL_ADDRESS: undefined,

@@ -8,7 +8,7 @@ import { renderTable, type Column } from '../terminal/table.ts';
 import { costOf, moneyText, type Price } from '../../../rules/price.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 
-/** Free text has as many values as calls, and a list of the world many zones; whoever wants all of them takes the JSON. */
+/** Free text has as many values as calls, and a world-wide list many zones; JSON has all of them. */
 const mostShown = 20;
 
 /** The report as tables. `width`: columns of the terminal; null for as wide as it takes. */

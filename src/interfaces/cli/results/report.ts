@@ -1,3 +1,4 @@
+import { countPromises } from '../../../ledger/rows/promises.ts';
 import { callbackCounts } from '../../../presentation/words/callbacks.ts';
 import type { Io } from '../terminal/io.ts';
 import { commandOf, type Said } from '../terminal/command.ts';
@@ -7,8 +8,8 @@ import { readServiceTime } from '../../../operations/control/service.ts';
 import { withInstants } from '../../../shared/input/times.ts';
 import { wrapped } from '../../../shared/input/printable.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
-import { readCampaignReport, type CampaignReport } from '../../../ledger/read/campaign-report.ts';
-import { readReport, reportDimensions, type Report } from '../../../ledger/read/report.ts';
+import { readCampaignReport, readLawOutlook } from '../../../ledger/read/campaign-report.ts';
+import { readReport, reportDimensions } from '../../../ledger/read/report.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { lawSentences } from '../../../presentation/words/law.ts';
 import { renderReport } from './report-text.ts';
@@ -69,17 +70,17 @@ async function runReport(io: Io, { by, html, people, json }: Flags & { json: boo
 
 type Dimensions = ReturnType<typeof readNames<(typeof reportDimensions)[number]>>;
 
-/** Law and calls back stand behind the tables, where all of them were asked for. */
 async function reportWords(io: Io, control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<Said> {
+  const { store } = control;
   const now = dimensions === null ? await readServiceTime(control) : 0;
   const texts: string[] = [];
   for (const campaign of campaigns) {
-    const report = await readWanted(control, campaign, dimensions, now);
+    const report = await readReport(store, campaign, dimensions ?? reportDimensions);
     let text = renderReport(campaign, report, terminalWidth(io), io.colour);
-    if (report.law !== undefined) {
-      const callbacks = callbackCounts(report.callbacks ?? null, now);
+    if (dimensions === null) {
+      const callbacks = callbackCounts(await countPromises(store.db, campaign.campaignId, now), now);
       if (callbacks !== '') text += `\nCall backs: ${callbacks}\n`;
-      for (const sentence of lawSentences(report.law)) text += `\n${wrapped(sentence).join('\n')}\n`;
+      for (const sentence of lawSentences(await readLawOutlook(store.db, campaign))) text += `\n${wrapped(sentence).join('\n')}\n`;
     }
     texts.push(text);
   }
@@ -90,16 +91,9 @@ async function reportWords(io: Io, control: Control, campaigns: readonly Campaig
 async function reportData(control: Control, campaigns: readonly Campaign[], dimensions: Dimensions): Promise<Said> {
   const now = dimensions === null ? await readServiceTime(control) : 0;
   const reports: unknown[] = [];
-  for (const campaign of campaigns) reports.push(await readWanted(control, campaign, dimensions, now));
+  for (const campaign of campaigns)
+    reports.push(
+      dimensions === null ? await readCampaignReport(control.store, campaign, now) : await readReport(control.store, campaign, dimensions),
+    );
   return { data: withInstants(reports.length === 1 ? reports[0] : { campaigns: reports }), words: '' };
-}
-
-/** The tables that were named, or all that is told of a campaign. */
-function readWanted(
-  { store }: Control,
-  campaign: Campaign,
-  dimensions: Dimensions,
-  now: number,
-): Promise<Report & Partial<CampaignReport>> {
-  return dimensions === null ? readCampaignReport(store, campaign, now) : readReport(store, campaign, dimensions);
 }

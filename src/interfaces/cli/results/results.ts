@@ -177,10 +177,7 @@ interface WritingChoices extends Pick<WriteResultsInput, 'format' | 'csv' | 'onR
 /** A change is written with the time at which its activity began; within this much real time it is committed. */
 const commitWithinMs = 2 * 60_000;
 
-/**
- * Where the next delta has to begin so that it misses nothing: after the latest change, when that is so long ago that no change with
- * an earlier time can still be on its way to the database; else so much before it. Null without any change.
- */
+/** Where the next delta begins so that a late commit is not missed. Null without any change. */
 export function nextSince({
   lastChange,
   now,

@@ -101,6 +101,7 @@ async function readDecision(io: Io, campaignId: string, flags: Flags): Promise<v
   if (flags.row !== undefined) {
     if (decision === undefined || decisions.length > 1 || open)
       throw new DecisionError('With --row say one thing: --conversation ID, --not ID, --redial or --give-up.');
+    if (flags.key !== undefined) throw new DecisionError('--key does not go with --row: a row that is decided is left alone anyway.');
     return resolveRow(at, readRow(flags.row), decision);
   }
   if (flags.conversation !== undefined || flags.not !== undefined)
@@ -205,11 +206,11 @@ async function resolveCandidates(at: Asker, path: string): Promise<void> {
 const nothingDone: DoubtResolution = { assigned: 0, dismissed: 0, redialled: 0, givenUp: 0, over: 0 };
 
 async function resolveRow(at: Asker, row: number, { decision, conversationId }: FlaggedDecision): Promise<void> {
-  const { io, campaignId, json, key } = at;
+  const { io, campaignId, json } = at;
   await withControl(io, async (control) => {
     const lines = await readRowDecision(control, campaignId, { decision, conversationId, row, place: `--row ${row}` });
     const body = { decision, ...(conversationId !== null && { conversationId }) };
-    const work = () => performHere(control, 'resolveRow', { params: { campaign: campaignId, row }, body, key });
+    const work = () => performHere(control, 'resolveRow', { params: { campaign: campaignId, row }, body });
     if (lines !== null) return carryOut(at, control, { source: campaignId, lines, work });
     if (json) return writeJson(io, { campaignId, ...nothingDone });
     io.stdout.write(`Row ${row} of campaign ${campaignId} is not in doubt, or was given up: nothing was changed.\n`);

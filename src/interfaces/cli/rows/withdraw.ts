@@ -50,6 +50,7 @@ export const withdrawCommand = commandOf<RowFlags & { reason?: string; dryRun: b
   help: examples,
   run: async (io, { dryRun, yes, key, reason, ...flags }, campaignId) => {
     const named = readNamed(flags);
+    if ('file' in named && key !== undefined) throw new UsageError('--key does not go with --file, whose content may change.');
     return withControl(io, async (control) => {
       if (!yes && !dryRun) await requireWithdrawable(control, campaignId, named);
       const count = 'ids' in named ? named.ids.length : 'rows' in named ? named.rows.length : null;

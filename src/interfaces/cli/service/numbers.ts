@@ -134,10 +134,7 @@ In YAML, write numbers in quotes.`,
 const warning =
   'These calls are not checked against earlier calls, calling hours or the do-not-call list. A campaign (carillon run) checks all three.\n';
 
-/**
- * One batch request outside any campaign. When its fate is not known, the error says that the calls may have been placed, and the exit code
- * is 1; the request is never repeated here. Throws UsageError.
- */
+/** One batch request outside any campaign, never repeated. An unknown outcome is an error that says so, exit code 1. Throws UsageError. */
 async function placeCalls(io: Io, flags: CallFlags & { json: boolean; yes: boolean }): Promise<null> {
   const body = await readBody(io.input, flags);
   const { calls } = body;

@@ -245,6 +245,7 @@ interface Move {
 async function moveAccount(io: Io, { config, store, flags, from }: Move): Promise<void> {
   if (Object.keys(readAccountFlags(flags)).length > 0)
     throw new UsageError('--moved-from takes no limits: set the limits of the account in a separate command.');
+  if (flags.key !== undefined) throw new UsageError('--key does not go with --moved-from: a service that has moved is not moved again.');
   const { href, username, password } = parse(from);
   if (username !== '' || password !== '') throw new UsageError('--moved-from contains a user name or password: leave it out.');
   const to = accountIdOf(config);

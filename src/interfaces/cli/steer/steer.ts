@@ -35,7 +35,7 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
         const tell = (told: Pick<Campaign, 'stateReason' | 'round'> & { state: string; queued?: QueuedFate | undefined }): void => {
           isTold = true;
           const { state, stateReason, round } = told;
-          // Where nothing can be taken back, only whoever asks for that is told.
+          // Where nothing can be taken back, only --let-queued is answered.
           const queued = told.queued === 'never_taken_back' && !letQueued ? undefined : told.queued;
           const data = { campaignId, state, stateReason, round, ...withoutUndefined({ queued }) };
           const besides = queued === undefined ? '' : ` ${queuedWords[queued]}`;

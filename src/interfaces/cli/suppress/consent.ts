@@ -49,7 +49,9 @@ export const consentCommand = groupOf({ name: 'consent', help }, [
         io,
         async (control) => {
           const numbers = await readCallees(control, { numbers: texts, person, region });
-          const { added, known } = await putOnList(control, numbers, { purpose: word, reason, expiresAt: null }, { key });
+          // The person is named, and may have another number by the next time.
+          const keyed = { key, written: { texts, person, region, purpose: word, reason } };
+          const { added, known } = await putOnList(control, numbers, { purpose: word, reason, expiresAt: null }, keyed);
           const what = word === undefined ? 'any call' : `calls for ${word}`;
           const words = `${plural(numbers.length, 'number')}: consent to ${what} is taken back.\n`;
           return { data: { numbers: numbers.length, added, known }, words };

@@ -62,7 +62,7 @@ export const suppressCommand = groupOf({ name: 'suppress', help: examples }, [
     changes: true,
     json: 'print the counts as JSON',
     examples: ['carillon suppress add +12125550100 +12125550101 --reason "asked by letter"'],
-    run: (io, { key, ...flags }, texts) => {
+    run: (io, { key, json: _json, ...flags }, texts) => {
       const numbers = readNumbers(texts, flags.region);
       const add = async (control: Control): Promise<Said> => {
         // A term counts from now: the same command under the same key is the same change.

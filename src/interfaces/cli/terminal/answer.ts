@@ -13,10 +13,7 @@ export function writeAnswer(io: Pick<Io, 'stdout'>, json: boolean, answer: { dat
   else io.stdout.write(answer.words);
 }
 
-/**
- * Whether what cannot be undone, or ends a campaign, may begin: a person said yes, or `--yes` did. Where nobody can be asked it throws
- * UsageError. A no is told, and sets the exit code to 1.
- */
+/** Whether a person, or `--yes`, has agreed. A no is shown and sets exit code 1. Throws UsageError where nobody can be asked. */
 export async function mayBegin(io: Io, yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;
   if (!io.input.isInteractive)

@@ -5,7 +5,7 @@ import { foreseen, UsageError, describeFileError } from '../../../shared/input/e
 import { capital } from '../../../shared/input/figures.ts';
 import { readFile } from 'node:fs/promises';
 
-/** What a command may ask of whoever called it: standard input, and the person at the terminal if there is one. */
+/** Where a command asks: standard input, and the person at the terminal if there is one. */
 export interface PersonInput {
   isInteractive: boolean;
   confirm(question: string): Promise<boolean>;

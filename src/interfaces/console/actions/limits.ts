@@ -78,7 +78,7 @@ interface Wanted {
   usual: string;
 }
 
-/** What each setting is, with a field; what it has now goes along, for whoever looks later what was changed in it. */
+/** Each setting with a field; its present value goes along, to see later what was changed. */
 function wantedTable(caption: string, head: string, rows: readonly Wanted[], given: Given): HtmlValue {
   const lines = rows.map(({ name, label, help, now, file, usual }) => {
     const { marks, line } = refusedField(given, name);
@@ -126,7 +126,7 @@ function shown(limit: number | null): string {
   return limit === null ? 'no limit' : count(limit);
 }
 
-/** Only what was changed in this form: whoever changes another limit meanwhile keeps their change. What is no number is refused. */
+/** Only what was changed in this form, so that other limits changed meanwhile stay. What is no number is refused. */
 function changedOnly(sent: URLSearchParams): Record<string, unknown> {
   const wish: Record<string, unknown> = {};
   for (const name of [...adjustableLimits, ...adjustableTermNames]) {

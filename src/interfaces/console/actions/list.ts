@@ -86,7 +86,7 @@ function fixedText({ rows, round }: Fixed): string {
   return `${plural(rows.length - failed, 'row')} put back in line.${begun}${left}`;
 }
 
-/** The first of them with what is wrong, as a fix that changes nothing is told; or why none can be fixed now. */
+/** The first of them with what is wrong, or why none can be fixed now. */
 async function readRejected(request: ViewRequest, given: Given): Promise<{ lines: FixLine[]; next: number | undefined } | string> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const afterRow = /^\d{1,9}$/.test(request.query('after')) ? Number(request.query('after')) : 0;

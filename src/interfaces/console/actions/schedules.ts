@@ -1,3 +1,4 @@
+import type { Answer } from '../../../operations/list.ts';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { requireSchedule, type ScheduleView } from '../../../operations/control/schedules/view.ts';
@@ -252,8 +253,7 @@ function timeFields(fields: URLSearchParams | null): Html {
 }
 
 function firstRuns(answer: Record<string, unknown>): Html {
-  const { campaignId, when, timeZone, list, nextAt, ...clocks } = answer as unknown as Parameters<typeof clockChangeLines>[0] &
-    Record<'campaignId' | 'when' | 'timeZone' | 'list', string> & { nextAt: string[] };
+  const { campaignId, when, timeZone, list, nextAt, ...clocks } = answer as Answer<'previewSchedule'>;
   const runs = nextAt.slice(0, shownTimes);
   return html`${facts([
       ['Campaign', campaignId],

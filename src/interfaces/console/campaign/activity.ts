@@ -109,14 +109,14 @@ interface Around {
 
 interface Telling {
   line: Line;
-  /** The name of whoever did one of these near the event; null: nobody did, or the command line. */
+  /** Who did one of these near the event; null: no one, or a command in an older log. */
   actor: (...actions: readonly string[]) => string | null;
   who: Html | null;
 }
 
 type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, telling: Telling) => Told | null | undefined;
 
-/** What has words of its own here; null: it is told with another event; undefined: in the words that all faces have. */
+/** Sentences of the page; null: part of another event's; undefined: as on all faces. */
 const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'campaign.imported': ({ data: { rows, rejected } }, { line }) => {
     const cannot = rejected === 0 ? '' : `; ${count(rejected)} of them cannot be called`;

@@ -17,7 +17,7 @@ import { may, type ViewRequest } from '../core/view.ts';
 const mostJudged = 10_000;
 const proofWithinMs = 100;
 
-/** The one thing to do in this state, and a menu with all else that is possible; nothing for whoever may only look. */
+/** The main action in this state and a menu of the others; nothing for the role read. */
 export function headActions(request: ViewRequest, campaign: Campaign, { isRehearsed }: { isRehearsed: boolean }): Html | null {
   const { campaignId, state } = campaign;
   const at = (more: string): string => campaignPath(campaignId, more);
@@ -76,7 +76,7 @@ export function headMeta(campaign: Campaign, acts: LastActs, proof: Proof | null
 
 const looks = /_(?:shown|exported)$/;
 
-/** Since when it stands as it does, and who did it where somebody did. The command line leaves no name. */
+/** Since when it is in its state, and who did it. Older logs do not name the command line. */
 function actedText({ state, createdAt, stateReason }: Campaign, { acted, changed }: LastActs): Html {
   const at = changed?.at ?? createdAt;
   const isOwn = state === 'paused' && acted?.action !== 'pause' && stateReason !== 'paused by a person';

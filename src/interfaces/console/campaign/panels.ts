@@ -83,7 +83,7 @@ function held(limits: LineLimits | null): string | null {
 const mostZones = 6;
 const hourMs = 3_600_000;
 
-/** When whoever waits may be called, zone by zone, on one day that lies ahead: by the viewer's clock, whatever that is. */
+/** When waiting people may be called, zone by zone, on one coming day by the viewer's clock. */
 export function hoursPanel(strip: ClockStrip, now: number): Html | null {
   if (strip.zones.length === 0) return null;
   const { ahead } = strip;

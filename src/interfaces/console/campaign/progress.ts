@@ -12,7 +12,7 @@ import { assumptionsText } from './forecast.ts';
 import { linesText } from './standing.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 
-/** Where the people of a campaign stand. Whoever cannot be called is no progress. */
+/** Where the people of a campaign stand. Those who cannot be called are no progress. */
 export interface People {
   total: number;
   cannot: number;

@@ -12,7 +12,7 @@ import { printable } from '../../../shared/input/printable.ts';
 import { campaignPath } from '../core/links.ts';
 import { stateBadge } from '../core/rows.ts';
 
-/** What somebody has to know of a campaign before its figures: what is wrong, what follows, and how to fix it. */
+/** What stands above the figures of a campaign: what is wrong, what follows, and how to fix it. */
 export interface Reason {
   tone: Tone;
   drawing: IconName;

@@ -11,7 +11,7 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 import { collectedOf, readPerson, storyOf } from '../people/person.ts';
 import { standingBadgeOf } from '../people/standing.ts';
 
-/** What was said in one call, and its recording. Opening it asks the service, and is told in the log, so it never opens itself again. */
+/** What was said in one call, and its recording. Opening it asks the service and is logged, so it never opens by itself. */
 export async function callView(request: ViewRequest): Promise<View> {
   const { holder, params } = request;
   const person = await readPerson(request);

@@ -56,12 +56,14 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
     ),
   );
   const still = await readWhys(context, campaigns.filter(isStill), clock);
-  const read = page.briefs.map(async (brief) => {
+  const listed: Parameters<typeof campaignRow>[1][] = [];
+  for (const brief of page.briefs) {
     const { campaign } = brief;
     const why = still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
-    return { ...brief, why, ...(await readCampaignParts(context, hasEnded(campaign) ? [] : ['forecast'], { campaign, now: request.now })) };
-  });
-  const listed = await Promise.all(read);
+    // A page of forecasts at once would keep whoever opens a campaign waiting.
+    const parts = await readCampaignParts(context, hasEnded(campaign) ? [] : ['forecast'], { campaign, now: request.now });
+    listed.push({ ...brief, why, ...parts });
+  }
   const isReading = whys === null || listed.some(({ campaign, forecast }) => forecast === undefined && !hasEnded(campaign));
   const rowsOfCampaigns = listed.map((each) => campaignRow(request, each));
   const isShown = page.number === 1 && ['all', 'going'].includes(page.show);

@@ -9,9 +9,9 @@ import type { Store } from '../../../ledger/tx.ts';
 
 /** The program of a thread that does works over a connection of its own to the same database, one at a time. */
 const { location } = workerData as AsideInput;
-/** It waits for its turn to write for longer than anybody does whom others wait for. */
+/** It waits longer for its turn to write than foreground work does. */
 const sqlite = { cacheKib: 16 * 1024, looksForMs: 60_000 };
-/** Whoever asks for a page goes first. On Linux this is the thread's own; elsewhere it would be that of the whole process. */
+/** Requests for pages go first. On Linux the priority is the thread's own; elsewhere the whole process's. */
 const niceness = 5;
 let store: Store | null = null;
 

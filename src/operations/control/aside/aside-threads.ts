@@ -7,7 +7,7 @@ const program = programBeside('aside-thread', import.meta.url);
 /** Imports and files at once; each holds memory. */
 const mostWorks = 2;
 
-/** Works in threads, for whoever serves many: one thread stays for what is looked at, and each other work has one until it is done. */
+/** Runs works in threads of a server: one thread stays for readings, and each other work has one until it is done. */
 export function asideInThreads(location: StoreLocation): Aside {
   const input: AsideInput = { location };
   const reading = new Threads<AsideQuestion>(program, input, { most: 1, keep: true });

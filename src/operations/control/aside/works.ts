@@ -58,7 +58,7 @@ type Works = typeof works;
 type Streams = typeof streams;
 type Told<Work> = Work extends (store: Store, ...told: infer Args) => unknown ? Args : never;
 
-/** Does works beside what else its owner does. An error that one throws has its name, its words and its facts; its class it may lose. */
+/** Does works beside its owner's. Their errors keep name, message and facts, but may lose their class. */
 export interface Aside {
   /** What somebody looks at: one after the other. */
   read<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;

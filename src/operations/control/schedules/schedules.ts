@@ -32,9 +32,8 @@ export async function describeSchedule(control: Control, campaignId: string): Pr
 export interface ScheduleChange {
   view: ScheduleView;
   wasPaused: boolean;
-  /** The note before, if a person wrote it, and now. */
+  /** The note before, if a person wrote it. */
   noteBefore: string | null;
-  note: string | null;
 }
 
 const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a person' } as const;
@@ -46,23 +45,22 @@ const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a pers
 export async function pauseSchedule(control: Control, campaignId: string, note?: string): Promise<ScheduleChange> {
   const session = await connected(control);
   const { schedule, state } = await requireState(session, campaignId);
-  const noteBefore = writtenNote(state.note);
-  const wanted = note ?? noteBefore ?? automaticNotes.pause;
+  const wanted = note ?? writtenNote(state.note) ?? automaticNotes.pause;
   if (!state.paused || wanted !== state.note) await handleOf(session, schedule).pause(wanted);
-  const view = await readScheduleView(session, schedule);
-  return { view, wasPaused: state.paused, noteBefore, note: wanted };
+  return changeOf(session, schedule, state);
 }
 
 /** Starts runs again; those missed are not made up. Repeating it changes nothing but a note. Throws as `pauseSchedule`. */
 export async function resumeSchedule(control: Control, campaignId: string, note?: string): Promise<ScheduleChange> {
   const session = await connected(control);
   const { schedule, state } = await requireState(session, campaignId);
-  const isUnchanged = !state.paused && note === undefined;
-  const wanted = note ?? automaticNotes.resume;
-  if (!isUnchanged) await handleOf(session, schedule).unpause(wanted);
+  if (state.paused || note !== undefined) await handleOf(session, schedule).unpause(note ?? automaticNotes.resume);
+  return changeOf(session, schedule, state);
+}
+
+async function changeOf(session: Session, schedule: Schedule, before: ScheduleState): Promise<ScheduleChange> {
   const view = await readScheduleView(session, schedule);
-  const noteBefore = writtenNote(state.note);
-  return { view, wasPaused: state.paused, noteBefore, note: isUnchanged ? state.note : wanted };
+  return { view, wasPaused: before.paused, noteBefore: writtenNote(before.note) };
 }
 
 function handleOf({ temporal }: Session, { scheduleId }: Schedule): ScheduleHandle {

@@ -60,7 +60,7 @@ function recurrenceOf(state: ScheduleState | null): Parameters<typeof clockEffec
   return { cron: when === null || describeCronFault(when) !== null ? null : when, timeZone, keepSkipped };
 }
 
-/** The database tells what came of a firing, for as long as it is kept; Temporal alone knows of one that nobody has taken yet. */
+/** The database has what came of a run while it is kept; only Temporal knows of one that no worker has taken. */
 async function readLast(store: Store, schedule: Schedule, state: ScheduleState | null): Promise<LastFiring | null> {
   const timeZone = state?.timeZone ?? 'UTC';
   const told = await lastFiring(store.db, schedule.campaignId, schedule.scheduleId);
