@@ -32,7 +32,7 @@ export interface ReportedWorld {
 
 export const tickMs = 10_000;
 
-/** Over the real adapter and sandbox, on a clock that stands still between steps; all greet with the same words. */
+/** Over the real adapter and sandbox, on a clock that stands still between steps; all opening lines are equal. */
 export async function beginReported({
   api,
   dialect = 'sqlite',

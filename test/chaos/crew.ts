@@ -228,10 +228,7 @@ export class Crew {
   }
 }
 
-/**
- * Begins `work` while another transaction holds its locks; answers when it waits for one of them, or is over. What is answered waits for
- * its end, once the other one has committed. PostgreSQL alone lets two transactions write at a time.
- */
+/** Begins `work` beside a transaction that holds its locks; resolves when `work` waits for one, or ends. PostgreSQL only. */
 async function overtake({ db }: Store, work: () => Promise<void>): Promise<() => Promise<void>> {
   let over = false;
   const done = work().finally(() => (over = true));

@@ -11,10 +11,7 @@ type Amount = Record<'every' | 'everyScenario' | 'seeds', number>;
 /** At full depth workers are killed at each effect of one scenario in so many, and at `SEED_FACTOR=8` of all. */
 const everyOfKills = 8;
 
-/**
- * Tests one in so many of the cases that reach each cell once, each kill of some scenarios at full depth, and some seeds; a soak plays any
- * cases of a scenario that is drawn.
- */
+/** Tests a part of the cases that reach each cell once, the kills of some scenarios at full depth, and some seeds. */
 export function testWeaves(database: TestDialect, { every, everyScenario, seeds }: Amount): void {
   const drawn = seedsFrom(1, seeds);
   const [first = 0] = drawn;

@@ -175,10 +175,7 @@ export class WovenProcess {
     return sent.value;
   }
 
-  /**
-   * Writes outside a transaction commit by themselves. They hold a connection until their result is handed on: a process that is gone fails
-   * here, where elsewhere it waits for ever.
-   */
+  /** A write outside a transaction holds its connection until its result is handed on; after the process is gone it fails. */
   #writes(): KyselyPlugin {
     const tables = new WeakMap<object, string>();
     return {

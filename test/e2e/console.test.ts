@@ -32,7 +32,7 @@ async function inWindow(work: (window: TestWindow) => Promise<void>): Promise<vo
   }
 }
 
-/** Whether the element with the focus shows that it has it, by its outline, its shadow, or those of what is drawn around it. */
+/** Whether the focused element shows its focus, by outline or shadow of its own or of an ancestor. */
 const focusShown = `(() => {
   const at = document.activeElement;
   const shows = (it) => it !== null && (getComputedStyle(it).outlineStyle !== 'none' || getComputedStyle(it).boxShadow !== 'none');

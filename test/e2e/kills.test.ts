@@ -26,10 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => temporal.stop());
 
-/**
- * Where a worker may die without anybody losing knowledge. Between its last commit and the service there is none: nobody can tell whether
- * such a batch was sent, so its people are a person's to decide.
- */
+/** Where a worker may die with nothing lost. Between its last commit and the service nobody can know whether it sent the batch. */
 type Place = Exclude<Gap, 'posting_committed'> | 'planning' | 'reading';
 /** While a request is on its way the ledger is the same in each gap, and the interleavings go to each of them. */
 const places: readonly Place[] = isFull
@@ -67,7 +64,7 @@ async function killPlanner(run: CampaignRun): Promise<void> {
   run.toTemporal.drop();
 }
 
-/** Whatever else ends an activity of a worker that is gone takes longer than a test may: it is missed by its heartbeats alone. */
+/** Only missed heartbeats end an activity of a dead worker within a test's time. */
 const heartbeatsAlone = { CARILLON_SHORT_TIMEOUT_MS: '900000', CARILLON_SUBMIT_SLACK_MS: '900000' };
 
 const people = isFull ? 60 : 40;
@@ -189,7 +186,7 @@ async function closeWay({ toService, sandbox }: CampaignRun, meanwhile: () => un
   await toService.heal();
 }
 
-/** The largest file that a running process may write; a write beyond it fails, as on a full disk. Linux alone lets others set it. */
+/** Limits the files that a running process may write: a write beyond fails, as on a full disk. Linux only. */
 async function limitFiles(pid: number, bytes: number | 'unlimited'): Promise<void> {
   await execute('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`]);
 }

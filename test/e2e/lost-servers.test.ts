@@ -153,10 +153,7 @@ test.concurrent.for(dialects)(
   },
 );
 
-/**
- * Everybody is called, and every request has its verdict. That is not said of the third batch: until the service has shown a record, no
- * more than twenty calls are made, so a slow machine makes four batches of 24 rows.
- */
+/** All are called, all requests have a verdict but the third: before a first record at most 20 calls are made, so there may be four. */
 async function untilLastRequest(run: CampaignRun): Promise<void> {
   const { db } = run.store;
   const undecided = db

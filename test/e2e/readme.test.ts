@@ -71,7 +71,7 @@ async function heard(shell: Shell, what: RegExp): Promise<void> {
   );
 }
 
-/** What each line of the tour says when it does what stands beside it; `leave`: it goes on until Ctrl-C; `aside`: in a world of its own. */
+/** What each line of the tour prints; `leave`: it runs until Ctrl-C; `aside`: in a world of its own. */
 const promised: readonly { line: string; says: RegExp; leave?: RegExp; code?: number; aside?: true }[] = [
   { line: './carillon check', says: /300/ },
   { line: './carillon rehearse', says: /completed/, aside: true },

@@ -71,10 +71,7 @@ interface Status {
   why: string | null;
   pilot: { sample: number; state: string; rows: number; called: number } | null;
 }
-/**
- * As it stands; null: the server is not there just now. One that paused itself since its first calls were lost with a worker, and left no
- * record, goes on.
- */
+/** Its state; null: no server just now. A campaign that paused because its first calls left no record is resumed. */
 async function statusOf(world: CampaignWorld): Promise<Status | null> {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/campaigns/${world.id}`, { headers }).catch(() => null);

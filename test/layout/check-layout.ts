@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { floors, layers } from './floors.ts';
 import { findRings, readFileGraph, type FolderGraph } from './import-graph.ts';
 
-/** Imports that lead up, or against a floor, and rings of folders; each with the lines that do it. Empty: the layout holds. */
+/** Imports that lead up or against a floor, and circles of folders, with their lines. Empty: the layout holds. */
 export function checkLayout(graph: FolderGraph, allowed: typeof floors = floors, order: typeof layers = layers): string[] {
   const faults: string[] = [];
   for (const [from, edges] of graph) {

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-/** Which folder imports which, and the lines that do: `edges.get(a)?.get(b)` are pairs of files. Imports of types count. */
+/** Which folder imports which; `edges.get(a)?.get(b)` are pairs of files. Imports of types count. */
 export type FolderGraph = Map<string, Map<string, [from: string, to: string][]>>;
 
 /** The files of production code below a root, as paths from it. */

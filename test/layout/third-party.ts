@@ -20,7 +20,7 @@ text in node_modules.
 ## Packages
 `;
 
-/** The page THIRD_PARTY.md: each package that is installed with Carillon, by licence; of a package without a word of it, `not stated`. */
+/** THIRD_PARTY.md: each package installed with Carillon, by licence; `not stated` where a package names none. */
 export function thirdPartyPage(root: string): string {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as LockFile;
   const byLicence = new Map<string, Set<string>>();

@@ -8,9 +8,7 @@ import { sharedServer } from '../support/shared-server.ts';
 import type { Store } from '../../src/ledger/tx.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/**
- * For what differs between the databases: locks, retries, migrations, isolation, upserts, settings, reads. `DIALECTS=sqlite` narrows it.
- */
+/** For what differs between databases: locks, retries, migrations, isolation, settings. `DIALECTS=sqlite` narrows it. */
 export const bothDialects = (process.env['DIALECTS']?.split(',') ?? ['sqlite', 'postgres']) as ('sqlite' | 'postgres')[];
 /** For what is the same on both, as the random walks bear out: at full depth both, else the first. */
 export const dialects = isFull ? bothDialects : bothDialects.slice(0, 1);

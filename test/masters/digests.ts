@@ -58,7 +58,7 @@ const kinds: readonly Kind[] = [
   weaves(range(1, 4), 'campaigns'),
 ];
 
-/** What the seeds that `npm test` plays come to, one line each: a digest of the service's calls, and of the rows as they ended. */
+/** A line for each seed of `npm test`: a digest of the service's calls and of the final rows. */
 export async function writeDigests(write: Write): Promise<void> {
   const lines: string[] = [];
   for (const [name, seeds, play] of kinds)

@@ -14,7 +14,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['secret', /(?<=signature=|nonce[-=]"?|\/new\/(?!:))[\w+/=-]{16,}/g],
 ];
 
-/** The real clock shows in a few places, as those of service and ledger stand. Its instants have no numbers: some are alike by chance. */
+/** The real clock shows in a few places. Its instants get no numbers, since some are equal by chance. */
 const realTimes: readonly RegExp[] = [
   new RegExp(`(?:${realDays.join('|')})[T ]\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d+)?)?Z?`, 'g'),
   /(?<="(?:real\w*At|durationMs)": |[?]expires=)\d+/g,

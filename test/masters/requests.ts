@@ -10,7 +10,7 @@ import type { Write } from './write-masters.ts';
 const ownToConnection = new Set(['host', 'connection']);
 const keyHeaders = new Set(['x-api-key', 'xi-api-key']);
 
-/** Runs a campaign. `asked`: what it asks of the service, a line for each request with everything that the service could act on. */
+/** Runs a campaign. `asked`: a line for each request, with all that the service could act on. */
 export async function recordRequests(mix: Mix): Promise<{ outcome: Outcome; asked: string }> {
   const lines: string[] = [];
   const record = (message: unknown): void => {
@@ -49,7 +49,7 @@ function inOrder(lines: readonly string[]): string[] {
   return runs.flatMap((run) => run.sort());
 }
 
-/** What a campaign asks a published service for: requests, one refused and one looked up, reports, records, and calls taken back. */
+/** A campaign's requests to a published service: batches, one refused, one looked up, reports, records, calls taken back. */
 export async function writeRequests(write: Write): Promise<void> {
   for (const api of ['batch-calling', 'campaigns'] as const) {
     const numbers = Array.from({ length: 8 }, (_, index) => `+121255501${index + 30}`);

@@ -28,7 +28,7 @@ export async function writePart(folder: string, part: string): Promise<number> {
 
 export const nameOf = (path: string): string => path.replaceAll(/[^\w]+/g, '_').replaceAll(/^_|_$/g, '') || 'root';
 
-/** A line for each tag, so that a comparison of lines shows what has changed; how the source is indented shows nowhere. */
+/** A line for each tag, so that `diff` shows what has changed whatever the indentation. */
 export const splitTags = (html: string): string =>
   html
     .replaceAll(/<[^>]*>/g, (tag) => tag.replaceAll(/\s+/g, ' ').replace(' >', '>'))

@@ -74,7 +74,7 @@ const isTraced = process.argv.includes('--traced');
 const traces = isTraced ? traceCampaigns(logger) : null;
 const worker = await startWorker({ config, connection, namespace: 'default', store, logger, traces });
 
-/** Takes out what names the machine that recorded: its identity, its host and its paths. Replay does not look at them. */
+/** Removes identity, host and paths of the recording machine; replay does not read them. */
 function anonymise(json: string): string {
   return json.replaceAll(/"(identity|stackTrace)": "(?:[^"\\]|\\.)*"/g, '"$1": ""').replaceAll(`@${hostname()}`, '@recorder');
 }

@@ -35,10 +35,7 @@ const agents = [{ id: 'second_agent', name: 'Second' }];
 const lines = [{ id: 'line_1', number: '+442079460199', name: 'Main', checked: true }];
 const pageSize = 3;
 
-/**
- * A service that is not the contract's, on a free port until the test ends: it takes a mark with a batch, tells the state of each of its
- * people, and takes calls back until they are dialled.
- */
+/** Not the contract's: takes a mark with a batch, shows the state of each recipient, takes calls back until they are dialled. */
 export async function startSecondService(now: () => number = Date.now) {
   const batches: Batch[] = [];
   const talks: Talk[] = [];

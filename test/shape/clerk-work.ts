@@ -37,7 +37,7 @@ export class ClerkWork {
     this.#left = people.filter(({ kind }) => kind === 'callable');
   }
 
-  /** One number barred and one row withdrawn, whatever is struck meanwhile; requests are cut off, repeated, and their process is killed. */
+  /** Bars a number and withdraws a row while requests are cut off and repeated and their process is killed. */
   async actQuietly({ kills }: { kills: boolean }): Promise<void> {
     const [barred, withdrawn, spared] = [this.#next(), this.#next(), this.#next()];
     const bar = this.#ask('front desk', 'suppressions', { numbers: [barred.phone], reason: 'asked by letter' });

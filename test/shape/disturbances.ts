@@ -48,7 +48,7 @@ export function isOfNetwork(kind: Kind): kind is NetworkKind {
   return (networkKinds as readonly Kind[]).includes(kind);
 }
 
-/** The kills of each process and so many other disturbances, in an order and at moments that are drawn from the seed. */
+/** The kills of each process and other disturbances, in an order and at moments drawn from the seed. */
 export function drawDisturbances(seed: number, more: number): Disturbance[] {
   const random = new Random(seed, 'disturbances');
   const others = shuffle(
@@ -82,7 +82,7 @@ interface Struck {
 
 const nothing = async (): Promise<void> => {};
 
-/** Does it at once. A worker, a database and a service that were killed start again, as whatever watches over them would do. */
+/** Does it at once. What was killed is started again, as a supervisor would. */
 export async function strike(world: World, disturbance: Disturbance): Promise<Struck> {
   const { kind, which } = disturbance;
   if (isOfNetwork(kind)) {

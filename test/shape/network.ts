@@ -31,10 +31,7 @@ const faultsOfWays: Record<(typeof faults)[number], (way: Way, size: number) => 
   'cut off': (way) => way.partition(),
 };
 
-/**
- * Disturbs all ways to a peer for so long and heals them; where one worker alone is cut off, that is left to `heal`, and dialling has to
- * go on before.
- */
+/** Disturbs all ways to a peer, then heals them. Where one worker is cut off, dialling must go on before `heal`. */
 export async function disturbNetwork(
   ways: Ways,
   kind: NetworkKind,

@@ -21,10 +21,7 @@ export async function restartRolling(world: World): Promise<void> {
 /** Failed steps of the workflow that are seen before the release is taken back. */
 const failuresOfProof = 2;
 
-/**
- * Replaces every worker by one whose workflows do not fit the history of the campaign, waits until the campaign stands still, and rolls
- * back. Answers how often a step had failed by then.
- */
+/** Replaces all workers by a build that does not fit the history, waits for failed steps, rolls back. Answers the failures. */
 export async function rollOutAndBack(world: World): Promise<number> {
   await replaceAll(world, 'wrong');
   const failures = await until('the wrong release has failed', async () => {

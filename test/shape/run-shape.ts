@@ -68,10 +68,7 @@ function rowsOfList(people: readonly Listed[], results: readonly ResultLine[], d
   return { rows, finals };
 }
 
-/**
- * Plays a campaign in the production shape, kills each process in turn at moments drawn from the seed, and judges by the service's
- * own calls, the list and the results. Throws when dialling does not go on by itself.
- */
+/** Plays a campaign in the production shape with kills drawn from the seed; judges by the service's calls, list and results. */
 export async function runShape(input: {
   seed: number;
   rows: number;

@@ -44,7 +44,7 @@ export function secretsOf(people: readonly Listed[], keys: readonly string[]): s
   return [...keys, ...numbers, ...people.map(({ name }) => name)];
 }
 
-/** A sentence on each secret that stands in a place, and on each place without its control: what was searched is not what was meant. */
+/** A sentence for each secret found, and for each place without its control, which was not searched as meant. */
 export function judgePlaces(places: readonly Place[], secrets: readonly string[]): string[] {
   return places.flatMap(({ name, text, control }) => [
     ...findTokens(text, secrets).map((secret) => `${secret} stands in ${name}`),

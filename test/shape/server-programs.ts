@@ -19,7 +19,7 @@ export type ServerPrograms = Record<keyof typeof programs, string>;
 /** With CARILLON_REQUIRE_TEMPORAL_SERVER=1 a server that cannot be built is a failure, not a reason to skip. */
 export const mustHaveServer = process.env['CARILLON_REQUIRE_TEMPORAL_SERVER'] === '1';
 
-/** Temporal's server and the tool that sets up its database: from the cache, else built once with Go (2 to 4 minutes). Throws why not. */
+/** Temporal's server and its database tool: from the cache, else built once with Go (2 to 4 minutes). Throws why not. */
 export async function resolveServerPrograms(onProgress: (line: string) => void): Promise<ServerPrograms> {
   const config = readConfig();
   const folder = join(temporalCache(config), `server-v${version}`);

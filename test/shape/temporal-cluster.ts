@@ -25,10 +25,7 @@ const dynamicConfig = `history.transferProcessorMaxPollRPS: [{ value: 200 }]
 history.timerProcessorMaxPollRPS: [{ value: 200 }]
 `;
 
-/**
- * Temporal as in production: several server processes on one PostgreSQL, each with all four services. Sets up the databases and starts one
- * after the other. What was started ends when it fails.
- */
+/** Temporal as in production: several server processes on one PostgreSQL. All are stopped when one fails to start. */
 export async function startTemporalCluster(input: ClusterInput) {
   const { hostname, port, username, password } = new URL(input.postgresUrl);
   const sql = {
@@ -98,7 +95,7 @@ async function makeNode(program: string, settings: Record<string, string>) {
   };
 }
 
-/** Free ports below 32768: the servers of a cluster find each other in a table whose column for the port is a `smallint`. */
+/** Free ports below 32768: servers of a cluster find each other in a table whose port column is a `smallint`. */
 async function pickLowPorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {

@@ -22,10 +22,7 @@ const soakSeed = process.env['SOAK_SEED'];
 /** Whether `npm run soak` plays: its seeds are drawn, so what a test says of its own is not asked. */
 export const isSoak = soakSeed !== undefined;
 
-/**
- * The same seeds at each run from `first` on; under `npm run soak`, from the drawn one on. `usual`: those that show each promise once, for
- * `npm test`.
- */
+/** The same seeds at each run; under `npm run soak`, from the drawn one on. `usual`: how many `npm test` plays. */
 export function seedsFrom(first: number, count: number, usual?: readonly number[]): readonly number[] {
   if (usual !== undefined && !isSoak && !isFull && seedFactor === 1) return usual;
   const from = isSoak ? Number(soakSeed) : first;

@@ -18,10 +18,7 @@ export async function killInGap(run: CampaignRun, gap: Gap, n: number): Promise<
   return killWorkerIn(run, gap, n);
 }
 
-/**
- * Kills a worker (SIGKILL) at its nth POST in the gap, which it proves. Answers the batch and its last request: where the machine was too
- * slow for a request, the batch is sent again, or another one.
- */
+/** Kills a worker (SIGKILL) in the gap of its nth POST, and proves it. Answers the batch and its last request. */
 export async function killWorkerIn(run: CampaignRun, gap: Gap, n: number): Promise<{ batchId: string; requestId: string }> {
   const { gates } = run.sandbox;
   const held = gap === 'posting_committed' ? run.toService.holdBack('POST ', n) : undefined;
@@ -58,10 +55,7 @@ async function newestBatch({ store, id }: CampaignRun): Promise<number> {
   return n;
 }
 
-/**
- * Lets the reply to batch n go, until its verdict is committed; Temporal hears nothing. The campaign is paused before: its worker would go
- * on with the next batch in the same activity, and a slow machine would kill it in the gap before that request.
- */
+/** Lets the reply to batch n pass and kills before Temporal hears of it. The campaign is paused first: no next batch begins. */
 async function commitVerdict(run: CampaignRun, n: number, gate: string): Promise<void> {
   run.toTemporal.mute();
   const at = { campaignId: run.id, now: run.sandbox.clock.now() };

@@ -12,7 +12,7 @@ export interface PlantedList {
 }
 
 const areaCodes = ['212', '213', '312', '415', '602', '718', '305', '617', '206', '702'];
-/** Last four digits with a fate of their own in the sandbox: busy, no answer, voicemail, failed, silent, opts out, busy once. */
+/** Last four digits that the sandbox scripts: busy, no answer, voicemail, failed, silent, opts out, busy once. */
 const fated = ['0101', '0102', '0103', '0104', '0106', '0108', '0110'];
 
 function numberOf(seed: number, index: number): string {

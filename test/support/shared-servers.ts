@@ -15,10 +15,7 @@ declare module 'vitest' {
   }
 }
 
-/**
- * Run by Vitest before all tests. The first file that asks starts a server, and the rest share it. Temporal's one-off fetch or build takes
- * minutes, more than a test may, so it comes first.
- */
+/** Before all tests: the first file that asks starts a server for all. Temporal's one-off build takes minutes and comes first. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const onProgress = (line: string): void => {
     process.stderr.write(`${line}\n`);

@@ -1,4 +1,4 @@
-/** Clears the screen, writes a title, reports back as if typed, turns the direction; each as ESC or as a single C1 character. */
+/** Sequences that clear the screen, set a title, answer as if typed, turn the direction; as ESC and as one C1 character. */
 export const poison = '\u001b[2J\u001b]0;title\u0007\u009b31m\u0085\u007f\u202egpj.exe\u2066\u200f\u2028\r';
 
 /** No output may hold controls other than line ends, or what turns the direction of writing. */

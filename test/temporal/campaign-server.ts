@@ -63,7 +63,7 @@ export async function startCampaignServer({ longAfter }: { longAfter?: number } 
 
 export const progress = { total: 6, done: 6, open: 0, waiting: 0, unresolved: 0 };
 
-/** A campaign of `batches` batches that are all confirmed, without anything to wait for; `changes` is what is different. */
+/** A campaign of `batches` confirmed batches, with no waits; `changes` overrides. */
 export function fakeActivities(changes: Partial<Activities> = {}, batches = 1): Partial<Activities> {
   return {
     checkCallers: async () => ({ ok: true }),
@@ -77,7 +77,7 @@ export function fakeActivities(changes: Partial<Activities> = {}, batches = 1): 
   };
 }
 
-/** Runs the workflow of the campaign `spring` with these activities, for as long as the work takes, on this server or one of its own. */
+/** Runs the workflow of `spring` with these activities until `work` ends, on this server or one of its own. */
 export async function withCampaign<Result>(
   activities: Partial<Activities>,
   work: (client: Client, handle: WorkflowHandle<typeof campaign>) => Promise<Result>,

@@ -56,7 +56,7 @@ export interface Crowd {
   optOutEvery: number;
   /** Of the others, those who answer at the first dial. */
   answering: number;
-  /** Some hang up before the agent has said a word, or interrupt it before it has said their name, so that no line tells who it was. */
+  /** Some hang up before the agent speaks, or interrupt it before their name: no line shows who it was. */
   hasty?: boolean;
   /** So many names among all of them; a name of their own each when left out. */
   names?: number | undefined;

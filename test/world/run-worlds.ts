@@ -14,7 +14,7 @@ export interface Figures {
   givenUp: number;
   /** Presses of the operator. */
   presses: number;
-  /** Records whose opening line was cut off once the name was spoken, and rows left in doubt that one of them may belong to. */
+  /** Records cut off after the name was spoken, and rows in doubt that may own one. */
   cut: { records: number; rows: number };
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A way to servers on 127.0.0.1 that fails as networks do, or is blocked at exact moments. Each fault lasts until the way is healed. */
+/** A proxy to servers on 127.0.0.1 that fails as networks do, or at exact moments. A fault lasts until it is healed. */
 export type Way = Awaited<ReturnType<typeof startWay>>;
 
 interface Pair {

@@ -151,7 +151,7 @@ function drawMix(seed: number): { mix: Mix; people: Person[]; stallOn: (drive: D
   return { mix, people, stallOn: (given) => (drive = given) };
 }
 
-/** Each talk with what it asked for, if it can be kept, three times at most; `told`: what the ledger says of the others. */
+/** Each talk and what it asked for, if it can be kept, at most three times; `told`: what the ledger says of the rest. */
 function withPromises(people: readonly Person[], calls: readonly CallTruth[], told: ReadonlyMap<string, string[]>): Call[] {
   const made = new Map<string, number>();
   return calls.toSorted((a, b) => a.acceptedAt - b.acceptedAt).map((call) => {

@@ -176,7 +176,7 @@ test('rules that were last looked at more than 6 months ago are told, packaged o
   expect(lawWarnings(replaced, stale)).toEqual([]);
 });
 
-/** Whether somebody with a number of that country and zone is called at that time, by the packaged rules and `law` of the campaign file. */
+/** Whether a number of that country and zone may be called then, by the packaged rules and the campaign's `law`. */
 async function isCalled(country: string, zone: string, at: string, law = '', regions: readonly string[] | null = null) {
   const { campaignPath } = await writeCampaign(`${minimalCampaign}${law}`, 'phone\n');
   const rules = campaignRules(await readCampaignFile(campaignPath), ['phone'], Date.parse(at));

@@ -63,7 +63,7 @@ function ledgerOf(drawn: readonly Drawn[]): LedgerFindings {
   };
 }
 
-/** Quarters of an hour, in which the funnel groups people, around the end of the day and the campaign. */
+/** Quarters of an hour around the end of the day and the campaign, by which the funnel groups people. */
 const instant = fc.integer({ min: -8, max: 160 }).map((quarters) => monday + quarters * 15 * minuteMs);
 const drawnRow: fc.Arbitrary<Drawn> = fc.record({
   rejected: fc.option(fc.constantFrom(...rejectionReasons), { nil: null, freq: 4 }),

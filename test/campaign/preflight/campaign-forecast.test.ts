@@ -126,7 +126,7 @@ test('rows that expire by themselves are not helped by a later end of the campai
 
 const noon = Date.UTC(2026, 0, 5, 17);
 
-/** When the last call to two people in these states would begin, of whom nobody answers and each is called four times. */
+/** When the last of four unanswered calls to two people in these states would begin. */
 function lastStartIn(regions: readonly (readonly string[] | null)[], withLaw = true): number {
   const caps = [{ by: 'number' as const, calls: 3, withinMs: 24 * hourMs }];
   const dates = { hours: null, closedOn: [], from: null, until: null };

@@ -207,10 +207,7 @@ export function isKept(status: number): boolean {
 
 type Tell = (update: string, input: { pausesSeen?: number } | undefined) => Promise<boolean>;
 
-/**
- * Temporal for a campaign whose workflow its driver plays: it knows the workflow's queue, and hands updates to the player. Temporal itself
- * is at the level `system`.
- */
+/** Temporal, when a test's driver plays the workflow: it knows the workflow's queue and hands updates to the driver. */
 function temporalOf(queue: string, tell: Tell): TemporalAccess {
   const handle = {
     describe: async () => ({ taskQueue: queue, status: { name: 'RUNNING' }, raw: {} }),

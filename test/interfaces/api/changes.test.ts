@@ -232,7 +232,7 @@ test('a change that is cut off before its answer is kept is harmless to repeat, 
   expect([await stateOf(api), await acted()]).toEqual([held, lines]);
 });
 
-/** The database and the schedules of Temporal, without answers, who did what, and what tells only of another look. */
+/** The database and Temporal's schedules, without kept answers, `operator.acted` and counters of reads. */
 async function stateOf(api: ApiWorld): Promise<object> {
   const { db } = api.store;
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(db);

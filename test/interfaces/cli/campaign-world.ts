@@ -29,7 +29,7 @@ export interface CampaignWorld {
   begin(...args: string[]): RunningCommand;
   /** Ready, in a process of its own as workers are; it ends with the test. */
   work(): Promise<WorkerProcess>;
-  /** API and page over its database, in a process of their own; answers the address. They end with the test, as they should. */
+  /** Starts API and page over its database in a process of their own until the test ends; answers the address. */
   serve(): Promise<string>;
   token(name: string, role: string): Promise<string>;
   /** What a command is given that is called as a function. */
@@ -53,10 +53,7 @@ export function createWorld(sandboxOptions: SandboxOptions = {}, settings: Recor
   return openWorld(sandboxOptions, settings, onTestFinished);
 }
 
-/**
- * One service and database for all tests of a file, and a worker unless `begin` runs something else. Gives each test a campaign and a
- * folder of its own.
- */
+/** One service, database and worker (or what `begin` runs) for a file; each test has a campaign and a folder of its own. */
 export function useSharedWorld(
   settings: Record<string, string> = {},
   sandboxOptions: SandboxOptions = {},

@@ -16,7 +16,7 @@ import { realClock } from '../../../src/service/port/service-clock.ts';
 import type { TokenRole } from '../../../src/ledger/console/tokens.ts';
 import { pauseCampaign, resumeCampaign } from '../../../src/ledger/rows/campaigns.ts';
 
-/** Signed in. At the test's end, the page must have asked nobody else, and complained of nothing unexpected. */
+/** Signed in. At the test's end the page must have sent no foreign request and logged nothing unexpected. */
 async function openPage(console: ConsoleWorld, { to = '/', role = 'operate', expects = /^$/ }: Opening = {}) {
   const origin = await console.api.app.listen({ host: '127.0.0.1', port: 0 });
   const window = await openWindow({ origin });

@@ -101,10 +101,7 @@ async function dialInDoubt(scenario: Scenario, at: number): Promise<void> {
   for (let minute = 2; minute <= 30; minute += 2) await scenario.sweep(at + minute * minuteMs);
 }
 
-/**
- * Four campaigns in the middle of a working day: `reminders` with 300 rows in six time zones, of which some wait, some are being called and
- * three need a person; an ended, a paused, and one that begins tomorrow.
- */
+/** Four campaigns: `reminders`, under way with 300 rows in six zones and three to decide; one ended, one paused, one for tomorrow. */
 export async function makePicturedCampaigns(store: Store): Promise<void> {
   const yesterday = opening - 24 * hourMs;
   const survey = await beginProven(store, {

@@ -54,7 +54,7 @@ test('a record that was listed before the request is of none of its calls', asyn
   expect(await dispositions(scenario)).toEqual(['unreached/no_record', 'unreached/no_record']);
 });
 
-/** Two rows are called at noon by the service's clock, and a talk begins so much later; the worker's clock may be ahead. */
+/** Two rows are called at noon by the service's clock; a talk begins so much later. The worker's clock may be ahead. */
 async function callTwoByTheServicesClock(dialect: TestDialect, begunAfterMs: number, aheadMs = 0) {
   const now = noon + aheadMs;
   const scenario = await beginOn(dialect, { rows: rowsNamed('Ada', 'Ben') });

@@ -8,9 +8,7 @@ import { test, openLedger, beginOn, unjudged } from '../ledger-test.ts';
 
 const rows = buildRows(numbers(1), () => 'Guest');
 
-/**
- * Posts a call that is not sent, and again `laterMs` later, ended without a record of its ring; answers when a second campaign may call.
- */
+/** Posts a call that is not sent; `laterMs` later one that ends without a record. Answers when a second campaign may call. */
 async function secondCallAfter(dialect: TestDialect, rules: RulesChanges, laterMs: number): Promise<number | null> {
   const store = await openLedger(dialect);
   const spring = await beginProven(store, { rows, rules });

@@ -139,7 +139,7 @@ const transactionsEach = 15;
 
 class CalledOff extends Error {}
 
-/** Each transaction takes numbers of the log in several goes, does other things meanwhile, and may be given up. */
+/** Each transaction takes numbers of the log in several steps, and may roll back. */
 async function write(store: Store, random: Random): Promise<void> {
   for (let nth = 0; nth < transactionsEach; nth += 1) {
     const work = store.transaction(async (tx) => {
@@ -164,7 +164,7 @@ interface Wanted {
   limit: number;
 }
 
-/** Reads until nobody writes and the cursor is at the end of the log. Answers the numbers read, page by page. */
+/** Reads until no writer is left and the cursor is at the log's end. Answers the numbers read, by page. */
 async function follow(store: Store, wanted: Wanted, isOver: () => boolean): Promise<number[][]> {
   const feed = new EventFeed(store);
   const pages: number[][] = [];

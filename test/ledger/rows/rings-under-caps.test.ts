@@ -9,7 +9,7 @@ import { test, openLedger } from '../ledger-test.ts';
 const secondMs = 1000;
 const people = 5;
 const capMs = 2 * hourMs;
-/** Each campaign knows the service's queue differently well; no call waits longer than its own margin. */
+/** Campaigns know the service's queue differently well; no call waits longer than its margin. */
 const margins = { spring: 25 * minuteMs, summer: 3 * minuteMs };
 
 interface Weather {
@@ -32,7 +32,7 @@ interface Call {
   hasRecord: boolean;
 }
 
-/** Both campaigns dial the same numbers for half a day; answers the rings, on a clock that the world does not read. */
+/** Both campaigns dial the same numbers for half a day; answers the rings by a clock of the test's own. */
 async function liveThrough(dialect: TestDialect, weather: Weather): Promise<Map<string, number[]>> {
   const store = await openLedger(dialect);
   const rows = guests(people);

@@ -13,7 +13,7 @@ function parse(hex: string): Rgb {
   return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255) as Rgb;
 }
 
-/** How somebody sees who lacks one kind of cone (Machado, Oliveira and Fernandes 2009, complete deficiency; on linear RGB). */
+/** Colours as seen without one kind of cone (Machado, Oliveira and Fernandes 2009, complete deficiency; linear RGB). */
 export const visions: Readonly<Record<string, readonly Rgb[]>> = {
   usual: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], // prettier-ignore
   protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]], // prettier-ignore

@@ -15,7 +15,7 @@ const missing = browserMissing();
 if (missing !== null) console.warn(missing);
 const browserTest = test.skipIf(missing !== null && !mustHaveBrowser);
 
-/** A report opened from disk while the network is off. When the test ends, it must have asked for nothing, and said nothing. */
+/** A report opened from disk, offline. At the test's end it must have requested and logged nothing. */
 async function open(data: ReportData, options: Partial<WindowOptions> = {}): Promise<Page> {
   const path = join(temporaryFolder(), 'report.html');
   writeFileSync(path, renderHtmlReport(data));

@@ -62,9 +62,7 @@ test('cells that a spreadsheet would run are made safe in the added columns, and
   });
 });
 
-/**
- * The cells as a spreadsheet sees them that separates them by something else than commas: a quote inside of a cell is a character to it.
- */
+/** The cells for a spreadsheet that separates by another character: a quote inside a cell is plain text to it. */
 function cellsBySeparator(text: string, separator: string): string[] {
   const options = { delimiter: separator, relax_quotes: true, relax_column_count: true } as const;
   return parse(text, options).flat();

@@ -373,7 +373,7 @@ test('the order of attempts and records does not matter, and a second look finds
   );
 });
 
-/** How often a fact of an attempt is looked at while `count` of them find their records among ten times as many. */
+/** How often a fact of an attempt is read while `count` attempts find their records among ten times as many. */
 function looksAt(kind: string, count: number): number {
   let looks = 0;
   const counting: ProxyHandler<CorrelationAttempt> = { get: (of, key) => ((looks += 1), Reflect.get(of, key) as unknown) };
@@ -458,7 +458,7 @@ function oneOf<T>(draw: Draw, ...choices: T[]): T {
   return choices[draw(0, choices.length - 1)] as T;
 }
 
-/** Campaigns that call a few people several times over a day, with calls of others between, and the truth about each record. */
+/** Campaigns that call a few people several times a day, other calls between, and the truth about each record. */
 export function buildWorld(seed: number, options: WorldOptions): World {
   const draw = seededDraw(seed);
   const uncertaintyMs = draw(0, 3_000);
@@ -512,7 +512,7 @@ function numberOf(person: number): string {
   return `+1212555010${person}`;
 }
 
-/** The record that the attempt's call leaves, if any; it starts at once or minutes later, but before the next POST unless it is late. */
+/** The record of the attempt's call, if any. It starts before the next POST, unless it is late. */
 function addCall(draw: Draw, world: World, attempt: CorrelationAttempt, batchId: string, options: WorldOptions): void {
   if (draw(0, 3) === 0) return;
   const late = options.rough && draw(0, 5) === 0;
@@ -621,7 +621,7 @@ function addReadings(
   world.records.push({ facts: lessFacts, visibleAt: visibleAt + minuteMs, attemptId, answered });
 }
 
-/** A worker's instant as the service writes it: by its own clock, within the uncertainty, in whole seconds. */
+/** A worker's instant as the service writes it: by its own clock, uncertain, in whole seconds. */
 function shownTime(draw: Draw, at: number, clock: CorrelationClock): number {
   const error = draw(-clock.uncertaintyMs, clock.uncertaintyMs);
   return Math.floor((at + clock.offsetMs + error) / secondMs) * secondMs;

@@ -94,7 +94,7 @@ test('the order of the campaigns does not matter', () => {
   );
 });
 
-/** Eight campaigns of which five have the same part of their weight at once: thirds that a computer rounds differently. */
+/** Eight campaigns, five with an equal share of their weight: thirds that floating point rounds differently. */
 const equalAtFiveThirds: Demand[] = (
   [[48, 80], [23, 37], [21, 35], [58, 96], [15, 24], [15, 24], [57, 95], [4, 6]] as const
 ).map(([weight, lines], index) => ({ id: `c${index}`, weight, lines, tookAt: 0 })); // prettier-ignore

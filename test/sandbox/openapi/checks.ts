@@ -139,10 +139,7 @@ export function createValidator(document: OpenApiDocument): (ref: string) => Val
   return (ref) => ajv.compile({ $ref: `urn:sandbox:document${ref}` });
 }
 
-/**
- * Objects with named fields bear no others, so that a served field without a description shows. Objects open by design
- * (`additionalProperties` is given) stay so.
- */
+/** Closes objects with named fields, so that an undescribed field shows; open ones (`additionalProperties`) stay open. */
 export function closed(document: OpenApiDocument): OpenApiDocument {
   const copy = structuredClone(document);
   for (const { value } of walk(copy.components.schemas))

@@ -63,7 +63,7 @@ export interface RawService {
   closed: (nth: number) => Promise<void>;
 }
 
-/** A TCP server on a free port that speaks as `serve` tells; `serve` runs once per connection, at its first bytes. */
+/** A TCP server on a free port; `serve` runs once per connection, at its first bytes. */
 export async function startRawService(serve: (socket: Socket, received: string) => void): Promise<RawService> {
   const received: string[] = [];
   const closings: PromiseWithResolversOf<void>[] = [];
@@ -90,7 +90,7 @@ export async function deadBaseUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-/** A client that is closed when the test ends. It sends nothing again after 429 unless the test wants that. */
+/** A client that is closed when the test ends. It repeats nothing after 429 unless the test sets that. */
 export function clientOf(baseUrl: string, options: Partial<ConvaiClientOptions> = {}): ConvaiClient {
   const client = createConvaiClient({
     baseUrl,

@@ -7,7 +7,7 @@ import { answerJson, changes, clientOf, placeOne, rejectionOf, startHttpService 
 
 const agent = { agent_id: 'a' };
 
-/** A client of a service that gives these answers in turn, the last one for ever, and the waits that the client has asked for. */
+/** A client of a service that gives these answers in turn (the last one repeats), and the waits it asked for. */
 async function talkTo(answers: ((response: ServerResponse) => void)[], options: Partial<ConvaiClientOptions> = {}) {
   const service = await startHttpService((response, _request, nth) => (answers[nth - 1] ?? answers.at(-1))?.(response));
   const waits: number[] = [];

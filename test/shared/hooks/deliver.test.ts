@@ -40,7 +40,7 @@ async function changeStates(store: Store, campaignId: string, changes: readonly 
   );
 }
 
-/** A receiver that answers so, and a webhook that leads to it; `changes`: what the campaign spring has gone through since. */
+/** A receiver that answers so, and a webhook to it; `changes`: the changes of the campaign spring since. */
 async function begin(dialect: TestDialect, answer: HookAnswer = taken, ...changes: [string, string][]) {
   const hook = await startHookServer(answer);
   const store = await openCleanStore(dialect);

@@ -87,7 +87,7 @@ async function expectedOf(run: CampaignRun): Promise<ToldMessage[]> {
   return messages;
 }
 
-/** Answers what was told, each once and in order; nothing of a person, no secret and no address stands in it or in what Temporal keeps. */
+/** The notices received, each once and in order; neither they nor Temporal hold personal data, secrets or addresses. */
 export async function untilAllTaken(run: CampaignRun, hook: HookServer, tokens = run.list.tokens): Promise<ToldMessage[]> {
   const expected = await expectedOf(run);
   const [, lastSeq] = expected.at(-1)?.id.split('_') ?? [];

@@ -33,10 +33,7 @@ export function nameOfSeed(seed: number, api: ServiceApi): string {
   return names[seed % names.length] ?? '';
 }
 
-/**
- * A world from a number, or the one named by `given`. Two workers may meet at `databaseUrl`. What is drawn for the contract stays the same
- * with each API.
- */
+/** A world by seed or name (`given`). Two workers may share `databaseUrl`. What the contract draws is the same with each API. */
 export function drawWorld(
   seed: number,
   given?: string,

@@ -188,7 +188,7 @@ function goneAfter(service: CallService, nths: ReadonlySet<number>): CallService
   };
 }
 
-/** Its reports leave people out, take one for another, or name each other or their numbers; each time the same people. */
+/** Its reports leave people out, swap them, or swap their names or numbers; always the same people. */
 function untrue(service: CallService, share: number, seed: number): CallService {
   return {
     ...service,

@@ -114,7 +114,7 @@ function isListedTooLate(audit: Audit, attempt: Attempt, { listedAt }: Call): bo
   return settledAt !== null && settledAt >= askedAt + leastHoldMs && listedAt !== null && listedAt > settledAt;
 }
 
-/** Whether only its number says that its record is its own, while a record that nobody can read any more may be the one. */
+/** Whether its record is told by number alone, while a record that can no longer be read may be the one. */
 function isUnreadRecordsToo(audit: Audit, attempt: Attempt, call: Call): boolean {
   const { batch_id: batchId, detail, evidence } = attempt;
   const isWeak = isReplyLost(audit, batchId) && evidence === 'number' && call.result !== 'answered';
@@ -149,10 +149,7 @@ function allowedWithoutCall(audit: Audit, { batch_id: batchId }: Attempt): strin
   return [];
 }
 
-/**
- * Whether the call began so soon after its POST that it may be that of an earlier, unheard attempt to the same number, with only the number
- * to go by.
- */
+/** Whether the call began so soon after its POST that an earlier, unheard attempt to the same number may have made it. */
 function isContested(audit: Audit, attempt: Attempt, call: Call): boolean {
   const { dials, attempts } = audit.books;
   const dial = dials.find((entry) => entry.attemptId === attempt.attempt_id);

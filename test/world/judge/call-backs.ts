@@ -2,7 +2,7 @@ import type { Breach } from './judge.ts';
 import { callsByPerson, campaignOf, tell } from './calls.ts';
 import type { Evidence } from './evidence.ts';
 
-/** Who asked to be called again is called then, once, by whom they asked and nobody before, or somebody is told why not. */
+/** Who asked for a call back gets it then, once, from that campaign and no earlier call, or a reason is on record. */
 export function* judgeCallBacks(evidence: Evidence): Generator<Breach> {
   for (const own of callsByPerson(evidence))
     for (const [at, asking] of own.entries()) {

@@ -1,6 +1,6 @@
 import type { Call, Evidence } from './evidence.ts';
 
-/** By what a call is dated: the ledger allowed it, the service took it, by its clock or a real one, the telephone rang. */
+/** Instants of a call: allowed by the ledger, accepted by the service (by its clock or a real one), rung. */
 export type By = 'allowed' | 'accepted' | 'real' | 'rang';
 
 /** The caller's own name for the request is `<campaign>/<round>/<batch>/<k>`. */

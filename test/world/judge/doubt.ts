@@ -88,7 +88,7 @@ export function isDoubtCaused(audit: Audit, attempt: Attempt): boolean {
   return isDenialDisproved(audit, attempt) || isRecordOfNobody(audit, attempt);
 }
 
-/** By the end of the attempt a record was known to be of its campaign; one that does not say whose it is, only once that was found. */
+/** By the attempt's end a record was known to be of its campaign; a nameless one only once that was found. */
 function wasRecordShown(audit: Audit, { campaign_id: id, settled_at: endedAt }: Attempt): boolean {
   const { attempts, conversations } = audit.books;
   const records = new Map(conversations.map((row) => [row.conversation_id, row]));

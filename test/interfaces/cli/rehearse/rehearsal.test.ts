@@ -39,7 +39,7 @@ function writeCampaign(folder: string, more: readonly string[] = []): string {
   return join(folder, 'campaign.yaml');
 }
 
-/** The settings of somebody with the real service: an address that counts who comes, and no database. */
+/** Settings as with the real service: an address that counts requests, and no database. */
 async function createOffice() {
   const folder = temporaryFolder();
   let asked = 0;

@@ -31,7 +31,7 @@ browserTest('every form is for its role alone, is named and fits a phone, has a 
   await page.getByRole('link', { name: 'Resume' }).first().waitFor();
 });
 
-/** What a view offers to a role that may not do it, and which forms let it in nevertheless. `examples`: as of the walk. */
+/** Forms that a view offers to a role that may not send them, and forms that accept it. `examples`: as of the walk. */
 async function wrongOffers(console: ConsoleWorld, examples: Readonly<Record<string, readonly string[]>>): Promise<string[]> {
   const found: string[] = [];
   for (const role of ['read', 'operate'] as const) {

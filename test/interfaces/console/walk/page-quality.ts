@@ -12,7 +12,7 @@ const onPaper = `(() => {
   ];
 })()`;
 
-/** Runs in the page: text that its box cuts off, and sideways scrolling. Text with an ellipsis is whole elsewhere. */
+/** Runs in the page: finds text cut off by its box, and sideways scrolling. Text with an ellipsis is whole elsewhere. */
 const cutText = `(() => {
   const own = (it) => [...it.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
   const cut = [...document.querySelectorAll('main *, .side *, .top *')].filter((it) => {
