@@ -8,13 +8,13 @@ export type AggregateKind = 'outcome' | 'disposition' | 'result' | 'collected' |
 
 export interface AggregateChange {
   kind: AggregateKind;
-  /** Name of the collected value or evaluation; absent for outcomes, dispositions and results of talks. */
+  /** Absent for outcomes, dispositions and talk results. */
   key?: string;
   value: string;
   delta: number;
 }
 
-/** Free text makes no useful groups, and may be long. */
+/** Longer free text makes no useful groups. */
 const longestValue = 80;
 
 export function groupsOf(kind: 'collected' | 'evaluation', values: Record<string, unknown> | null, delta: number): AggregateChange[] {
@@ -25,7 +25,7 @@ export function groupsOf(kind: 'collected' | 'evaluation', values: Record<string
   });
 }
 
-/** Counts that are kept while the campaign runs, so that reading them never scans it. */
+/** Running counts, so that reading needs no scan. */
 export async function changeAggregates(tx: Tx, campaignId: string, changes: readonly AggregateChange[]): Promise<void> {
   const sums = new Map<string, AggregateChange>();
   for (const change of changes) {

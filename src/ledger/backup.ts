@@ -10,8 +10,8 @@ export interface LedgerCopy {
 }
 
 /**
- * Copies a SQLite ledger of any version, as of one instant, into the empty or missing file `to`; nobody waits. The copy is checked, but not
- * yet forced to disk. Throws StoreError.
+ * Copies a SQLite ledger of any version, as of one instant, into the empty or missing file `to`, blocking no one. The copy is checked but
+ * not yet synced to disk. Throws StoreError.
  */
 export function copySqliteLedger(from: string, to: string): LedgerCopy {
   if (!isLedgerFile(from)) throw notReadable('empty');
@@ -26,7 +26,7 @@ export function copySqliteLedger(from: string, to: string): LedgerCopy {
 
 function inspectCopy(path: string): LedgerCopy {
   const { migrations } = readSqliteTables(path);
-  // A journal beside the copy would be a second file to keep.
+  // No second (journal) file beside the copy.
   const copy = openSqliteFile(path, { journal: 'delete' });
   try {
     const faults = copy.prepare('pragma integrity_check').all([]) as { integrity_check: string }[];

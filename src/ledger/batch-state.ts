@@ -3,7 +3,7 @@ import { batchTransitions } from '../rules/ledger.ts';
 import { preparedByShape } from './prepared.ts';
 import type { Tx } from './tx.ts';
 
-/** Moves a batch to `to` if it is in one of `from`: of two callers, one is told yes. The one guard of "never call twice". */
+/** Moves a batch from one of `from` to `to`; of two callers only one gets true. The one guard of "never call twice". */
 export async function compareAndSetBatch(
   tx: Tx,
   batchId: string,

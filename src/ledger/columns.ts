@@ -1,13 +1,13 @@
 import { sql, type ColumnBuilderCallback, type CreateTableBuilder, type Generated, type Kysely } from 'kysely';
 
-/** A column as it is declared once: its type in both databases, and what it holds for the program. */
+/** Declares a column's type in both databases and in the program. */
 export interface Column<Type = unknown> {
   readonly type: 'text' | 'bytes' | 'integer' | 'sequence';
   readonly use: 'key' | 'value' | 'nullable';
   readonly standard?: string | number;
-  /** Number of the migration that added it to its table; absent: it came with the table. */
+  /** Migration that added it; absent: created with the table. */
   readonly since?: number | undefined;
-  /** For types alone. */
+  /** Types only. */
   readonly holds?: Type;
 }
 
@@ -20,7 +20,7 @@ export const textOrNull = <Type extends string = string>(since?: Since): Column<
 export const integer = (): Column<number> => ({ type: 'integer', use: 'value' });
 export const integerOrNull = (since?: Since): Column<number | null> => ({ type: 'integer', use: 'nullable', since });
 export const bytes = (): Column<Uint8Array> => ({ type: 'bytes', use: 'value' });
-/** Numbers that the database gives out. */
+/** Numbers assigned by the database. */
 export const sequence = (): Column<Generated<number>> => ({ type: 'sequence', use: 'value' });
 
 export function textOr<Type extends string>(standard: NoInfer<Type>, since?: Since): Column<Generated<Type>> {
@@ -37,19 +37,19 @@ export type RowTypes<Tables extends Readonly<Record<string, Columns>>> = {
   [Table in keyof Tables]: { [Name in keyof Tables[Table]]: Tables[Table][Name] extends Column<infer Type> ? Type : never };
 };
 
-/** Integers are 64 bits wide in both databases: epoch milliseconds do not fit into PostgreSQL's `integer`. */
+/** 64 bits in both: epoch milliseconds do not fit into PostgreSQL's `integer`. */
 const typesIn = {
   sqlite: { text: 'text', bytes: 'bytea', integer: 'bigint', sequence: 'integer primary key autoincrement' },
   postgres: { text: 'text', bytes: 'bytea', integer: 'bigint', sequence: 'bigint generated always as identity primary key' },
 } as const;
 
 interface TableNames {
-  /** That columns had when the table was created. */
+  /** Column names when the table was created. */
   former?: Readonly<Record<string, string>> | undefined;
   keyName?: string | undefined;
 }
 
-/** Creates a table as its first migration did: without columns that were added later. */
+/** As its first migration did, without later columns. */
 export async function createTable<Tables>(
   db: Kysely<Tables>,
   dialect: keyof typeof typesIn,
@@ -77,7 +77,6 @@ export async function addColumns<Tables>(
         await db.schema.alterTable(table).addColumn(name, sql.raw(typesIn[dialect][given.type]), declared(given)).execute();
 }
 
-/** What is declared of a column besides its name and type. */
 function declared({ type, use, standard }: Column): ColumnBuilderCallback {
   return (built) => {
     const filled = standard === undefined ? built : built.defaultTo(standard);

@@ -2,30 +2,29 @@ import { randomUUID } from 'node:crypto';
 import { countRows } from './reads.ts';
 import type { At, Queries, Tx } from './tx.ts';
 
-/** A person's wish as the workflow was told it; where it was told, and when, says which of two is the later one. */
+/** An operator's request as the workflow received it; where and when decides which of two is later. */
 export interface ControlRequest {
-  /** Stays the same when the wish comes again: after a lost answer, a reset of the workflow, or in its next run. */
+  /** The same when the request is repeated: after a lost answer, a reset of the workflow, or in its next run. */
   id: string;
   run: string;
-  /** Which of the wishes, from 1, that this run was told. */
+  /** Number within this run, from 1. */
   number: number;
-  /** Since it was told, in service milliseconds; 0 at its first try. */
+  /** Since receipt, in service milliseconds; 0 at the first try. */
   waitedMs: number;
-  /** `countOwnPauses` when the person wished it: it may have waited for a worker before the workflow was told. Absent: not known. */
+  /** `countOwnPauses` at the operator's request, which may have waited for a worker before the workflow. Absent: unknown. */
   pausesSeen?: number;
 }
 
 export type ControlChange = 'pause' | 'resume' | 'drain' | 'cancel';
 
-/** A change of a campaign's state, and the wish behind it; without one it was made here and now. */
+/** A change of state and its request; without one it was made here and now. */
 interface Wished extends At {
   change: ControlChange;
   wish?: ControlRequest | undefined;
 }
 
 /**
- * Grants a wish if `work` says that the state allowed it; the same wish again is answered as before. A late pause or resume must not undo
- * what was wished, or done by the campaign itself, since.
+ * Grants a request if `work` says the state allows it; a repeat gets the same answer. A late pause or resume must not undo later changes.
  */
 export async function grantControlRequest(tx: Tx, wished: Wished, work: () => Promise<boolean>): Promise<boolean> {
   const { campaignId, change, wish } = wished;
@@ -43,13 +42,13 @@ export async function grantControlRequest(tx: Tx, wished: Wished, work: () => Pr
   return granted;
 }
 
-/** How many pauses the database has that no workflow was told: those of a person in it alone, and those of the campaign itself. */
+/** Pauses without a workflow: by an operator in the database alone, or by the campaign itself. */
 export async function countOwnPauses(db: Queries, campaignId: string): Promise<number> {
   const pauses = db.selectFrom('wishes').where('campaign_id', '=', campaignId).where('change', '=', 'pause');
   return countRows(pauses.where('granted', '=', 1).where('run', 'is', null));
 }
 
-/** Notes a change for which nobody waits: what was wished before, and comes later, must not undo it. */
+/** Records a change that no caller waits for: earlier requests arriving late must not undo it. */
 export async function noteControlRequest(tx: Tx, { campaignId, change, now, wish }: Wished, granted = true): Promise<void> {
   await tx
     .insertInto('wishes')
@@ -66,8 +65,8 @@ export async function noteControlRequest(tx: Tx, { campaignId, change, now, wish
 }
 
 /**
- * Within a run wishes are counted, and pauses in the database. What another run was told, or nobody wished, is later if done while this one
- * waited; clocks have no say at the first try.
+ * Within a run requests are counted, and pauses in the database. Changes by another run or without a request are later if made while this
+ * one waited; at the first try clocks do not count.
  */
 async function isOvertaken(tx: Tx, { campaignId, now }: At, { run, number, waitedMs, pausesSeen }: ControlRequest): Promise<boolean> {
   if (pausesSeen !== undefined && (await countOwnPauses(tx, campaignId)) > pausesSeen) return true;

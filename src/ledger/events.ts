@@ -13,12 +13,12 @@ export interface Actor {
 
 const acting = new AsyncLocalStorage<Actor>();
 
-/** Runs `work` for the holder of a token: the log tells who did what it does to rows and to the do-not-call list. */
+/** The log names the holder of a token for changes to rows and the do-not-call list. */
 export function actFor<Answer>({ role, name }: Actor, work: () => Promise<Answer>): Promise<Answer> {
   return acting.run({ role, name }, work);
 }
 
-/** Who did what an event tells of; null: nobody, or a command of an earlier version. */
+/** Null: none, or a command of an earlier version. */
 export function actorOf({ data }: { data?: unknown }): Actor | null {
   return (data as { actor?: Actor } | undefined)?.actor ?? null;
 }
@@ -36,7 +36,7 @@ function dataOf({ type, data }: NewEvent): string | null {
 
 const collected = new WeakMap<Tx, NewEvent[]>();
 
-/** From here on, events that are added with this transaction are also in the answered list; they count once it has committed. */
+/** From here on the returned list also gets this transaction's events; they count once it commits. */
 export function collectEvents(tx: Tx): readonly NewEvent[] {
   const events: NewEvent[] = [];
   collected.set(tx, events);
@@ -51,10 +51,10 @@ const insertEvents = preparedByShape((count) => (tx: Tx, values: readonly unknow
 });
 
 const eventColumns = ['at', 'campaign_id', 'type', 'recipient_id', 'attempt_id', 'batch_id', 'data'] as const;
-/** Most transactions add a few; longer lists are rare, and each length would be a text of its own. */
+/** Most transactions add few events; each length is its own statement. */
 const eventsPerInsert = 25;
 
-/** Adds to the append-only log, in the transaction of the change that it tells of. */
+/** In the transaction of the logged change. */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   collected.get(tx)?.push(...events);
   for (const part of partsOf(events, eventsPerInsert)) {
@@ -84,7 +84,7 @@ export async function readEvents(db: Queries, campaignId: string, page: EventPag
   return rows.map(toEvent);
 }
 
-/** Events that tell of a campaign as a whole: few, and found without a walk through those of its calls. */
+/** About a campaign as a whole: few, and found without scanning those of its calls. */
 const markTypes = [
   'account.pace',
   'campaign.adjusted',
@@ -101,7 +101,7 @@ const markTypes = [
   'round.started',
 ] satisfies EventType[];
 
-/** Text and not parameters, since the index has it so. */
+/** Text instead of parameters, to match the index. */
 export const sqlMarkTypes = markTypes.map((type) => `'${type}'`).join(', ');
 
 export async function readMarks(db: Queries, campaignId: string): Promise<CampaignEvent[]> {
@@ -115,7 +115,7 @@ export async function readMarks(db: Queries, campaignId: string): Promise<Campai
   return rows.map(toEvent);
 }
 
-/** The newest events of these recipients and their calls, oldest first, at most `limit`. */
+/** Newest events of these recipients and their calls, oldest first, at most `limit`. */
 export async function readEventsOf(db: Queries, recipientIds: readonly string[], limit: number): Promise<CampaignEvent[]> {
   if (recipientIds.length === 0) return [];
   const rows = await db
@@ -173,7 +173,7 @@ export async function readNewestEvents(
   let rows = newestEvents(db, campaignId).limit(limit);
   if (beforeSeq !== undefined) rows = rows.where('seq', '<', beforeSeq);
   if (types === null) return (await rows.selectAll().execute()).map(toEvent);
-  // The newest of each type by its index: what is rare would take a walk over all that is frequent.
+  // By index per type: a rare type would otherwise scan all frequent ones.
   const ofEach = types.map((type) => sql`select seq from (${rows.select('seq').where('type', '=', type)}) newest`);
   const newest = sql`(select seq from (${sql.join(ofEach, sql` union all `)}) any_type order by seq desc limit ${limit})`;
   const found = db
@@ -184,7 +184,7 @@ export async function readNewestEvents(
   return (await found.execute()).map(toEvent);
 }
 
-/** Where the log ends now, or that of one campaign; 0 when it is empty. */
+/** Last of the log, or of one campaign; 0: empty. */
 export async function lastEventSeq(db: Queries, campaignId?: string): Promise<number> {
   const row = await db
     .selectFrom('events')
@@ -194,7 +194,7 @@ export async function lastEventSeq(db: Queries, campaignId?: string): Promise<nu
   return row?.seq ?? 0;
 }
 
-/** The event log proves what happened; a database that lets it be edited proves nothing. */
+/** The log proves nothing if the database allows editing it. */
 export const forbidEditingEvents: Readonly<Record<'sqlite' | 'postgres', readonly string[]>> = {
   sqlite: ['update', 'delete'].map(
     (change) => `create trigger events_no_${change} before ${change} on events begin select raise(abort, 'events are append-only'); end`,

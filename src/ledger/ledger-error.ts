@@ -9,7 +9,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Which way out of a refusal there is; src/interfaces/cli/terminal/failure.ts has the command for it. */
+/** src/interfaces/cli/terminal/failure.ts has the command for each. */
 export interface Remedy {
   kind: 'start_first' | 'upgrade' | 'fix_failure' | 'retry_rows' | 'leave_unresolved' | 'await_end' | 'recover' | 'name_rows';
   campaignId?: string;
@@ -25,10 +25,7 @@ export abstract class RefusedError extends Error {
   }
 }
 
-/**
- * What is the matter where a database's code says that the disk takes no more; null: another code. SQLite does not tell a full disk from a
- * limit on file size.
- */
+/** Null: another code. SQLite does not distinguish a full disk from a file size limit. */
 export function describeFullDisk(code: string): string | null {
   if (!/^(SQLITE_FULL|SQLITE_IOERR_(WRITE|SHMSIZE)|53100)$/.test(code)) return null;
   return 'the disk is full, or no file may grow any further (ulimit -f). Make room and run the command again';

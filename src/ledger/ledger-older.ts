@@ -2,9 +2,9 @@ import { batchNumberOf } from '../rules/ids.ts';
 
 interface Lost {
   campaignId: string;
-  /** Number of the batch that is missing, or of which the database knows too little; 0: its round, null: the whole campaign. */
+  /** The missing or incomplete batch; 0: its round, null: the whole campaign. */
   missing: number | null;
-  /** Whether that batch had been submitted: a database in which it is still to be sent is too old as well. */
+  /** A database that still has to send the batch is too old as well. */
   submitted: boolean;
 }
 
@@ -26,13 +26,13 @@ export function olderThanCampaign(campaignId: string): LedgerOlderError {
   return new LedgerOlderError(`Campaign ${campaignId} is not in this database.`, lost);
 }
 
-/** A round that is under way is not in the database, which would plan for an earlier one. */
+/** The database lacks the round under way and would plan for an earlier one. */
 export function olderThanRound(campaignId: string, round: number): LedgerOlderError {
   const lost = { campaignId, missing: 0, submitted: true };
   return new LedgerOlderError(`${olderWords}: round ${round} of ${campaignId} is missing.`, lost);
 }
 
-/** The planner is asked for a batch only when the one before it has its verdict. */
+/** A batch is planned only after the previous one has its verdict. */
 export function olderBeforePlanning(campaignId: string, n: number, fault: 'missing' | 'undecided'): LedgerOlderError {
   const what = fault === 'missing' ? 'is missing' : 'has no verdict';
   const lost = { campaignId, missing: n, submitted: true };

@@ -5,7 +5,7 @@ import { findBatch } from './reads.ts';
 import { isPostgres, type Tx, type Store } from './tx.ts';
 import type { BatchRow } from './schema.ts';
 
-/** Locks a campaign's row for the rest of the transaction, so that planning, dialling and state changes of it take turns. */
+/** Until the transaction ends: planning, dialling and state changes take turns. */
 export async function lockCampaign(tx: Tx, campaignId: string): Promise<void> {
   if (isPostgres(tx)) await sql`select 1 from campaigns where campaign_id = ${campaignId} for update`.execute(tx);
 }
@@ -21,12 +21,12 @@ export async function lockedTransaction<Result>(
   });
 }
 
-/** As `lockCampaign`, for all campaigns of an agent, always in the same order. */
+/** `lockCampaign` for all campaigns of an agent, in a fixed order. */
 export async function lockCampaignsOf(tx: Tx, agentId: string): Promise<void> {
   if (isPostgres(tx)) await sql`select 1 from campaigns where agent_id = ${agentId} order by campaign_id for update`.execute(tx);
 }
 
-/** Locks a batch's campaign, then reads the batch: it stays true until the transaction ends. Throws `LedgerOlderError` without it. */
+/** Locks the batch's campaign until the transaction ends. Throws `LedgerOlderError` without the batch. */
 export async function lockBatch(tx: Tx, batchId: string): Promise<BatchRow> {
   const found = await findBatch(tx, batchId);
   if (found === undefined) throw olderWhileSubmitting(batchId);
@@ -34,15 +34,15 @@ export async function lockBatch(tx: Tx, batchId: string): Promise<BatchRow> {
   return tx.selectFrom('batches').selectAll().where('batch_id', '=', batchId).executeTakeFirstOrThrow();
 }
 
-/** Names the lock; the one of people is 1. */
+/** Advisory lock id; 1 is for recipients. */
 const doNotCallLock = 2;
 
-/** Transactions that nobody dials beside. */
+/** Transactions that exclude dialling. */
 const writers = new WeakSet<Tx>();
 
 /**
- * Locks the do-not-call list: dialling shares it, writing has it alone, so that every later dial sees a committed entry. Always the first
- * lock of a transaction. Throws StoreError where a dial would not see what others commit.
+ * Dialling shares the lock on the do-not-call list, writing excludes: every later dial sees a committed entry. Always a transaction's first
+ * lock. Throws StoreError where a dial would miss others' commits.
  */
 export async function lockToDial(tx: Tx): Promise<void> {
   if (!isPostgres(tx)) return;
@@ -50,18 +50,18 @@ export async function lockToDial(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${sql.lit(doNotCallLock)})`.execute(tx);
 }
 
-/** As `lockToDial`, for whoever writes to the list. */
+/** As `lockToDial`, for writers of the list. */
 export async function lockToWrite(tx: Tx): Promise<void> {
   if (isPostgres(tx)) await sql`select pg_advisory_xact_lock(${sql.lit(doNotCallLock)})`.execute(tx);
   writers.add(tx);
 }
 
-/** Rolls back a transaction that has come upon an entry to write; it is run again with the lock. */
+/** Rolls back a transaction that must write an entry; it reruns with the lock. */
 export class DoNotCallLockNeeded extends Error {
   override readonly name = 'DoNotCallLockNeeded' as const;
 }
 
-/** For entries that few transactions of a kind come upon, such as opt-outs: the others need not keep anybody from dialling. */
+/** For rare entries, such as opt-outs: similar transactions need not block dialling. */
 export function requireDoNotCallLock(tx: Tx): void {
   if (!writers.has(tx)) throw new DoNotCallLockNeeded('The do-not-call list is written in a transaction of its store.');
 }

@@ -7,7 +7,7 @@ import { sqlResultOfLastTalk } from './reads.ts';
 import { tables, type Database } from './schema.ts';
 import type { StoreDialect } from './tx.ts';
 
-/** Of an index and of each query that is to use it, word by word. */
+/** Index and queries must match word for word. */
 export const sqlConsentFault = `reason in (${consentFaults.map((fault) => `'${fault}'`).join(', ')})`;
 
 const firstIndexes = [
@@ -16,9 +16,9 @@ const firstIndexes = [
   'create index recipients_number on recipients (e164)',
   'create index recipients_external on recipients (campaign_id, external_id) where external_id is not null',
   'create index recipients_words on recipients (words_key) where words_key is not null',
-  // At most one open attempt per number in a database, whatever the code above it does.
+  // At most one open attempt per number, enforced by the database.
   `create unique index attempts_one_open on attempts (e164) where state in ('planned', 'posting', 'open')`,
-  // Two calls that the service's records could not tell apart are never open together, whatever the code above it does.
+  // Calls that records could not distinguish are never open together, enforced by the database.
   `create unique index attempts_one_wording on attempts (agent_id, words_key)
     where words_key is not null and state in ('planned', 'posting', 'open')`,
   'create unique index attempts_conversation on attempts (conversation_id) where conversation_id is not null',
@@ -44,17 +44,17 @@ const firstIndexes = [
   `create index events_marks on events (campaign_id, seq) where type in (${sqlMarkTypes})`,
 ];
 
-/** A page of people in each order that lists of them have, found without sorting the rest, however many there are. */
+/** Pages of recipients in each order, found without sorting the rest. */
 const peopleIndexes = [
-  // In the order of the list, of one state and outcome.
+  // List order, within a state and outcome.
   'create index recipients_standing on recipients (campaign_id, state, outcome, row_number)',
-  // Who waits, the next call first.
+  // Waiting recipients, next call first.
   "create index recipients_next on recipients (campaign_id, due_at, row_number) where state = 'waiting'",
-  // The last call first.
+  // Last call first.
   'create index attempts_posted on attempts (campaign_id, posted_at, attempt_id) where posted_at is not null',
 ];
 
-/** What a migration does: it makes tables, adds the columns that name it, and runs statements; `finally`: what no statement can say. */
+/** Makes tables, adds the columns that name it, and runs statements; `finally`: what no statement can express. */
 interface Step {
   makes?: readonly (keyof Database)[];
   runs?: readonly string[];
@@ -67,7 +67,7 @@ const firstTables = [
   ...(['aggregates', 'events'] as const),
 ];
 
-/** Migrations in order. An applied one is never changed; a later one is added. */
+/** In order; an applied migration is never changed. */
 const steps: Readonly<Record<string, Step>> = {
   '001-first-schema': { makes: firstTables, runs: firstIndexes, finally: completeFirst },
   '002-drafts': { makes: ['drafts', 'draft_pieces'] },
@@ -76,33 +76,33 @@ const steps: Readonly<Record<string, Step>> = {
   '005-sessions': { makes: ['sessions'] },
   '006-cut-lines': {},
   '007-rehearsals': { makes: ['rehearsals'] },
-  // Null for every row there is: what a row could say until now has columns of its own.
+  // Existing rows have columns for their values.
   '008-row-terms': {},
   '009-row-rank': {
     runs: [
-      // The index by which the planner finds who is due follows the new name. Until now 0 stood for a retry, 1 for a first call.
+      // The index for due recipients follows the new name. Before: 0 a retry, 1 a first call.
       'alter table recipients rename column tier to rank',
       "update recipients set called = 1, rank = 0 where rank = 0 or (state = 'done' and last_attempt_id is not null)",
       'update recipients set rank = 50 where called = 0',
     ],
   },
-  // Every campaign there is was started on the contract's API.
+  // Existing campaigns use the contract's API.
   '010-service-apis': {},
   '011-certain-absence': {},
   '012-taken-out': {},
   '013-people-lists': { makes: ['list_orders', 'list_cells'], runs: peopleIndexes },
   '014-token-use': {},
-  // Null for every campaign there is: what their files say was not kept.
+  // Files of existing campaigns were not kept.
   '015-campaign-files': {},
   '016-talk-results': {
-    // People by what their talk came to, a page at a time in the order of the list.
+    // Recipients by talk result, in list order.
     runs: ['create index recipients_result on recipients (campaign_id, result, row_number) where result is not null'],
   },
   '017-asked-calls': {},
   '018-promises': {
     makes: ['promises'],
     runs: [
-      // At most one open promise to a number over all campaigns, whatever the code above it does.
+      // At most one open callback per number over all campaigns, enforced by the database.
       "create unique index promises_one_open on promises (e164) where state = 'open'",
       'create index promises_campaign on promises (campaign_id, state, due_at)',
       'create index promises_recipient on promises (recipient_id, made_at)',
@@ -117,14 +117,14 @@ const steps: Readonly<Record<string, Step>> = {
   '020-house-rules': { makes: ['house_rules'] },
   '021-consent-counts': { runs: [`create index recipients_consent on recipients (campaign_id, reason) where ${sqlConsentFault}`] },
   '022-list-encoding': { runs: ["update schedules set list_encoding = 'western'"] },
-  // What was checked for the requests there are is not known, and a result that a later talk took back is none.
+  // Existing requests have no known checks; clears results that a later talk revoked.
   '023-last-talks': { runs: [sqlResultOfLastTalk] },
 };
 
-/** Names that columns had when their tables were made. */
+/** Column names at creation. */
 const formerNames: Partial<Record<keyof Database, Readonly<Record<string, string>>>> = { recipients: { rank: 'tier' } };
 
-// The first databases with these tables left the names of their keys to PostgreSQL, and all databases have the same names.
+// The first databases let PostgreSQL name these keys; all databases have the same names.
 const keyNames: Partial<Record<keyof Database, string>> = { promises: 'promises_pkey', house_rules: 'house_rules_pkey' };
 
 export function createMigrations(dialect: StoreDialect): MigrationProvider {
@@ -149,7 +149,7 @@ async function completeFirst(db: Kysely<Database>, dialect: StoreDialect): Promi
     .insertInto('meta')
     .values([
       { key: 'ledger_id', value: randomBytes(6).toString('hex') },
-      // The log keeps rows of lists hashed with it: a call that went elsewhere shows.
+      // For hashing list rows in the log, so that a call placed elsewhere shows.
       { key: 'row_key', value: randomBytes(32).toString('hex') },
     ])
     .execute();

@@ -23,7 +23,7 @@ export interface StoreLocation extends ConnectionLimits {
   sqlitePath: string;
 }
 
-/** Not `now()`, which stands still for the length of a transaction. */
+/** Not `now()`, which is constant within a transaction. */
 async function readPostgresClock(db: Queries): Promise<number> {
   const { rows } = await sql<{
     ms: number;
@@ -31,12 +31,12 @@ async function readPostgresClock(db: Queries): Promise<number> {
   return rows[0]?.ms ?? Date.now();
 }
 
-/** SQLite tells a file that may only be read by the first statement that writes, though it writes nothing. */
+/** SQLite reveals a read-only file at the first write statement, even an empty one. */
 async function refuseReadOnly(tx: Tx): Promise<void> {
   await sql`delete from meta where false`.execute(tx);
 }
 
-/** The location as it may be printed: without the password of a connection string. */
+/** For display, without the password of a connection string. */
 export function describeLocation(location: StoreLocation): string {
   if (location.databaseUrl === undefined) return `SQLite file ${location.sqlitePath}`;
   const address = readPostgresAddress(location.databaseUrl);
@@ -61,8 +61,8 @@ function explainFault(location: StoreLocation, cause: unknown): StoreError {
 }
 
 /**
- * `upgrade` makes the schema or brings it up to date, safe for several processes at once; `as-is` refuses another than this program's.
- * `sqlite`: how a file is talked to; default: from this thread. Throws `StoreError`.
+ * `upgrade` creates or updates the schema, safe for several processes at once; `as-is` refuses any but ours. `sqlite`: dialect for a file;
+ * default: on this thread. Throws `StoreError`.
  */
 export async function openStore(
   location: StoreLocation,
@@ -71,7 +71,7 @@ export async function openStore(
 ): Promise<Store> {
   const dialect: StoreDialect = location.databaseUrl === undefined ? 'sqlite' : 'postgres';
   try {
-    // To open a file changes its journal, so it is looked at before.
+    // Checked first, since opening a file changes its journal.
     if (dialect === 'sqlite' && !isLedgerFile(location.sqlitePath) && schema === 'as-is') throw notReadable('empty');
     if (location.databaseUrl !== undefined) await refuseInTheClear(location.databaseUrl);
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AttemptState } from '../rules/ledger.ts';
 
-/** A list of states of attempts, for the parentheses of raw SQL: text and not parameters, as the indexes on states have it. */
+/** For the parentheses of raw SQL: text instead of parameters, to match the indexes. */
 export function sqlStates(states: readonly AttemptState[]) {
   return sql.join(states.map((state) => sql.lit(state)));
 }

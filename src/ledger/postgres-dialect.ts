@@ -15,19 +15,16 @@ import type { Tx } from './tx.ts';
 import { StoreError } from './ledger-error.ts';
 
 const limits = {
-  /** Longer than anybody holds a lock, but for the publication of a very long do-not-call list. */
+  /** Longer than any lock is kept, except to publish a very long do-not-call list. */
   lock_timeout: '60s',
   statement_timeout: '300s',
-  /**
-   * A frozen process must not keep its locks, for which every campaign of its agent would wait; between two statements nobody does more
-   * than a little arithmetic.
-   */
+  /** A frozen process must not keep its locks, for which its agent's campaigns wait; little runs between two statements. */
   idle_in_transaction_session_timeout: '10s',
 };
 
 /**
- * Said in each transaction, in one round trip, since `?options=`, a default of role or database, and a pooler replace what is said once.
- * "Committed" must mean "on disk" before a POST goes out: `remote_apply` stays, `remote_write` does not.
+ * Per transaction, in one round trip: `?options=`, defaults of role or database, and poolers replace settings made once. "Committed" must
+ * mean "on disk" before a POST: `remote_apply` stays, `remote_write` does not.
  */
 const begin = `begin isolation level read committed read write; select
   set_config('synchronous_commit', case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end, true),
@@ -35,7 +32,7 @@ const begin = `begin isolation level read committed read write; select
     .map(([name, value]) => `set_config('${name}', '${value}', true)`)
     .join(', ')}`;
 
-/** SQLSTATE classes by which a server says that it will not do this, as against that it cannot now. */
+/** SQLSTATE classes of refusals, as opposed to temporary failures. */
 const refusals = /^(0A|22|25|42|55)[0-9A-Z]{3}$/;
 
 function explainRefusal(error: unknown): unknown {
@@ -50,7 +47,7 @@ function explainRefusal(error: unknown): unknown {
 
 class PinnedPostgresDriver extends PostgresDriver {
   override async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    // Migrations name no level, and may take longer than the limits.
+    // Migrations name no level and may exceed the limits.
     if (settings.isolationLevel === undefined) return super.beginTransaction(connection, settings);
     try {
       await connection.executeQuery(CompiledQuery.raw(begin));
@@ -62,7 +59,7 @@ class PinnedPostgresDriver extends PostgresDriver {
     }
   }
 
-  /** Where this fails the connection is given up, and the transaction with it; what is told is why it had to end. */
+  /** On failure the connection is dropped with its transaction; the original error is reported. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {});
   }
@@ -82,22 +79,22 @@ class PinnedPostgresDialect extends PostgresDialect {
 }
 
 export interface ConnectionLimits {
-  /** Real milliseconds that a connection lives, a fifth more or less; default: 5 minutes. */
+  /** Real milliseconds that a connection lives, ±20%; default: 5 minutes. */
   connectionAgeMs?: number | undefined;
   /**
-   * Real milliseconds of silence after which a connection and its statement are given up: a server out of reach never says so. Default: as
-   * long as the connection stands.
+   * Silence in real milliseconds that ends a connection and its statement: an unreachable server never reports itself. Default: no limit of
+   * ours.
    */
   longestSilenceMs?: number | undefined;
 }
 
-/** Throws StoreError when the connection string cannot be read. Connects to nobody yet. */
+/** Throws StoreError for an unreadable connection string. Does not connect. */
 export async function createPostgresDialect(connectionString: string, limits: ConnectionLimits = {}): Promise<PostgresDialect> {
   const { connectionAgeMs = 300_000, longestSilenceMs } = limits;
   const onConnect = (client: ClientBase): void => {
     if (longestSilenceMs !== undefined) endWhenSilent(client, longestSilenceMs);
   };
-  // A SQLite file does without it.
+  // Loaded only for PostgreSQL.
   const pg = await import('pg');
   // Counts and epoch milliseconds stay far below 2^53.
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -110,7 +107,7 @@ function addressesOf(connectionString: string): string[] {
   return address.urls;
 }
 
-/** A pool keeps no connection idle for as long: whoever is silent owes an answer. */
+/** The pool keeps no connection idle that long: a silent one owes an answer. */
 function endWhenSilent(client: ClientBase, afterMs: number): void {
   const { stream } = (client as ClientBase & { connection: { stream: Socket } }).connection;
   stream.setTimeout(afterMs, () => {
@@ -119,19 +116,19 @@ function endWhenSilent(client: ClientBase, afterMs: number): void {
   });
 }
 
-/** Whether the host is this machine: by name, by address, or through a socket of the file system. */
+/** By name, address, or Unix socket. */
 function isLocal(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('/') || /^127(\.\d+){3}$/.test(host);
 }
 
 /**
- * Throws StoreError when the connection would leave this machine without TLS and without `sslmode=disable`, or cannot be read. Connects to
- * nobody.
+ * Throws StoreError for a connection leaving this machine without TLS and without `sslmode=disable`, or an unreadable one. Does not
+ * connect.
  */
 export async function refuseInTheClear(connectionString: string): Promise<void> {
   const { Client } = await import('pg');
   for (const url of addressesOf(connectionString)) {
-    // Read by the client itself, with what PGHOST and PGSSLMODE add.
+    // Parsed by the client, with PGHOST and PGSSLMODE.
     const { host, ssl } = new Client({ connectionString: url });
     if (isLocal(host) || ssl || /[?&]sslmode=disable(&|$)/.test(url)) continue;
     throw new StoreError(
@@ -141,10 +138,7 @@ export async function refuseInTheClear(connectionString: string): Promise<void> 
   }
 }
 
-/**
- * Throws StoreError when this transaction would not read what others commit, or may lose its commit: something in between has taken the
- * settings away.
- */
+/** Throws StoreError when this transaction would miss others' commits or may lose its own: something in between dropped the settings. */
 export async function refuseUnlessPinned(tx: Tx): Promise<void> {
   const { rows } = await sql<{ level: string; commit: string }>`
     select current_setting('transaction_isolation') as level, current_setting('synchronous_commit') as commit`.execute(tx);
@@ -157,23 +151,23 @@ export async function refuseUnlessPinned(tx: Tx): Promise<void> {
   }
 }
 
-/** What a worker does with the tables; the event log is only added to. */
+/** A worker's rights; the event log is append-only. */
 const rights = ['campaigns', 'recipients', 'attempts', 'batches', 'posts', 'conversations', 'suppressions', 'events'].map((table) => ({
   table,
   needs: table === 'events' ? ['select', 'insert'] : ['select', 'insert', 'update'],
 }));
 
-/** Asks for one row: `missing`, the rights on our tables that this user lacks, as text; empty when it has them all. */
+/** One row: `missing`, our rights that this user lacks, as text; empty: none. */
 export const missingRights = `select coalesce(string_agg(needs || ' on ' || name, ', '), '') as missing from (values ${rights
   .flatMap(({ table, needs }) => needs.map((need) => `('${table}', '${need}')`))
   .join(', ')}) as wanted (name, needs)
   where to_regclass(name) is not null and not has_table_privilege(to_regclass(name), needs)`;
 
-/** What lets a user work; a person of the database does it. */
+/** A database administrator applies them. */
 export const grantAdvice =
   'Let the owner of the database grant it: GRANT USAGE, CREATE ON SCHEMA public TO …; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO …; or name the user that made the tables in DATABASE_URL.';
 
-/** Throws StoreError when this user may read, but not do a worker's work. */
+/** Throws StoreError when this user lacks a worker's rights. */
 export async function refuseWithoutRights(tx: Tx): Promise<void> {
   const { rows } = await sql<{ missing: string }>`${sql.raw(missingRights)}`.execute(tx);
   const missing = rows[0]?.missing ?? '';

@@ -2,7 +2,7 @@ import type { Compilable, CompiledQuery, QueryResult } from 'kysely';
 import { heldConnection } from './sqlite-dialect.ts';
 import { isPostgres, type Queries } from './tx.ts';
 
-/** Stands in a query for a value that each run brings along. */
+/** Placeholder for a value that each run supplies. */
 class Blank {
   readonly name: string;
 
@@ -13,10 +13,7 @@ class Blank {
 
 const blanks = new Proxy({}, { get: (_, name) => new Blank(String(name)) });
 
-/**
- * A query whose text is made once, since that takes longer than running it. `build` gets blanks in place of the values, and so cannot
- * depend on them.
- */
+/** Compiled once, since that takes longer than running it. `build` gets placeholders and cannot depend on values. */
 export function prepared<Db extends Queries, Values extends object, Row>(
   build: (db: Db, values: Values) => Compilable<Row>,
 ): (db: Db, values: Values) => Promise<QueryResult<Row>> {
@@ -28,14 +25,14 @@ export function prepared<Db extends Queries, Values extends object, Row>(
     const parameters = text.parameters.map((value) => (value instanceof Blank ? (values as Record<string, unknown>)[value.name] : value));
     const held = heldConnection(db);
     if (held === undefined) return db.getExecutor().executeQuery({ ...text, parameters });
-    // Without the query builder's way to its connection, which takes longer than the statement itself.
+    // The query builder's connection takes longer than the statement itself.
     const statement = held.prepare(text.sql);
     if (statement.reader) return { rows: statement.all(parameters) as Row[] };
     return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) };
   };
 }
 
-/** As `prepared`, for queries of one kind whose shape is told by a word; each shape is made once. */
+/** As `prepared`, compiled once per shape. */
 export function preparedByShape<Db extends Queries, Values extends object, Row>(
   build: (shape: string) => (db: Db, values: Values) => Compilable<Row>,
 ): (db: Db, shape: string, values: Values) => Promise<QueryResult<Row>> {

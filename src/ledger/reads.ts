@@ -9,7 +9,6 @@ export async function countRows<Tables extends keyof Database>(query: SelectQuer
   return count;
 }
 
-/** How many rows there are of each value of a column. */
 export async function countBy<Tables extends keyof Database>(
   query: SelectQueryBuilder<Database, Tables, object>,
   column: string,
@@ -46,7 +45,7 @@ export async function attemptsOf(db: Queries, batchId: string, states: readonly 
   return ofBatch.where('state', 'in', states).orderBy('position').execute();
 }
 
-/** Of every row that has a result: that of its last talk, as `noteResultOfLastTalk` would note it. */
+/** As `noteResultOfLastTalk` sets it, for every row with a result. */
 export const sqlResultOfLastTalk = `update recipients set result = (select attempts.result from attempts
   where attempts.recipient_id = recipients.recipient_id and attempts.state = 'settled'
     and (disposition = 'opted_out' or (disposition = 'answered' and coalesce(detail, '') <> 'silent'))

@@ -4,13 +4,13 @@ import { StoreError } from './ledger-error.ts';
 import type { Database } from './schema.ts';
 import type { StoreDialect } from './tx.ts';
 
-/** How far the schema of a database is: nothing of ours in it, behind this program's, or the same. */
+/** Nothing of ours, older than this program, or the same. */
 export type SchemaState = 'empty' | 'older' | 'current';
 
 const firstMigration = '001-first-schema';
 const ownTables = ['kysely_migration', 'kysely_migration_lock'];
 
-/** Whether the file holds a ledger. Throws StoreError for another program's database. Changes nothing, not even its journal. */
+/** Throws StoreError for another program's database. Changes nothing, not even its journal. */
 export function isLedgerFile(path: string): boolean {
   const { tables, migrations } = readSqliteTables(path);
   const others = tables.filter((name) => !ownTables.includes(name));
@@ -23,12 +23,12 @@ export function isLedgerFile(path: string): boolean {
   );
 }
 
-/** Reads how far the schema is, without changing it. Throws StoreError when a newer program has made it, or another one altogether. */
+/** Changes nothing. Throws StoreError when a newer or another program made the schema. */
 export async function readSchemaState(db: Kysely<Database>, dialect: StoreDialect, provider: MigrationProvider): Promise<SchemaState> {
   return judgeMigrations(await readApplied(db, dialect), Object.keys(await provider.getMigrations()));
 }
 
-/** How far the schema is, by the names of the migrations in the database and in this program. Throws StoreError as `readSchemaState`. */
+/** From names of migrations. Throws StoreError as `readSchemaState`. */
 export function judgeMigrations(applied: readonly string[], known: readonly string[]): SchemaState {
   if (applied.length === 0) return 'empty';
   if (applied[0] !== known[0]) throw new StoreError('its schema is that of another program. Nothing was changed. Name another database.');
@@ -42,7 +42,7 @@ export function judgeMigrations(applied: readonly string[], known: readonly stri
   return applied.length < known.length ? 'older' : 'current';
 }
 
-/** What to say to a command that reads, and so changes no schema. */
+/** For commands that only read and change no schema. */
 export function notReadable(state: Exclude<SchemaState, 'current'>): StoreError {
   if (state === 'empty') return new StoreError('it has no campaigns yet.', { remedy: { kind: 'start_first' } });
   return new StoreError(

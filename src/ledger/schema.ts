@@ -9,8 +9,8 @@ import { integer, integerKey, integerOr, integerOrNull, sequence, text, textKey,
 import { serviceTables } from './service-tables.ts';
 
 /**
- * One schema for SQLite and PostgreSQL: text ids, integers for instants, JSON as text, 0/1 for booleans. Instants are epoch
- * milliseconds of service time; a name ending in `_real` is the wall clock of the process that wrote it.
+ * One schema for SQLite and PostgreSQL: text ids, integer instants, JSON as text, 0/1 booleans. Instants are epoch ms of service time;
+ * `_real`: wall clock of the writing process.
  */
 export const tables = {
   meta: { key: textKey(), value: text() },
@@ -18,12 +18,12 @@ export const tables = {
     campaign_id: textKey(),
     name: textOrNull(),
     file_hash: text(),
-    /** What the campaign file says, as JSON without comments; null: begun before that was kept. */
+    /** JSON without comments; null: begun before it was kept. */
     file: textOrNull(15),
     /** CampaignRules as JSON, frozen. */
     rules: text(),
     account_id: text(),
-    /** By which API its service is asked for calls. */
+    /** API of its service. */
     api: textOr<ServiceApi>('contract', 10),
     agent_id: text(),
     state: text<CampaignState>(),
@@ -32,32 +32,32 @@ export const tables = {
     rows_total: integer(),
     rows_rejected: integer(),
     round: integer(),
-    /** 1 once the caller number is known to work: verified by the service's word, or by a conversation. */
+    /** 1: the service or a conversation proved the caller number. */
     caller_proven: integer(),
-    /** 1 once the service has shown one record of this campaign; before that, that a record is missing says nothing. */
+    /** 1: the service has shown a record of this campaign; before, a missing record proves nothing. */
     record_shown: integerOr(0),
-    /** Somebody is not dialled again before a complete sweep has read back to this instant; null: nobody waits for one. */
+    /** A recipient waits for a complete sweep back to this instant; null: none. */
     sweep_back_to: integerOrNull(),
-    /** Calls made before this batch number do not count against an unproven caller number. */
+    /** Earlier batch numbers do not count against an unproven caller number. */
     canary_from: integer(),
-    /** Limits that a person changed while it ran, as JSON; they replace those of the rules. */
+    /** An operator's limits at run time, as JSON; they replace those of the rules. */
     adjustments: textOrNull(),
     draining: textOrNull<DrainReason>(),
-    /** A paused campaign goes on by itself at this instant. */
+    /** When a pause ends by itself. */
     resume_at: integerOrNull(),
-    /** 1: while it is paused, what waits at the service is left to ring, as far as each of its people may be called. */
+    /** 1: during a pause, calls waiting at the service may ring, if their recipients may be called. */
     let_queued: integerOr<0 | 1>(0, 12),
-    /** When it last began to dial: what ended before does not open the breaker. */
+    /** When dialling last began; earlier results do not open the breaker. */
     dials_since: integerOr(0),
-    /** The round in which it reached its goal; null: it has not. */
+    /** Round that reached the goal; null: none. */
     goal_round: integerOrNull(19),
-    /** Which sample is called before the others, or was, from 1; null: the campaign has no pilot. */
+    /** Sample called first, now or earlier, from 1; null: no pilot. */
     pilot_sample: integerOrNull(19),
-    /** `asked`: it waits for the word of a person. */
+    /** `asked`: an operator must decide. */
     pilot_state: textOrNull<'calling' | 'asked' | 'passed'>(19),
-    /** The agent's settings with which the sample is called, hashed; null: not looked at yet. */
+    /** Hash of the agent's settings for the sample; null: not read yet. */
     pilot_agent: textOrNull(19),
-    /** What the gates that are always asked have seen, as JSON; null: nothing. */
+    /** Observations of gates with `always`, as JSON; null: none. */
     gates: textOrNull(19),
   },
   callers: {
@@ -65,28 +65,28 @@ export const tables = {
     phone_number_id: textKey(),
     position: integer(),
     e164: textOrNull(),
-    /** ISO 3166 code, and JSON array of codes of states. */
+    /** ISO 3166 code, and JSON array of state codes. */
     country: textOrNull(),
     regions: textOrNull(),
-    /** 1: not used any more, see `reason`. */
+    /** 1: no longer used, see `reason`. */
     out: integer(),
     reason: textOrNull(),
     checked_at: integerOrNull(),
     answered_at: integerOrNull(23), // by the service; null: not yet, or not known
-    /** Recipients given to it, for the rotation. */
+    /** Recipients assigned, for the rotation. */
     given: integer(),
   },
-  /** Recurring campaigns; when they fire is Temporal's to know. */
+  /** Only Temporal knows when they run. */
   schedules: {
     schedule_id: textKey(),
     campaign_id: text(),
     file_path: text(),
     content: text(),
-    /** Pattern of a path, or a URL. */
+    /** Path pattern or URL. */
     list_source: text(),
     account_id: text(),
     created_at: integer(),
-    /** Of schedules that began before encodings were named. */
+    /** For schedules older than named encodings. */
     list_encoding: textOrNull<'western'>(22),
   },
   rounds: {
@@ -95,11 +95,11 @@ export const tables = {
     workflow_id: text(),
     started_at: integer(),
     ended_at: integerOrNull(),
-    /** Batches in a row whose fate became unknown. */
+    /** Unknown batches in a row. */
     unknown_streak: integer(),
-    /** No POST begins before this instant while a batch is unknown. */
+    /** No POST before this while a batch is unknown. */
     blocked_until: integer(),
-    /** Batches refused down to a single call in a row. */
+    /** Single calls refused in a row. */
     refused_streak: integer(),
   },
   recipients: {
@@ -108,29 +108,29 @@ export const tables = {
     row_number: integer(),
     external_id: textOrNull(),
     e164: textOrNull(),
-    /** The row's cells as read, JSON array of strings. */
+    /** JSON array of strings, as read. */
     cells: text(),
     /** JSON array of IANA zones. */
     zones: text(),
     country: textOrNull(),
-    /** JSON array of codes of states or provinces; null when nothing narrows them down. */
+    /** JSON array of states or provinces; null: not narrowed down. */
     regions: textOrNull(),
     state: text<'waiting' | 'open' | 'done'>(),
-    /** 1 once a call for this row counts as placed; a corrected number that was never called begins at 0 again. */
+    /** 1: a call counts as placed; a corrected number never called restarts at 0. */
     called: integerOr<0 | 1>(0, 9),
-    /** Its place in the order of calls, see `rankOf`. */
+    /** Call order, see `rankOf`. */
     rank: integer(),
     due_at: integer(),
-    /** Numbers given to attempts so far, released ones included. */
+    /** Numbers used, released ones included. */
     attempts: integer(),
     /** Attempts that used up the budget. */
     counted: integer(),
     uncounted_in_row: integer(),
-    /** Attempts up to this number belong to an earlier budget: a person had the row retried. */
+    /** Attempts up to this number belong to an earlier budget: an operator had the row retried. */
     budget_from: integer(),
     not_before: integerOrNull(),
     expires_at: integerOrNull(),
-    /** What the row says beside what has a column here, as JSON; null: nothing. */
+    /** Values without a column here, as JSON; null: none. */
     terms: textOrNull(8),
     caller: textOrNull(),
     /** When outcome, state or disposition last changed. */
@@ -138,20 +138,20 @@ export const tables = {
     outcome: textOrNull<Outcome>(),
     reason: textOrNull(),
     last_attempt_id: textOrNull(),
-    /** When a person took it out while its call was open: it ends with that call, and is not called again. Null: nobody did. */
+    /** When an operator took it out during an open call, with which it ends. Null: not taken out. */
     taken_out_at: integerOrNull(12),
-    /** What the last talk with it came to, by the rules of the campaign; null: there was none, or its record is not final. */
+    /** Result of its last talk, by the campaign's rules; null: no talk, or its record is not final. */
     result: textOrNull(16),
-    /** The open promise to call this recipient back, for which it stands in line; null: there is none. */
+    /** Open callback that it waits for; null: none. */
     promise_id: textOrNull(18),
-    /** Of which sample of the pilot it is; null: of none. */
+    /** Pilot sample; null: none. */
     sample: integerOrNull(19),
-    /** Of the opening line: two rows with the same one are never called at the same time. Null: nothing is kept apart. */
+    /** Key of the opening line: rows with the same one are never called at once. Null: no limit. */
     words_key: textOrNull(),
   },
-  /** Columns of lists in whose order the rows stand in `list_cells`. */
+  /** Columns by which `list_cells` orders rows. */
   list_orders: { campaign_id: textKey(), place: integerKey() },
-  /** `place`: of the column, from 0. `folded`: the beginning of the cell in small letters. */
+  /** `place`: column, from 0. `folded`: start of the cell in lower case. */
   list_cells: { campaign_id: textKey(), place: integerKey(), folded: textKey(), row_number: integerKey() },
   attempts: {
     attempt_id: textKey(),
@@ -162,7 +162,7 @@ export const tables = {
     number: integer(),
     agent_id: text(),
     e164: text(),
-    /** The user's own id of whom it goes to, for caps by person. */
+    /** The user's own id of the recipient, for caps. */
     person: textOrNull(),
     state: text<AttemptState>(),
     reference: textOrNull(),
@@ -177,23 +177,23 @@ export const tables = {
     conversation_id: textOrNull(),
     evidence: textOrNull(),
     result: textOrNull(16),
-    /** By its own record, read to its end, the talk asks for another call, not before this instant; null: it does not, see `endsRow`. */
+    /** Call requested in the talk by its own, fully read record, from `asks_at`; null: none, see `endsRow`. */
     asks: textOrNull<Asks>(17),
     asks_at: integerOrNull(17),
-    /** What the pre-dial hook said of it: `eligible`, or the reason against it; null: not asked. */
+    /** Verdict of the pre-dial hook: `eligible`, or a reason against; null: not checked. */
     screened: textOrNull(),
     screened_at: integerOrNull(),
-    /** As in `recipients`; null where the service shows number or reference, or the campaign takes the doubt. */
+    /** As in `recipients`; null if the service shows number or reference, or the campaign accepts the doubt. */
     words_key: textOrNull(),
-    /** A record that was stored while the log was shorter than this was there before the first POST began. */
+    /** Log length before the first POST: a record stored earlier is older. */
     posted_seq: integerOrNull(),
-    /** When the phone rang by its record, or was first reported to ring; null while neither tells. */
+    /** When it rang by its record, or was first reported to ring; null: unknown. */
     rang_at: integerOrNull(),
-    /** The last instant at which it may ring, by its last POST and the rules of its campaign. */
+    /** Last instant at which it may ring, by its last POST and the rules. */
     rings_until: integerOrNull(),
-    /** When a report first said that its call is over, or taken back; null: none has, or a later one took it back. */
+    /** When first reported over or withdrawn; null: not, or revoked later. */
     over_at: integerOrNull(10),
-    /** Ids of conversations that may be this call and could not be told apart, JSON array; null: no doubt of that kind. */
+    /** Conversations that may be this call, not distinguishable, JSON array; null: none. */
     candidates: textOrNull(),
   },
   batches: {
@@ -207,22 +207,22 @@ export const tables = {
     planned_at: integer(),
     first_submit_at: integerOrNull(),
     first_posted_at: integerOrNull(),
-    /** No evidence before this instant may be missed: deadline + HTTP timeout + late delivery. */
+    /** Until then evidence may come: deadline + HTTP timeout + late delivery. */
     hold_after: integerOrNull(),
     verdict_at: integerOrNull(),
     service_batch_id: textOrNull(),
     calls_initiated: integerOrNull(),
-    /** `look_up`: the service has, or has not, the mark of its request. */
+    /** `look_up`: by the mark of its request at the service. */
     accepted_by: textOrNull<'reply' | 'evidence' | 'look_up'>(),
     reason: textOrNull(),
-    /** Last sign that calls of this batch move: the settle deadline is measured from it. */
+    /** Last progress of its calls; the settle deadline counts from it. */
     progress_at: integerOrNull(),
     unknown_since: integerOrNull(),
-    /** When a whole look-up first did not find it, after no request of it could still be carried out; null: none did. */
+    /** First whole look-up that missed it when no request could still be carried out; null: none. */
     not_found_at: integerOrNull(10),
-    /** When what waits of it was last asked back from the service; null: it never was. */
+    /** Last withdrawal of its waiting calls from the service; null: never. */
     withdraw_asked_at: integerOrNull(10),
-    /** Since when the pre-dial hook has given no answer about it; null: it has, or was not asked. */
+    /** Since when the pre-dial hook has not answered; null: it has, or was not called. */
     silent_since: integerOrNull(),
     caller: text(),
   },
@@ -236,15 +236,15 @@ export const tables = {
     verdict_at: integerOrNull(),
     status: integerOrNull(),
     service_request_id: textOrNull(),
-    /** The service's own words; may echo a number, so they stay in this table. */
+    /** The service's own text; may contain a number, so only here. */
     message: textOrNull(),
-    /** Random, of the entry that was to make it: whose row it is when the answer to its commit was lost. */
+    /** Random: identifies the row's owner when the commit's answer was lost. */
     entry: textOrNull(),
-    /** Between these instants of the service's own clock the request was made; null: its clock was not read. */
+    /** Bounds of the request by the service's clock; null: not read. */
     service_from: integerOrNull(),
     service_to: integerOrNull(),
     caller_check: textOrNull(23), // CallerCheckAtCall as JSON; null: not known
-    /** When a look-up told for certain that the request was never carried out, and never will be; null: none has. */
+    /** When a look-up proved that the request was not and will not be carried out; null: none did. */
     absent_at: integerOrNull(11),
   },
   suppressions: {
@@ -256,9 +256,9 @@ export const tables = {
     created_at: integer(),
     expires_at: integerOrNull(),
   },
-  /** The highest version holds; `file`: as it was written. */
-  house_rules: { version: integerKey(), set_at: integer(), file: text(), /** Null: nothing is ruled any more. */ rules: textOrNull() },
-  /** Numbers of do-not-call lists that are being imported; they stop nobody yet. */
+  /** The highest version applies; `file`: as written. */
+  house_rules: { version: integerKey(), set_at: integer(), file: text(), /** Null: no rules any more. */ rules: textOrNull() },
+  /** Do-not-call lists being imported; they block no call yet. */
   staged_suppressions: { import_id: textKey(), e164: textKey(), staged_real: integer() },
   events: {
     seq: sequence(),
@@ -271,7 +271,7 @@ export const tables = {
     data: textOrNull(),
   },
   aggregates: { campaign_id: textKey(), kind: textKey(), key: textKey(), value: textKey(), count: integer() },
-  /** Records that are not those of an attempt, by a person's word. */
+  /** Records that an operator ruled out for an attempt. */
   dismissals: { attempt_id: textKey(), conversation_id: textKey(), at: integer() },
   ...serviceTables,
 };

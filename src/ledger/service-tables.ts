@@ -1,35 +1,32 @@
 import type { PromiseState } from '../rules/callback-rules.ts';
 import { bytes, integer, integerKey, integerOr, integerOrNull, text, textKey, textOrNull } from './columns.ts';
 
-/** `failing`: nothing was taken for days, and is still tried; `disabled`: the receiver said for good that it wants nothing. */
+/** `failing`: no delivery for days, still tried; `disabled`: the receiver refused for good. */
 export type WebhookState = 'active' | 'failing' | 'paused' | 'disabled';
 
-/**
- * Tables of no single campaign: what is known of the service, whichever campaign learnt it, and who is told of events, who may ask for
- * what, and what is put together in the console.
- */
+/** Campaign-independent: knowledge of the service, webhooks, access, and drafts. */
 export const serviceTables = {
   accounts: {
-    /** The service's base URL: rate limits belong to whoever is behind it. */
+    /** The service's base URL, which has the rate limits. */
     account_id: textKey(),
-    /** Nothing is posted before this instant (Retry-After of an earlier refusal). */
+    /** No POST before this: Retry-After of an earlier refusal. */
     not_before: integer(),
-    /** Calls that all campaigns together may have open; null: no limit of its own. */
+    /** Open calls over all campaigns; null: no limit of its own. */
     max_concurrent_calls: integerOrNull(),
-    /** Part of `max_concurrent_calls` that is left to others, in thousandths. */
+    /** Part of `max_concurrent_calls` for others, in thousandths. */
     keep_free: integerOr(0),
-    /** What the service has shown to bear, in thousandths of what the campaigns ask for (AIMD). */
+    /** Load that the service bears, in thousandths of what the campaigns want (AIMD). */
     pace: integerOr(1000),
-    /** Instant at which `pace` was last cut. */
+    /** When `pace` was last cut. */
     pace_at: integerOr(0),
-    /** When a step of a clock was last noticed, the service's or a worker's; 0: never. */
+    /** When a clock step of the service or a worker was last noticed; 0: never. */
     stepped_at: integerOr(0),
-    /** By how many real milliseconds the service's clock is ahead of a worker's, while that is too much to dial; else 0. */
+    /** Real milliseconds by which the service's clock is ahead of a worker's, if too many to dial; else 0. */
     clocks_apart_ms: integerOr(0),
-    /** The last reading of the service's clock that was kept, and the database's own clock (real time) then. */
+    /** Last stored reading of the service's clock, and the database's clock (real time) then. */
     read_service: integerOrNull(),
     read_database: integerOrNull(),
-    /** When a request of the account last began, on the database's clock. */
+    /** Last start of a request, on the database's clock. */
     requested_database: integerOrNull(),
   },
   conversations: {
@@ -38,74 +35,74 @@ export const serviceTables = {
     attempt_id: textOrNull(),
     first_seen_at: integer(),
     started_at: integerOrNull(),
-    /** ConversationFacts as JSON, merged from list entry and record. */
+    /** ConversationFacts as JSON, from list entry and record. */
     facts: text(),
-    /** 1: the call is over as far as the record tells. */
+    /** 1: the call is over by its record. */
     finished: integer(),
     finished_at: integerOrNull(),
-    /** 1: will not be read again. */
+    /** 1: not read again. */
     final: integer(),
-    /** 1: listed, but the record can no longer be read. */
+    /** 1: listed, but no longer readable. */
     gone: integer(),
     reads: integer(),
     unchanged_reads: integer(),
     unchanged_since: integerOrNull(),
-    /** Since when every read of this record alone has failed, or null. */
+    /** Since when every read of it alone has failed; null: none. */
     unreadable_since: integerOrNull(),
     next_read_at: integer(),
-    /** Length of the log when it was first listed. */
+    /** Log length at its first listing. */
     seen_seq: integerOr(0),
-    /** How likely somebody spoke: 0 nobody by the carrier's word, 1 empty without duration, 2 empty within the ring, 3 may be a talk. */
+    /** Chance of a talk: 0 none by the carrier, 1 empty without duration, 2 empty within the ring, 3 possible. */
     talk: integerOr(3),
-    /** When the last complete sweep that did not list it had begun, on the service's clock; null: none. */
+    /** Start of the last complete sweep that missed it, by the service's clock; null: none. */
     missed_at: integerOrNull(),
-    /** 1: somebody asks in it not to be called again, and what follows from that is still to be done; 2: it has been. */
+    /** 1: an opt-out still to be handled; 2: handled. */
     heard: integerOr(0),
-    /** The number that called, in an inbound record. */
+    /** Caller of an inbound call. */
     caller: textOrNull(),
   },
   agents: {
     agent_id: textKey(),
     lease_owner: textOrNull(),
     lease_until_real: integer(),
-    /** End of the last sweep that read the list as far as needed without a fault. */
+    /** End of the last sweep that read as far as needed, without a fault. */
     complete_sweep_at: integerOrNull(),
-    /** Last time any read of the list succeeded. */
+    /** Last successful read of the list. */
     read_ok_at: integerOrNull(),
-    /** When that sweep had begun. */
+    /** Start of that sweep. */
     complete_begun_at: integerOrNull(),
-    /** The same of the last one that read further back than to records that were final before, and back to when it read. */
+    /** Start of the last sweep past records already final, and back to when it read. */
     swept_begun_at: integerOrNull(),
     swept_from: integerOrNull(),
-    /** The newest start that the list has shown. */
+    /** Newest start listed. */
     newest_start: integerOrNull(),
-    /** Finished outbound records in a row that showed number or reference. */
+    /** Finished outbound records in a row with number or reference. */
     telling_run: integerOr(0),
-    /** Finished records of calls that a report named, in a row, that showed our reference by themselves. */
+    /** Finished records of reported calls in a row that showed our reference by themselves. */
     naming_run: integerOr(0, 11),
-    /** 1 once an answered record has shown words. */
+    /** 1: an answered record has shown words. */
     words_shown: integerOr(0),
-    /** Start of the first and of the last record whose words were those of the attempt that owns it. */
+    /** Start of the first and last record with its own attempt's words. */
     words_first: integerOrNull(),
     words_last: integerOrNull(),
-    /** Start of the last of those in which the words were cut off. */
+    /** Start of the last of them with words cut off. */
     cut_at: integerOrNull(6),
-    /** 1 once a record has shown an empty transcript and no duration. */
+    /** 1: a record showed an empty transcript and no duration. */
     bare_shown: integerOr(0),
-    /** The longest duration that a record with an empty transcript has shown. */
+    /** Longest duration of a record with an empty transcript. */
     longest_empty_ms: integerOr(0),
-    /** The longest time from a POST to the start of its call, and from the end of a call to its listing. */
+    /** Longest time from POST to start of a call, and from its end to its listing. */
     longest_delay_ms: integerOr(0),
     longest_lag_ms: integerOr(0),
   },
-  /** Addresses that events of the log are sent to, and how far each has them. */
+  /** Receivers of events, and how far each has them. */
   webhooks: {
     webhook_id: textKey(),
-    /** As it was written: it may only say where the address stands. */
+    /** As written; may only name where the address is stored. */
     url: text(),
-    /** Null: of all campaigns. */
+    /** Null: all campaigns. */
     campaign_id: textOrNull(),
-    /** WebhookEventTypes as a JSON array; null: all, those of later versions included. */
+    /** JSON array of WebhookEventTypes; null: all, later ones included. */
     types: textOrNull(),
     /** `person`, or `person:` and the name of a token. */
     made_by: text(),
@@ -113,95 +110,95 @@ export const serviceTables = {
     state: text<WebhookState>(),
     reason: textOrNull(),
     since_real: integer(),
-    /** Number of the last event that the receiver has confirmed, or that is nothing for it. */
+    /** Last event confirmed by the receiver, or not meant for it. */
     cursor: integer(),
-    /** Random, of the delivery that is at work: an earlier one that wakes up moves nothing any more. */
+    /** Random, of the current delivery: an earlier one that wakes up changes nothing. */
     deliverer: textOrNull(),
-    /** In a row. */
+    /** Consecutive failures. */
     failures: integerOr(0),
     failing_since_real: integerOrNull(),
     succeeded_real: integerOrNull(),
     failed_real: integerOrNull(),
-    /** HookFault of the last failure, and the status of the answer, if there was one. */
+    /** HookFault of the last failure, and its HTTP status, if any. */
     fault: textOrNull(),
     status: integerOrNull(),
   },
   tokens: {
     token_id: textKey(),
-    /** Whoever has it; stands in the log beside each change. */
+    /** Its holder; logged with each change. */
     name: text(),
     role: text<'read' | 'operate' | 'admin'>(),
-    /** SHA-256 of the secret as hex. The secret itself is random and stored nowhere. */
+    /** SHA-256 of the secret as hex. The random secret itself is stored nowhere. */
     hash: text(),
     created_real: integer(),
-    /** Null: until it is revoked. */
+    /** Null: until revoked. */
     expires_real: integerOrNull(),
     revoked_real: integerOrNull(),
     used_real: integerOrNull(14),
   },
-  /** Changes asked for under an `Idempotency-Key`, for good: the same key never does anything twice. */
+  /** Requests with an `Idempotency-Key`, for good: a key never acts twice. */
   answers: {
     token_id: textKey(),
     key: textKey(),
-    /** Hashes of method, path and what was sent, as JSON: the same key for something else is refused. */
+    /** Hashes of method, path and content as JSON: a key for something else is refused. */
     fingerprint: text(),
-    /** Random, of the try that is at work or was. */
+    /** Random, per try. */
     entry: text(),
     begun_real: integer(),
-    /** Null while it is being done. */
+    /** Null while under way. */
     status: integerOrNull(),
     body: textOrNull(),
   },
-  /** Campaigns that somebody is putting together on the page; nothing of them is called. */
+  /** Campaigns being composed in the console; not dialled. */
   drafts: {
     draft_id: textKey(),
     token_id: text(),
     made_real: integer(),
     touched_real: integer(),
-    /** Its list, in `draft_pieces`; another upload is another list. */
+    /** Key in `draft_pieces`; each upload has its own. */
     list_id: text(),
     list_name: text(),
     list_bytes: integer(),
-    /** What was written so far and the first rows of the list, as JSON. */
+    /** Settings and the first rows of the list, as JSON. */
     settings: text(),
   },
-  /** Lists of drafts, in pieces of at most 1 MB. Pieces that no draft names were left by an upload that ended early. */
+  /** Pieces of lists, at most 1 MB. Without a draft: an upload that ended early. */
   draft_pieces: { list_id: textKey(), place: integerKey(), kept_real: integer(), bytes: bytes() },
-  /** Who is signed in on the page, by the SHA-256 of what their cookie holds. */
+  /** Console sessions by SHA-256 of the cookie. */
   sessions: { hash: textKey(), token_id: text(), ends_real: integer() },
-  /** The last rehearsal of a draft, and of the campaign that it became. */
+  /** The last rehearsal of a draft, and of its campaign. */
   rehearsals: { draft_id: textKey(), campaign_id: textOrNull(), edition: text(), report: textOrNull() },
-  /** Promises to call somebody back, and what became of them. */
+  /** Agreed callbacks. */
   promises: {
     promise_id: textKey(),
     campaign_id: text(),
     recipient_id: text(),
     e164: text(),
-    /** Open: the call is requested from `due_at` on and before `until`. Both null where it is unclear. */
+    /** Open: called from `due_at` on and before `until`. Both null: time unclear. */
     state: text<PromiseState>(),
     due_at: integerOrNull(),
     until: integerOrNull(),
-    /** What the wall of the callee shows then, such as `2030-11-30 17:00`; null: an instant was said. */
+    /** Recipient's local time, such as `2030-11-30 17:00`; null: an instant was given. */
     local: textOrNull(),
     said: textOrNull(),
-    /** The call in which they asked for it; null: a person did. */
+    /** Call with the recipient's request; null: an operator made it. */
     from_attempt: textOrNull(),
     made_at: integer(),
     made_by: textOrNull(),
-    /** Of an open one: what kept it last from being called. */
+    /** What last delayed an open one. */
     reason: textOrNull(),
-    /** The call by which it ended. */
+    /** The call that ended it. */
     kept_by: textOrNull(),
     ended_at: integerOrNull(),
   },
-  /** Wishes, and pauses that nobody wished: each is granted, or refused, once. */
+  /** Requests, and pauses without one; each granted or refused once. */
   wishes: {
     campaign_id: textKey(),
     wish_id: textKey(),
     change: text(),
     granted: integer(),
     granted_at: integer(),
-    /** The workflow's run that was told, and which of its wishes it was; null: made in the database alone. */
+    /** Workflow run and its number there; null: made in the database alone. */
     run: textOrNull(),
     number: integerOrNull(),
   },

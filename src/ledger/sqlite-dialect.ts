@@ -3,7 +3,7 @@ import type { DatabaseConnection, Dialect, SqliteDatabase } from 'kysely';
 import { cachePrepared, isBusy, openSqliteFile } from './sqlite-file.ts';
 import type { Queries } from './tx.ts';
 
-/** Migrations run in a transaction, so that a crash leaves either the old schema or the new one. */
+/** Migrations run in a transaction, so that a crash leaves the old or the new schema. */
 export class TransactionalSqliteAdapter extends SqliteAdapter {
   readonly #opened: { database?: SqliteDatabase };
 
@@ -12,7 +12,7 @@ export class TransactionalSqliteAdapter extends SqliteAdapter {
     this.#opened = opened;
   }
 
-  /** The one connection, once it is open. Its holder alone may use it: a transaction, until it ends. */
+  /** The one connection, once open; only for its holder: a transaction, until it ends. */
   get database(): SqliteDatabase | undefined {
     return this.#opened.database;
   }
@@ -22,7 +22,7 @@ export class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-/** A deferred transaction that reads and then writes can fail half-way when another process wrote in between. */
+/** A deferred transaction that reads, then writes can fail when another process wrote in between. */
 class ImmediateSqliteDriver extends SqliteDriver {
   readonly #looksForMs: number;
 
@@ -47,7 +47,7 @@ class ImmediateSqliteDriver extends SqliteDriver {
   }
 }
 
-/** A full disk, or one that fails, has ended the transaction already: what is to be told is that, and not that there is none. */
+/** A full or failing disk has ended the transaction: report that, not the missing transaction. */
 export async function forgiveEnded(rollback: Promise<unknown>): Promise<void> {
   try {
     await rollback;
@@ -56,12 +56,12 @@ export async function forgiveEnded(rollback: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Of one look whether it is a transaction's turn, where it looks several times. */
+/** Busy timeout per try to begin, if there are several. */
 const lookMs = 20;
 
 /**
- * `looksForMs`: how long a transaction looks for its turn; default: as SQLite, ten times a second for ten seconds, which never is the turn
- * beside steady writers.
+ * `looksForMs`: how long a transaction tries to begin; default: as SQLite, ten times a second for ten seconds, which never succeeds beside
+ * steady writers.
  */
 export function createSqliteDialect(path: string, { looksForMs = 0, cacheKib }: { looksForMs?: number; cacheKib?: number } = {}): Dialect {
   const opened: { database?: SqliteDatabase } = {};
@@ -79,7 +79,7 @@ export function createSqliteDialect(path: string, { looksForMs = 0, cacheKib }: 
   };
 }
 
-/** The connection that a transaction holds on SQLite; undefined: it is none, or one of PostgreSQL. */
+/** Undefined: no transaction, or PostgreSQL. */
 export function heldConnection(db: Queries): SqliteDatabase | undefined {
   const { adapter } = db.getExecutor();
   const isHeld = adapter instanceof TransactionalSqliteAdapter && 'isTransaction' in db && db.isTransaction === true;

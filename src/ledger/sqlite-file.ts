@@ -2,16 +2,16 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import LibsqlDatabase from 'libsql';
 import type { SqliteDatabase, SqliteStatement } from 'kysely';
 
-/** Waiting for another process's transaction, at most. */
+/** Maximum wait for another process's transaction. */
 const busyTimeoutMs = 10_000;
-/** Of pages at hand: with SQLite's own 2 MB a campaign of thousands reads the same ones from the file over and over. */
+/** With SQLite's own 2 MB a campaign of thousands rereads the same pages. */
 const usualCacheKib = 64 * 1024;
-/** Pages of 4 KiB in the journal before they are copied into the file, which waits for the disk twice more. */
+/** 4 KiB pages before a checkpoint, which waits for the disk twice more. */
 const pagesPerCheckpoint = 4_000;
 
 const betweenTriesMs = 10;
 
-/** Two processes that open a new file at once: turning it into a WAL file is the one step at which SQLite fails instead of waiting. */
+/** Two processes may open a new file at once: switching to WAL is the one step at which SQLite fails instead of waiting. */
 function setJournal(database: InstanceType<typeof LibsqlDatabase>, mode: string, waitMs: number): void {
   const giveUpAt = performance.now() + waitMs;
   for (;;) {
@@ -25,18 +25,18 @@ function setJournal(database: InstanceType<typeof LibsqlDatabase>, mode: string,
   }
 }
 
-/** Whether somebody else has the file, or the part of it that is wanted. */
+/** Another process has locked the file, or the part needed. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** A new file is its owner's alone. One that others may read loses that; a group that may write was given it on purpose. */
+/** New files are private to their owner. Others lose read access; a group that may write was granted it on purpose. */
 function keepPrivate(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600));
     return;
   } catch {
-    // It is there; what else is wrong shows when it is opened.
+    // It exists; other faults show on opening.
   }
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     try {
@@ -44,12 +44,12 @@ function keepPrivate(path: string): void {
       const kept = mode & ((mode & 0o020) === 0 ? ~0o077 : ~0o007);
       if (kept !== mode) chmodSync(file, kept & 0o7777);
     } catch {
-      // It is missing, or somebody else's, who decides.
+      // It is missing, or belongs to another user, who decides.
     }
   }
 }
 
-/** Opens the file with what the ledger needs: every commit on disk before it returns, and waiting instead of failing on a lock. */
+/** Each commit is on disk before it returns; a lock is waited for. */
 export function openSqliteFile(
   path: string,
   options: { journal?: 'wal' | 'delete'; busyTimeoutMs?: number; cacheKib?: number } = {},
@@ -65,7 +65,7 @@ export function openSqliteFile(
   return database;
 }
 
-/** Tables of the file, none when it is empty or missing. Looks without changing it: neither its journal nor anything else of it. */
+/** None when empty or missing. Changes nothing, not even the journal. */
 export function readSqliteTables(path: string): { tables: string[]; migrations: string[] } {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return { tables: [], migrations: [] };
   const database = new LibsqlDatabase(path);
@@ -86,16 +86,16 @@ export function readSqliteTables(path: string): { tables: string[]; migrations: 
 
 type Libsql = InstanceType<typeof LibsqlDatabase>;
 
-/** Preparing a statement costs more than running most of them; the set of texts is small and fixed. */
+/** Preparing costs more than running most statements; the texts are few and fixed. */
 export function cachePrepared(database: Libsql, limit = 400): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>();
   return {
     close: () => {
       try {
-        // Statements that are still prepared keep SQLite from tidying up by itself.
+        // Prepared statements keep SQLite from cleaning up on close.
         database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all([]);
       } catch {
-        // A file that may only be read, or is busy, stays as it is: nothing is lost by that.
+        // A read-only or busy file stays as it is, without loss.
       }
       database.close();
     },
@@ -109,7 +109,7 @@ export function cachePrepared(database: Libsql, limit = 400): SqliteDatabase {
   };
 }
 
-/** libsql looks at all columns when asked whether a statement answers rows, and names those of each row anew: both are done here, once. */
+/** libsql checks all columns to see whether a statement returns rows, and names them again per row: both are done here, once. */
 function nameHere(statement: ReturnType<Libsql['prepare']>): SqliteStatement {
   const run: SqliteStatement['run'] = (parameters) => statement.run(parameters);
   const { reader } = statement;
@@ -118,7 +118,7 @@ function nameHere(statement: ReturnType<Libsql['prepare']>): SqliteStatement {
   let names: string[] = [];
   const all: SqliteStatement['all'] = (parameters) => {
     const rows = statement.all(parameters) as unknown[][];
-    // Another process may have added a column to the table meanwhile.
+    // Another process may have added a column meanwhile.
     if (rows[0] !== undefined && rows[0].length !== names.length) names = statement.columns().map(({ name }) => name);
     return rows.map((values) => {
       const row: Record<string, unknown> = {};

@@ -7,15 +7,15 @@ import { isPostgres, type Tx } from './tx.ts';
 import type { Database } from './schema.ts';
 
 const mostTries = 8;
-/** Whoever begins again at once can be faster than the one that it was broken off for. */
+/** A retry at once could overtake the transaction it made way for. */
 const pauseMs = 25;
 
-/** Rolls a transaction back that has read what another one was just changing; it is run again. */
+/** Rolls back and reruns a transaction that read what another was changing. */
 export class Overtaken extends Error {
   override readonly name = 'Overtaken' as const;
 }
 
-/** Deadlock and serialization failure: PostgreSQL has undone all of it, and asks for it to be run again. */
+/** Deadlock and serialization failure: PostgreSQL undid everything and expects a rerun. */
 const brokenOff = ['40P01', '40001'];
 
 function isBrokenOff(error: unknown): boolean {
@@ -23,15 +23,14 @@ function isBrokenOff(error: unknown): boolean {
 }
 
 /**
- * Runs `work` in a transaction; anew where the database or the order of locks asks for that. `onCommitted` gets its events, and must not
- * throw.
+ * Runs `work` in a transaction, again where the database or the lock order requires it. `onCommitted` gets its events, and must not throw.
  */
 export async function runTransaction<Result>(
   db: Kysely<Database>,
   work: (tx: Tx) => Promise<Result>,
   onCommitted: (events: readonly NewEvent[]) => void,
 ): Promise<Result> {
-  // SQLite lets one transaction write at a time.
+  // SQLite has one writer at a time.
   let writesDoNotCall = !isPostgres(db);
   for (let tries = 1; ; tries += 1) {
     try {

@@ -6,14 +6,14 @@ import type { Database } from './schema.ts';
 
 type Changes<Table extends keyof Database> = Updateable<Database[Table]>;
 
-/** Sets columns of the one row with this key. Changed for every single call. */
+/** Runs for every single call. */
 function updateOne<Table extends 'recipients' | 'attempts' | 'batches' | 'conversations' | 'agents'>(
   table: Table,
   keyColumn: keyof Database[Table] & string,
 ): (tx: Tx, key: string, changes: Changes<Table>) => Promise<void> {
   const run = preparedByShape((columns) => (tx: Tx, values: Record<string, unknown>) => {
     const changes = Object.fromEntries(columns.split(' ').map((column) => [column, values[column]]));
-    // One of the tables, for the types; the text is that of any.
+    // For the types; the text applies to all tables.
     const query = tx.updateTable(table as 'recipients').set(changes);
     return query.where(keyColumn as 'recipient_id', '=', values['key'] as string);
   });
@@ -25,7 +25,7 @@ function updateOne<Table extends 'recipients' | 'attempts' | 'batches' | 'conver
   };
 }
 
-/** Changes one campaign. Its state is changed by `changeCampaignState`. */
+/** Except its state (`changeCampaignState`). */
 export async function updateCampaign(tx: Tx, campaignId: string, changes: Changes<'campaigns'>): Promise<void> {
   await tx.updateTable('campaigns').set(changes).where('campaign_id', '=', campaignId).execute();
 }
@@ -41,7 +41,7 @@ export async function updateRound(
 
 export const updateRecipient = updateOne('recipients', 'recipient_id');
 
-/** Changes one batch. Its state is changed by `compareAndSetBatch` alone. */
+/** Except its state (`compareAndSetBatch`). */
 export const updateBatch: (tx: Tx, batchId: string, changes: Omit<Changes<'batches'>, 'state'>) => Promise<void> = updateOne(
   'batches',
   'batch_id',

@@ -1,18 +1,15 @@
 import { isBusy, openSqliteFile } from './sqlite-file.ts';
 import { StoreError } from './ledger-error.ts';
 
-/** A lock that is held by at most one process of this machine and ends with it, however it ends. */
+/** Held by at most one process of this machine; ends with it. */
 export interface ProcessLock {
   release(): void;
 }
 
-/** Locks of this process. One whose holder has forgotten it would be let go by the garbage collector. */
+/** Otherwise the garbage collector would release a forgotten lock. */
 const held = new Set<ReturnType<typeof openSqliteFile>>();
 
-/**
- * Takes the lock at `path`; null: another holder has it. It is an open exclusive transaction on an empty SQLite file, which the kernel
- * drops with the process.
- */
+/** Null: another holder has it. An open exclusive transaction on an empty SQLite file, which the kernel drops with the process. */
 export function tryProcessLock(path: string): ProcessLock | null {
   let database: ReturnType<typeof openSqliteFile> | undefined;
   try {
@@ -26,7 +23,7 @@ export function tryProcessLock(path: string): ProcessLock | null {
   held.add(database);
   return {
     release: () => {
-      // Closing alone leaves the lock to the garbage collector, as long as a statement of the connection is still known.
+      // Closing alone leaves the lock to the garbage collector while a statement is still known.
       if (database === undefined) return;
       database.prepare('rollback').run([]);
       database.close();
@@ -36,7 +33,7 @@ export function tryProcessLock(path: string): ProcessLock | null {
   };
 }
 
-/** Makes this process the only worker on a SQLite file. Throws `StoreError` when another worker holds its lock. */
+/** Makes this process the only worker on a SQLite file. Throws `StoreError` when another one holds the lock. */
 export function lockSqliteFile(sqlitePath: string): ProcessLock {
   const path = `${sqlitePath}.lock`;
   let lock: ProcessLock | null;

@@ -7,7 +7,7 @@ import type { Queries } from '../tx.ts';
 
 export type CampaignStatus = Awaited<ReturnType<typeof readStatus>>;
 
-/** Counts from the running aggregates and small indexes; cheap at any size. */
+/** Reads running counts and small indexes; cheap at any size. */
 export async function readStatus(db: Queries, campaign: Campaign) {
   const aggregates = await readAggregates(db, campaign.campaignId, ['outcome', 'disposition', 'result']);
   const outcomes: Partial<Record<Outcome, number>> = {};
@@ -23,14 +23,14 @@ export async function readStatus(db: Queries, campaign: Campaign) {
   const open = (await countOpen(db, campaign.campaignId)) - planned;
   return {
     total: campaign.rowsTotal,
-    /** Recipients with a final outcome, rejected rows included. */
+    /** Recipients with a final outcome, including rejected rows. */
     done,
-    /** Calls that were sent, or are being sent, and have no result yet. */
+    /** Calls sent, or being sent, without a result yet. */
     open,
-    /** Calls of batches that were not sent yet, or came back unsent. They hold a slot as the open ones do. */
+    /** In batches not yet sent or returned unsent; occupy slots like open calls. */
     planned,
     waiting: Math.max(0, campaign.rowsTotal - done - open - planned),
-    /** Earliest instant (service time) at which a waiting recipient is due, of those whom a pilot leaves to be called. */
+    /** When the first waiting recipient whom the pilot allows is due (service time). */
     nextDueAt: await nextDialableAt(db, campaign),
     outcomes,
     dispositions,

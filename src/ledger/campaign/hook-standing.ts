@@ -13,11 +13,11 @@ export async function readHookStanding(db: Queries, campaign: Campaign) {
   const { rules, campaignId, round } = campaign;
   const told = rules.onCompletion !== null && hasEnded(campaign) && campaign.state !== 'failed';
   return {
-    /** Since when the pre-dial hook has given no answer about the people who are to be called now (service time). */
+    /** Since when the pre-dial hook has not answered about the recipients to be called (service time). */
     silentSince: rules.preDial === null ? null : await silentHookSince(db, campaign),
-    /** Whether the hook was told of the end of the last round; null: there is none, or no end yet. */
+    /** Delivery of the end-of-round notification; null: no hook, or no end yet. */
     completion: told ? ((await findNotice(db, { hook: 'on_completion', campaignId, round })) ?? ('pending' as const)) : null,
-    /** Whether the hook was told of the pause in which the campaign is; null: there is none, or no such pause. */
+    /** Delivery of the notification of the current pause; null: no hook, or no such pause. */
     pause: await readPauseNotice(db, campaign),
   };
 }
@@ -34,13 +34,10 @@ export type Notice = NoticeFacts & { campaignId: string };
 
 const toldTypes = ['hook.delivered', 'hook.failed'] as const;
 
-/** Hardly anything is logged after the end of a round. */
+/** Few events follow the end of a round. */
 const latestEvents = 200;
 
-/**
- * The newest word of the log on whether the hook was told, or null. `afterSeq`: where the log stood; default: only the latest events are
- * looked at.
- */
+/** Newest logged delivery to the hook, or null. Searches after `afterSeq`; default: the latest events. */
 export async function findNotice(db: Queries, notice: Notice, afterSeq?: number): Promise<'delivered' | 'failed' | null> {
   const log = newestEvents(db, notice.campaignId).select(['type', 'data']);
   const rows = await (
@@ -74,19 +71,19 @@ function factsOf({ campaignId: _campaign, ...facts }: Notice): NoticeFacts {
 export interface OwnPause {
   seq: number;
   pausedAt: number;
-  /** In our own words: what was seen and what to mend. */
+  /** Our own text: what was seen, what to fix. */
   reason: string;
-  /** When it ends by itself; null: a person ends it. */
+  /** When it ends by itself; null: an operator ends it. */
   resumesAt: number | null;
 }
 
-/** The pause in which the campaign is; null when it is not paused, a person paused it, or a person has made the pause theirs. */
+/** The current pause if the campaign made it; null if not paused, or paused or taken over by an operator. */
 export async function findOwnPause(db: Queries, campaign: Campaign): Promise<OwnPause | null> {
   if (campaign.state !== 'paused' || campaign.stateReason === pausedByPerson) return null;
   return readOwnPause(db, campaign.campaignId);
 }
 
-/** The pause that the campaign made at that instant, whatever came after it, or its latest; null when there is none. */
+/** The pause that the campaign made at `at`, even if over; default: its latest state change. Null: none. */
 export async function readOwnPause(db: Queries, campaignId: string, at?: number): Promise<OwnPause | null> {
   const row = await newestEvents(db, campaignId)
     .select(['seq', 'at', 'data'])

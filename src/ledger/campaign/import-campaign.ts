@@ -21,7 +21,7 @@ export interface CampaignImport {
   campaignId: string;
   name: string | null;
   fileHash: string;
-  /** What the campaign file says, for whoever makes another one of it; absent: it is not kept. */
+  /** For copying the campaign; absent: not kept. */
   file?: object;
   rules: CampaignRules;
   accountId: string;
@@ -32,14 +32,14 @@ function apiOf({ api = 'contract' }: CampaignImport): { api?: ServiceApi } {
   return api === 'contract' ? {} : { api };
 }
 
-/** Thrown when a campaign of that id exists with another file: a running campaign's rules are frozen. */
+/** Thrown when the campaign exists with another file: a running campaign's rules are frozen. */
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError' as const;
   readonly isBadInput = true;
 }
 
 const rowsPerInsert = 500;
-/** Others write to the database in between. */
+/** Other writers commit in between. */
 const rowsPerCommit = 5_000;
 
 export function recipientId(campaignId: string, row: number): string {
@@ -50,7 +50,7 @@ export function listColumnsOf(row: ImportRow) {
   return { ...termColumnsOf(row), cells: JSON.stringify(row.cells) };
 }
 
-/** A recipient as its row of the list makes it: waiting, or done when the row was rejected. */
+/** Waiting, or done when the row was rejected. */
 export function recipientOf(
   row: ImportRow,
   { campaignId, keyOf, now }: { campaignId: string; keyOf: ReturnType<typeof wordsKeysOf>; now: number },
@@ -77,17 +77,17 @@ export function recipientOf(
   };
 }
 
-/** A row that the database does not take: nothing that it says is kept but its cells, where they can be. */
+/** Replaces a row that the database refuses: rejected, keeping at most its cells. */
 function asUnusable({ row }: ImportRow, cells: string[]): ImportRow {
   const nothing = { externalId: null, e164: null, zones: [], country: null, regions: null };
   return { row, cells, verdict: 'rejected', reason: 'malformed_row', ...nothing };
 }
 
-/** Claims the id for this import. An import that a crash left behind is thrown away; another one still at work loses its claim. */
+/** Claims the id for this import. Deletes the rest of a crashed import; one still at work loses its claim. */
 async function claimImport(store: Store, input: CampaignImport, now: number): Promise<string> {
   const token = randomUUID();
   await store.transaction(async (tx) => {
-    // The campaign first: that waits for rows which the other import is just adding.
+    // Campaign first: this waits for rows that the other import is adding.
     await tx.deleteFrom('campaigns').where('campaign_id', '=', input.campaignId).where('state', '=', 'importing').execute();
     await tx.deleteFrom('recipients').where('campaign_id', '=', input.campaignId).execute();
     await tx
@@ -116,10 +116,10 @@ async function claimImport(store: Store, input: CampaignImport, now: number): Pr
   return token;
 }
 
-/** Statements for full inserts, by dialect and the columns that are the same in all rows: building one takes longer than running it. */
+/** By dialect and columns equal in all rows: building a full insert takes longer than running it. */
 const fullInserts = new Map<string, string>();
 
-/** Inserts rows in one statement that is given a value once where all rows have the same: each value given costs as much as storing it. */
+/** Binds a value shared by all rows once: binding costs as much as storing. */
 async function insertRecipients(tx: Tx, values: readonly Insertable<Database['recipients']>[]): Promise<void> {
   const [first] = values;
   if (first === undefined || values.length < rowsPerInsert) {
@@ -161,8 +161,8 @@ async function addRows(
 }
 
 /**
- * Writes a campaign and its rows, visible from the last commit on. A campaign with the same id and hash is answered as it is; another hash
- * throws `CampaignConflictError`.
+ * Writes a campaign and its rows, visible from the last commit. Returns an existing one with the same id and hash; throws
+ * `CampaignConflictError` for another hash.
  */
 export async function importCampaign(
   store: Store,
@@ -214,7 +214,7 @@ export async function importCampaign(
   await store.transaction(async (tx) => {
     const published = await tx
       .updateTable('campaigns')
-      // The rules once more: what the list told of them while it was read belongs to them.
+      // Written again, with what reading the list added.
       .set({
         state: 'draft',
         state_reason: null,
@@ -227,7 +227,7 @@ export async function importCampaign(
       .executeTakeFirst();
     if (published.numUpdatedRows !== 1n) throw takenOver(input.campaignId);
     await changeAggregates(tx, input.campaignId, [{ kind: 'outcome', value: 'rejected', delta: rejected }]);
-    // The log proves what it tells of without any other table, so it has the rules as well, and which clock changes were known.
+    // The log must be proof by itself, so it includes the rules and the time zone release.
     const timeZoneData = zoneDataRelease;
     const data = { hash: input.fileHash, rows: total, firstRow, rejected, rules: input.rules, ...apiOf(input), timeZoneData };
     await appendEvents(tx, [

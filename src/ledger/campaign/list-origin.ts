@@ -9,7 +9,7 @@ export interface ListSample {
   e164: string | null;
 }
 
-/** Campaigns that are looked at one by one; the others have less in common with the list. */
+/** Compared one by one; others have less in common with the list. */
 const mostCompared = 5;
 
 export async function knowsAnyId(db: Queries, campaignId: string, ids: readonly string[]): Promise<boolean> {
@@ -24,7 +24,7 @@ export async function knowsAnyId(db: Queries, campaignId: string, ids: readonly 
   return row !== undefined;
 }
 
-/** The ids of a campaign that hold letters beyond ASCII, which an encoding can change. */
+/** Ids with non-ASCII letters, which depend on the encoding. */
 export async function idsBeyondAscii(db: Queries, campaignId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('recipients')
@@ -36,8 +36,8 @@ export async function idsBeyondAscii(db: Queries, campaignId: string): Promise<s
 }
 
 /**
- * The other campaign whose list this plainly is, or null: it has these people under these ids and this one has none, or it has the same
- * cells row for row. Ids alone say little.
+ * The other campaign that clearly owns this list, or null: only it has these recipients under these ids, or its cells are the same row for
+ * row.
  */
 export async function findOtherOwner(db: Queries, campaignId: string, sample: readonly ListSample[]): Promise<string | null> {
   const counts = await countSamePeople(db, sample);

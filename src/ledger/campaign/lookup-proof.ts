@@ -1,15 +1,15 @@
 import type { ServiceApi } from '../../rules/service-api.ts';
 import type { Queries, Store } from '../tx.ts';
 
-/** What `carillon doctor --prove-lookup` has seen of an account: that a request whose answer is lost is found there, or is not there. */
+/** What `carillon doctor --prove-lookup` observed: a look-up shows whether the service has a request whose answer was lost. */
 export interface LookUpProof {
   api: ServiceApi;
   provenAt: number;
-  /** How long after its answer a request was listed, at most; null: it is not looked up in a list. */
+  /** Longest time from answer to listing; null: look-ups use no list. */
   listLagMs: number | null;
-  /** Of the list; `unclear`: it held too little to show one. Null as above. */
+  /** `unclear`: too few entries. Null as above. */
   order: 'newest_first' | 'other' | 'unclear' | null;
-  /** What a second request with the same key met; null: requests have no key. */
+  /** Answer to a second request with the same key; null: no keys. */
   keyBehaviour: 'first_answer' | 'conflict' | null;
 }
 

@@ -23,7 +23,7 @@ export async function findRound(db: Queries, campaignId: string, round: number):
   return row === undefined ? undefined : { campaignId, round, workflowId: row.workflow_id, endedAt: row.ended_at };
 }
 
-/** The number of the round that `openRound` would answer with; undefined when nothing is left to run, or there is no such campaign. */
+/** The round that `openRound` would return; undefined: nothing to run, or no such campaign. */
 export async function nextRound(db: Queries, campaignId: string): Promise<number | undefined> {
   const campaign = await findCampaign(db, campaignId);
   if (campaign === undefined) return undefined;
@@ -33,7 +33,7 @@ export async function nextRound(db: Queries, campaignId: string): Promise<number
   return (await nextDueAt(db, campaignId)) === null ? undefined : campaign.round + 1;
 }
 
-/** Opens the round to run now: the first, the running one, or the next when recipients wait again; undefined: none. Idempotent. */
+/** Opens the first or next round, or returns the running one; undefined: nothing to run. Idempotent. */
 export async function openRound(store: Store, campaignId: string, now: number): Promise<Round | undefined> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await findCampaign(tx, campaignId);
@@ -53,7 +53,7 @@ export async function openRound(store: Store, campaignId: string, now: number): 
   });
 }
 
-/** Closes a round whose recipients all have an outcome. Idempotent; answers false when something is still to be done. */
+/** Closes a round whose recipients all have an outcome; false: not done yet. Idempotent. */
 export async function closeRound(store: Store, { campaignId, now }: At, round: number): Promise<boolean> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const stored = await findRound(tx, campaignId, round);
@@ -68,12 +68,12 @@ export async function closeRound(store: Store, { campaignId, now }: At, round: n
   });
 }
 
-/** Whether the service or a conversation vouches for the caller number: without that, only a few calls are made at first. */
+/** The service or a conversation proves the caller number; until then only a few calls are placed. */
 export async function noteCallerProven(store: Store, campaignId: string): Promise<void> {
   await store.db.updateTable('campaigns').set({ caller_proven: 1 }).where('campaign_id', '=', campaignId).execute();
 }
 
-/** How a round ended: counts only, nothing of a recipient. Instants are service time. */
+/** Counts only, no recipient data. Instants are service time. */
 export interface RoundEnd {
   state: 'completed' | 'cancelled';
   rows: number;

@@ -4,7 +4,7 @@ import { ownTerms, type RowTerms } from '../../rules/row-terms.ts';
 import type { Row } from '../schema.ts';
 import type { Queries } from '../tx.ts';
 
-/** So much of a hash stands in the log: who has the key can forge it anyway, and nobody else guesses it. */
+/** Truncation is safe: a key holder can forge any length, and no one else can guess this many bytes. */
 const hashBytes = 8;
 const rowsPerEvent = 500;
 
@@ -18,7 +18,7 @@ const hashed = [...ownTerms, 'country', 'e164', 'person', 'regions', 'zones']
   .sort()
   .map((name) => [name, name === 'person' ? 'externalId' : name] as [name: string, term: keyof RowTerms]);
 
-/** What decides whom a call reaches, hashed. Absent terms are left out, so that the hash stays the same when there are further ones. */
+/** Keyed hash of what decides whom a call reaches. Omits absent terms, so that new terms keep old hashes. */
 function digest(key: string, recipientId: string, row: ImportRow): Buffer {
   const said: Record<string, unknown> = {};
   for (const [name, term] of hashed) if (row[term] != null) said[name] = row[term];
@@ -30,9 +30,9 @@ function digest(key: string, recipientId: string, row: ImportRow): Buffer {
 
 type ShownRow = Pick<Row<'recipients'>, 'recipient_id' | 'cells'> & { reason?: string | null | undefined };
 
-/** As `digest`, of what leads nowhere: calls do not tell it. */
+/** Hash of cells and reason, which do not decide whom a call reaches and are not in call events. */
 function digestShown(key: string, { recipient_id: recipientId, cells, reason }: ShownRow): Buffer {
-  // None of the first three has a line break.
+  // Unambiguous: the first three contain no line break.
   const text = [key, recipientId, reason ?? '', cells].join('\n');
   return hash('sha256', text, 'buffer').subarray(0, hashBytes);
 }
@@ -46,7 +46,7 @@ export async function rowHasher(db: Queries): Promise<(recipientId: string, row:
   });
 }
 
-/** The hashes of a list, 500 rows to an event: a million rows are sixteen megabytes. */
+/** 500 rows per event: a million rows take 16 MB. */
 export class RowHashes {
   readonly #key: string;
   readonly #parts: { from: number; rows: number; hashes: Buffer; cells: Buffer }[] = [];
@@ -55,7 +55,7 @@ export class RowHashes {
     this.#key = key;
   }
 
-  /** `shown`: the recipient that the row has become. */
+  /** `shown`: recipient made from the row. */
   add(row: ImportRow, shown: ShownRow): void {
     const last = this.#parts.at(-1);
     const goesOn = last !== undefined && last.rows < rowsPerEvent && row.row === last.from + last.rows;

@@ -4,18 +4,18 @@ import { appendEvents, newestEvents, type CampaignEvent } from '../events.ts';
 import { isLeftToPromises } from '../rows/promises.ts';
 import type { Queries, Store } from '../tx.ts';
 
-/** A recurring campaign. When it fires is Temporal's to know; what is dialled then stands here, so that Temporal never sees it. */
+/** A recurring campaign. Temporal only knows when it runs; what it dials is stored here. */
 export interface Schedule {
   scheduleId: string;
-  /** Id of the campaign file; each firing is a campaign of its own, with its time behind this id. */
+  /** Id in the campaign file; each run is its own campaign, named this id and its time. */
   campaignId: string;
-  /** Absolute path of the campaign file as it was when the schedule was made: paths in it count from its folder. */
+  /** Absolute, as of creation; paths in the file are relative to its folder. */
   filePath: string;
   content: string;
   listSource: string;
   accountId: string;
   createdAt: number;
-  /** Began before encodings were named: a list that is not UTF-8 is read as Windows-1252. */
+  /** Older than named encodings: a non-UTF-8 list is read as Windows-1252. */
   unnamedEncoding?: 'western' | null;
 }
 
@@ -30,7 +30,7 @@ const columns = [
   'list_encoding as unnamedEncoding',
 ] as const;
 
-/** Writes a schedule, or writes it anew: it is Temporal that knows whether one runs. */
+/** Inserts or replaces; only Temporal knows whether it runs. */
 export async function putSchedule(store: Store, schedule: Schedule): Promise<void> {
   const { campaignId: campaign_id, filePath: file_path, content, listSource: list_source } = schedule;
   const { accountId: account_id, createdAt: created_at, unnamedEncoding: list_encoding = null } = schedule;
@@ -52,12 +52,12 @@ export async function listSchedules(db: Queries): Promise<Schedule[]> {
   return db.selectFrom('schedules').select(columns).orderBy('campaign_id').orderBy('schedule_id').execute();
 }
 
-/** Campaigns that its firings have started stay as they are. */
+/** Keeps the campaigns of its runs. */
 export async function removeSchedule(store: Store, scheduleId: string): Promise<void> {
   await store.transaction((tx) => tx.deleteFrom('schedules').where('schedule_id', '=', scheduleId).execute());
 }
 
-/** Adds a firing to the event log, under the schedule's own campaign id. Idempotent: the same end of the same firing is told once. */
+/** Logs a scheduled run under the schedule's campaign id. Idempotent: once per run and result. */
 export async function noteFiring(store: Store, firing: Firing, { parentId, now }: { parentId: string; now: number }): Promise<void> {
   await store.transaction(async (tx) => {
     const last = await lastFiring(tx, parentId, firing.scheduleId);
@@ -67,14 +67,14 @@ export async function noteFiring(store: Store, firing: Firing, { parentId, now }
   });
 }
 
-/** Campaigns of a schedule's firings, newest first; also one that the log tells of as failed: its workflow may be lost after the import. */
+/** Newest first, including runs logged as failed: a workflow may be lost after the import. */
 export async function firingCampaigns(
   db: Queries,
   { campaignId: parentId, scheduleId }: Pick<Schedule, 'campaignId' | 'scheduleId'>,
   wanted: (campaign: Campaign) => boolean = () => true,
 ): Promise<Campaign[]> {
   const known = (await listCampaigns(db)).filter((each) => each.campaignId.startsWith(`${parentId}-`) && wanted(each));
-  // Most of the time there is none, and the log need not be read.
+  // Usually none, which saves reading the log.
   if (known.length === 0) return [];
   const firings = await readFirings(db, parentId, null);
   const ids = new Set(firings.filter((firing) => firing.scheduleId === scheduleId).map(({ campaignId }) => campaignId));
@@ -82,9 +82,7 @@ export async function firingCampaigns(
   return [...ids].flatMap((id) => byId.get(id) ?? []);
 }
 
-/**
- * A campaign of an earlier firing with people left to call, whom another one would call, too. Promised callbacks do not hold a schedule up.
- */
+/** An earlier run's campaign with recipients left to call, whom the next run would call, too. Open callbacks do not delay it. */
 export async function findCallingFiring(db: Queries, schedule: Pick<Schedule, 'campaignId' | 'scheduleId'>): Promise<Campaign | undefined> {
   for (const campaign of await firingCampaigns(db, schedule, ({ state }) => goingStates.includes(state)))
     if (!(await isLeftToPromises(db, campaign.campaignId))) return campaign;

@@ -8,7 +8,7 @@ import { listSchedules, type Schedule } from './schedules.ts';
 import { lockCampaign } from '../locks.ts';
 import type { Queries, Tx, Store } from '../tx.ts';
 
-/** Campaigns that workers are at work on, or would be, with another service, or by another API, than `own`. */
+/** Started, unfinished campaigns of another service or API than `own`. */
 export async function listElsewhere(db: Queries, own: ServiceOf): Promise<Campaign[]> {
   const campaigns = await listCampaigns(db);
   return campaigns.filter((campaign) => !hasEnded(campaign) && campaign.state !== 'draft' && !isOwnService(campaign, own));
@@ -18,7 +18,7 @@ export async function listSchedulesElsewhere(db: Queries, address: string): Prom
   return (await listSchedules(db)).filter(({ accountId }) => !isSameService(accountId, address));
 }
 
-/** A campaign of another service than `own` that has a call open with this agent; undefined when there is none. */
+/** A campaign of another service than `own` with an open call of this agent. */
 export async function findOpenElsewhere(
   db: Queries,
   agentId: string,
@@ -36,13 +36,13 @@ export async function findOpenElsewhere(
 }
 
 /**
- * Moves a service's campaigns, schedules and account limits to its new address, on a person's word. Answers the campaigns that moved.
+ * Moves a service's campaigns, schedules and limits to its new address, as confirmed by an operator. Returns the moved campaigns.
  * Idempotent.
  */
 export async function moveService(store: Store, { from, to, now }: { from: string; to: string; now: number }): Promise<Campaign[]> {
   return store.transaction(async (tx) => {
     const moving = (await listCampaigns(tx)).filter(({ accountId }) => accountId !== to && isSameService(accountId, from));
-    // Always in the same order, and the account last.
+    // Fixed lock order, the account last.
     for (const { campaignId } of moving.toSorted((a, b) => (a.campaignId < b.campaignId ? -1 : 1))) await lockCampaign(tx, campaignId);
     for (const accountId of new Set(moving.map(({ accountId }) => accountId))) {
       await lockAccount(tx, accountId);
@@ -61,7 +61,7 @@ export async function moveService(store: Store, { from, to, now }: { from: strin
   });
 }
 
-/** Limits that the new address has already stay; a wait that the service asked for holds at either. */
+/** The new address keeps its limits; a wait that the service requested applies at either. */
 async function moveLimits(tx: Tx, from: string, to: string): Promise<void> {
   const before = await tx.selectFrom('accounts').selectAll().where('account_id', '=', from).executeTakeFirst();
   if (before === undefined) return;

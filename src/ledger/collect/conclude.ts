@@ -15,7 +15,7 @@ import { countAsUnknown } from '../dial/verdicts.ts';
 import { updateAgent } from '../updates.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/** Uncounted returns in a row after which an attempt counts. */
+/** Unqueued returns of a recipient before one counts. */
 const uncountedReturns = 3;
 
 export interface Conclusion extends OpenBatch {
@@ -23,7 +23,7 @@ export interface Conclusion extends OpenBatch {
   now: number;
 }
 
-/** Calls that the service did not queue go back in line; one that it leaves out again and again counts as failed. */
+/** Requeues calls that the service did not queue; one omitted again and again counts as failed. */
 async function releaseNotQueued(tx: Tx, { batch, missing, now }: Conclusion): Promise<void> {
   const { campaign_id: campaignId, batch_id: batchId } = batch;
   const reason = 'not_queued';
@@ -39,7 +39,7 @@ async function releaseNotQueued(tx: Tx, { batch, missing, now }: Conclusion): Pr
   }
 }
 
-/** Whether the service queued fewer calls than it was sent, and all that it queued are known for certain. */
+/** True when fewer calls were queued than sent, and all queued ones are known for certain. */
 async function isRestNotQueued(tx: Tx, batch: BatchRow): Promise<boolean> {
   if (batch.accepted_by !== 'reply' || (batch.calls_initiated ?? batch.size) >= batch.size) return false;
   const matched = await tx
@@ -56,19 +56,19 @@ function unknown(detail: string): AttemptResult {
   return { disposition: 'unknown', detail, counted: true };
 }
 
-/** What the absence of a record means for a call that the service took. */
+/** Result of a call that the service took, without a record. */
 async function resultOfAbsence(tx: Tx, { batch, reported }: Conclusion, campaign: Campaign): Promise<AttemptResult> {
-  // Its report leaves the call out, or cannot be read any more.
+  // The report omits the call or is no longer readable.
   if (reported) return unknown('not_reported');
   if (batch.accepted_by !== 'reply') return unknown('no_record');
   if (!campaign.recordShown) return unknown('no_record_shown');
-  // Across a step of a clock nobody can tell when a record began.
+  // After a clock step it is unknown when a record began.
   const { steppedAt } = await readAccount(tx, campaign.accountId);
   if (steppedAt >= (batch.first_posted_at ?? 0)) return unknown('clock_stepped');
   return { disposition: 'unreached', detail: 'no_record', counted: true };
 }
 
-/** While the service has shown no record of the campaign, it is too early as long as it may call others, whose record may still come. */
+/** The service has shown no record of the campaign yet: too early while more calls may produce one. */
 async function maySoonShowRecord(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   if (campaign.recordShown || campaign.state !== 'running') return false;
   if ((await canaryAllowance(tx, campaign)) === 0) return false;
@@ -91,7 +91,7 @@ async function settleAll(tx: Tx, { batch, missing, now }: Conclusion, result: At
   await settleAttempts(tx, { campaignId: batch.campaign_id, now }, settlements);
 }
 
-/** Ends the attempts in doubt that a record may belong to without being told apart from others, and answers the rest. */
+/** Settles attempts with ambiguous records; returns the rest. */
 async function settleDoubtful(tx: Tx, conclusion: Conclusion): Promise<AttemptRow[]> {
   const clear: AttemptRow[] = [];
   for (const attempt of conclusion.missing) {
@@ -105,7 +105,7 @@ async function settleDoubtful(tx: Tx, conclusion: Conclusion): Promise<AttemptRo
   return clear;
 }
 
-/** No evidence, and none to come: a person decides, unless the campaign file says to dial these people again. */
+/** No evidence, and none to come: an operator decides, unless the campaign file says to redial. */
 export async function hold(tx: Tx, conclusion: Conclusion, reason = 'no_evidence'): Promise<void> {
   const { batch, rules, now } = conclusion;
   const changes = { reason, verdict_at: now };
@@ -115,21 +115,21 @@ export async function hold(tx: Tx, conclusion: Conclusion, reason = 'no_evidence
   await settleAll(tx, { ...conclusion, missing: await settleDoubtful(tx, conclusion) }, unknown('held'));
 }
 
-/** A refusal is a claim: only when no record speaks against it are its people sent again, in halves, or given up. */
+/** A refusal is only a claim: unless a record contradicts it, recipients are resent in halves or given up. */
 async function concludeRefusal(tx: Tx, { batch, doubts, now }: Conclusion): Promise<void> {
   const isDoubtful = [...doubts.values()].some(({ candidates }) => candidates.length > 0);
   if (isDoubtful) await countAsUnknown(tx, batch, { from: ['refused'], now });
   else await applyRefusal(tx, batch, now);
 }
 
-/** A sweep that read the list as far as needed, without a fault. Instants are service time of the process that swept. */
+/** A sweep that read as far as needed, without a fault. Instants: service time of its process. */
 export interface CompleteSweep {
   begunAt: number;
-  /** Everything that began since then was listed; null: it read no further than to records that had been final before. */
+  /** Everything since then was listed; null: it stopped at records already final. */
   deepFrom: number | null;
 }
 
-/** The only place where the absence of a record means something. Only deadlines that had passed when the sweep began count. */
+/** The only place where a missing record has a meaning. Counts deadlines passed before the sweep began. */
 export async function concludeSweep(tx: Tx, agentId: string, { begunAt, deepFrom, now }: CompleteSweep & { now: number }): Promise<void> {
   const agent = await readAgent(tx, agentId);
   const open = await findOpenBatches(tx, agentId);
@@ -148,7 +148,7 @@ export async function concludeSweep(tx: Tx, agentId: string, { begunAt, deepFrom
   }
   await updateAgent(tx, agentId, { complete_sweep_at: now, complete_begun_at: begunAt });
   if (deepFrom === null) return;
-  // One that read further back is kept in mind for a while, for those who wait for it.
+  // Remembers a deeper sweep for a while, for recipients that wait for one.
   await tx
     .updateTable('agents')
     .set({ swept_begun_at: begunAt, swept_from: deepFrom })

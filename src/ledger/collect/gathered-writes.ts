@@ -8,8 +8,7 @@ interface Write {
 const mostAtOnce = 25;
 
 /**
- * On SQLite several writes commit together, and each by itself where one fails; on PostgreSQL each has its own transaction. `onFailed` gets
- * those that could not be written.
+ * On SQLite several writes share a commit, or get their own if one fails; on PostgreSQL each has its own. `onFailed` gets failed writes.
  */
 export function gatherWrites(store: Pick<Store, 'dialect' | 'transaction'>, onFailed: (id: string, error: unknown) => void) {
   let gathered: Write[] = [];
@@ -30,13 +29,13 @@ export function gatherWrites(store: Pick<Store, 'dialect' | 'transaction'>, onFa
   };
 
   return {
-    /** Resolves when there is room for the next one; this one may not be written yet. */
+    /** Resolves when more may be added, not when written. */
     async add(write: Write): Promise<void> {
       if (store.dialect === 'postgres') return alone(write);
       gathered.push(write);
       if (gathered.length >= mostAtOnce) await flush();
     },
-    /** Resolves when everything that was added is written, or has failed. */
+    /** Resolves when all writes are committed or failed. */
     flush,
   };
 }

@@ -10,26 +10,26 @@ import { updateConversation } from '../updates.ts';
 import type { ConversationRow, Database } from '../schema.ts';
 
 export interface ListedPage {
-  /** Every entry was stored as final before: nothing new can hide among older ones of a list in order. */
+  /** All entries were final before: an ordered list shows nothing new below them. */
   allFinal: boolean;
 }
 
 export interface ListReading {
   agentId: string;
-  /** No record that began before this instant can matter to anybody (service's clock); null: none matters. */
+  /** Records begun before this (service's clock) do not matter; null: none matters. */
   oursSince: number | null;
-  /** Whether any campaign of the agent listens for wishes not to be called again: then inbound calls are read as well. */
+  /** A campaign of the agent listens for opt-outs: inbound calls are read as well. */
   listens: boolean;
-  /** The service's clock less that of this process. */
+  /** The service's clock minus this process's. */
   offsetMs: number;
   now: number;
-  /** That the service has sent them by itself, and no list has shown them yet: what lists show is concluded from. */
+  /** Pushed, not listed: conclusions rest on lists, so `newest_start` stays. */
   isSent?: boolean;
-  /** As `AgentRecords` has it. */
+  /** As in `AgentRecords`. */
   isShared?: boolean;
 }
 
-/** Stores what a page of the list shows. Entries that cannot matter, being too old or inbound, are final at once. */
+/** Stores a page of the list. Entries that cannot matter (too old or inbound) are final at once. */
 export async function storeListed(
   tx: Tx,
   named: readonly ConversationFacts[],
@@ -103,7 +103,7 @@ async function storeChange(
   if (JSON.stringify(merged) === row.facts) return;
   const { over } = readRecord(merged);
   const stateChanged = merged.status !== known.status || over !== readRecord(known).over;
-  // What it shows now was not there when it was read.
+  // As if unread: the last read could not show the new state.
   const readAt = isShared && over && row.reads === 0 ? now : nextReadAt(merged, { ...row, reads: 0 }, now);
   await updateConversation(tx, row.conversation_id, {
     facts: JSON.stringify(merged),

@@ -22,24 +22,24 @@ import { attemptNamedBy } from '../../rules/ids.ts';
 import type { ConversationFacts } from '../../rules/conversation-facts.ts';
 import { readInParts } from '../parts.ts';
 
-/** Between the two look-ups that must both have read the whole list without finding a request. */
+/** Gap between the two whole-list look-ups that must miss a request. */
 const secondLookMs = 60_000;
 
-/** A request of which the service's answer is not known, or not to be relied on. */
+/** Its answer is unknown or unreliable. */
 export interface LostRequest {
   batchId: string;
-  /** Under which the service would have it. */
+  /** Its name at the service. */
   mark: string;
   callerId: string;
-  /** It cannot have arrived before, in service time. */
+  /** Earliest possible arrival (service time). */
   since: number;
-  /** When it was known how it ended; null: it is not. */
+  /** When its result was known; null: unknown. */
   answeredAt: number | null;
 }
 
 /**
- * The last requests of batches that are unknown, refused for their calls, or known by a record alone: without a name at the service a batch
- * has no reports.
+ * Last requests of batches that are unknown, refused for their calls, or known by a record alone: without a service id there are no
+ * reports.
  */
 export async function findLostRequests(db: Queries, agentId: string): Promise<LostRequest[]> {
   return toLost(
@@ -67,13 +67,13 @@ export async function findLostRequests(db: Queries, agentId: string): Promise<Lo
   );
 }
 
-/** The requests of a batch that the service answered, and is said not to have taken, unless that is certain. */
+/** Answered requests that the service denies, unless that is certain. */
 export async function findDeniedRequests(db: Queries, batchId: string): Promise<LostRequest[]> {
   const denied = requests(db).where('batches.batch_id', '=', batchId).where('batches.state', '=', 'not_sent');
   return toLost(await denied.where('posts.status', 'is not', null).where('posts.absent_at', 'is', null).orderBy('posts.k').execute());
 }
 
-/** The same of batches that were given back since, while somebody of theirs waits to be called: for a service that can tell for certain. */
+/** As `findDeniedRequests`, for given-back batches with waiting recipients and a service that answers with certainty. */
 export async function findGivenBack(db: Queries, agentId: string, now: number): Promise<LostRequest[]> {
   return toLost(
     await requests(db)
@@ -119,7 +119,7 @@ function toLost(rows: readonly RequestRow[]): LostRequest[] {
   );
 }
 
-/** For how long a list may not show yet what the service took, as far as anybody knows. `provenLagMs`: as in `LookUp`. */
+/** How long a list may lag. `provenLagMs`: as in `LookUp`. */
 export function listPatienceMs(provenLagMs: number | null): number {
   return provenLagMs === null ? secondLookMs : 3 * provenLagMs;
 }
@@ -129,13 +129,13 @@ export interface LookUp {
   found: Found;
   begunAt: number;
   now: number;
-  /** How long the service's list may lag, where somebody has measured it (`doctor --prove-lookup`); null: nobody has. */
+  /** Lag of the list measured by `doctor --prove-lookup`; null: not measured. */
   provenLagMs: number | null;
 }
 
 /**
- * What a look-up means for a batch. Found: the service took it. Certainly absent: its people wait again. Twice not listed once it cannot
- * arrive any more: the same if proven, else a person decides. Found twice: the campaign pauses.
+ * Found confirms the batch, certainly absent requeues, found twice pauses the campaign. Missed twice after the arrival window: requeues if
+ * proven, else an operator decides.
  */
 export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise<void> {
   const batch = await lockBatch(tx, batchId);
@@ -152,7 +152,7 @@ export async function takeLookUp(tx: Tx, batchId: string, look: LookUp): Promise
   }
 }
 
-/** Calls were given back on the service's word that it took none, and it did: nobody is called for them again. */
+/** The service took calls that it had denied: settles them, so that no second call is placed. */
 async function takeAsCarriedOut(tx: Tx, batch: BatchRow, { serviceBatchId, now }: { serviceBatchId: string; now: number }): Promise<void> {
   const { batch_id: batchId, campaign_id: campaignId } = batch;
   const released = await attemptsOf(tx, batchId, ['released']);
@@ -162,7 +162,7 @@ async function takeAsCarriedOut(tx: Tx, batch: BatchRow, { serviceBatchId, now }
   await settleAsUnknown(tx, { campaignId, now }, { attemptIds, detail: acceptedLate });
 }
 
-/** From here on only a record that names a call of the request speaks for its having been carried out. */
+/** From here on only a record that names a call of the request proves it. */
 async function noteAbsent(tx: Tx, batchId: string, { mark, now }: Pick<LookUp, 'mark' | 'now'>): Promise<void> {
   await tx.updateTable('posts').set({ absent_at: now }).where('batch_id', '=', batchId).where('entry', '=', mark).execute();
 }
@@ -171,7 +171,7 @@ async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs,
   if (batch.state !== 'unknown' && batch.state !== 'refused') return;
   const { rules, accountId } = await requireCampaign(tx, batch.campaign_id);
   if (!certain) {
-    // Across a step of a clock nobody can tell how long ago it was sent: the time in which it may arrive begins anew.
+    // A clock step makes the sending time uncertain: the arrival window restarts.
     const { steppedAt } = await readAccount(tx, accountId);
     const [sentOver, arrivesWithinMs] =
       batch.state === 'unknown'
@@ -183,19 +183,19 @@ async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs,
     const { not_found_at: since, batch_id: batchId } = batch;
     if (since === null || since <= overAt) return updateBatch(tx, batchId, { not_found_at: begunAt });
     if (begunAt < since + Math.max(secondLookMs, listPatienceMs(provenLagMs))) return;
-    // Records are asked too, back to the request: those of its calls may stand behind others that are known.
+    // Sweeps back to the request: its records may be listed below known ones.
     const backTo = (batch.first_posted_at ?? 0) - rules.timing.clockToleranceMs;
     const agent = await readAgent(tx, rules.agentId);
     const isSwept = (agent?.swept_begun_at ?? 0) > overAt && (agent?.swept_from ?? Infinity) <= backTo;
     if (!isSwept) return wantSweep(tx, batch.campaign_id, backTo);
-    // What nobody has read yet may be anybody's.
+    // An unread record may belong to any call.
     const unread = tx.selectFrom('conversations').select('conversation_id').where('agent_id', '=', rules.agentId);
     const isOpen = unread.where('attempt_id', 'is', null).where('final', '=', 0).where('gone', '=', 0).where('first_seen_at', '>=', backTo);
     if ((await isOpen.limit(1).executeTakeFirst()) !== undefined) return;
   }
   const missing = await attemptsOf(tx, batch.batch_id, callingAttemptStates);
   const evidence = await findEvidenceFor(tx, batch, missing);
-  // A record that names one of its calls outranks any list, and settles that call before long.
+  // Such a record outranks any list and soon settles its call.
   if (evidence === 'named') return;
   if (batch.state === 'refused') {
     if (evidence === null) return applyRefusal(tx, batch, now);
@@ -207,11 +207,11 @@ async function takeAbsence(tx: Tx, batch: BatchRow, { begunAt, now, provenLagMs,
   await hold(tx, { batch, rules, reported: true, missing, doubts, now }, 'not_listed');
 }
 
-/** The same people stand in two batches of the service: whoever is called, how often is not known. */
+/** The service has the batch twice: how often it calls is unknown. */
 async function stopTwice(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   const detail = carriedOutTwice;
   const changes = { reason: detail, verdict_at: now };
-  // What the service has in its books outranks its word that it took nothing.
+  // The request stored at the service outranks its denial.
   if (batch.state === 'not_sent' || batch.state === 'refused') await countAsUnknown(tx, batch, { from: ['not_sent', 'refused'], now });
   if (!(await moveBatch(tx, batch, { from: ['unknown'], event: { state: 'held' }, now, changes }))) return;
   const at = { campaignId: batch.campaign_id, now };
@@ -220,16 +220,13 @@ async function stopTwice(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   await changeCampaignState(tx, at, { to: 'paused', reason: twiceReason(batch.n) });
 }
 
-/** A batch of ours, and the names of all that the service has made of its request. */
+/** A batch and all service ids made from its request. */
 export interface MadeTwice {
   batchId: string;
   serviceBatchIds: string[];
 }
 
-/**
- * Pauses a campaign once for each batch of which the service has made another: a record names a call of ours under another batch. See
- * `judgeOne`.
- */
+/** Pauses a campaign once per batch duplicated by the service: a record names our call under another batch. See `dial-guard.ts`. */
 export async function findMadeTwice(tx: Tx, agentId: string, { since, now }: { since: number; now: number }): Promise<MadeTwice[]> {
   const rows = await tx
     .selectFrom('conversations')
@@ -244,7 +241,7 @@ export async function findMadeTwice(tx: Tx, agentId: string, { since, now }: { s
   for (const row of rows) {
     const { batchId, references } = JSON.parse(row.facts) as ConversationFacts;
     const named = references.filter((reference) => attemptNamedBy(reference) !== null);
-    // A record that a report has taken for another's names both.
+    // Assigned to another call by a report, a record carries both references.
     if (batchId !== null && named.length === 1) others.set(named[0] ?? '', batchId);
   }
   const attemptIds = [...others.keys()].flatMap((reference) => attemptNamedBy(reference) ?? []);

@@ -16,24 +16,24 @@ import { confirmBatch } from '../dial/verdicts.ts';
 import { updateAttempt, updateBatch, updateConversation } from '../updates.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';
 
-/** Records may start this much before the oldest unmatched POST and still be looked at; correlation itself is exact. */
+/** Records may start this long before the oldest unmatched POST; correlation itself is exact. */
 const lookBeforeMs = 10 * 60_000;
 
-/** A call that began later than this is no measure for the others. */
+/** Cap on the learnt delay. */
 const longestDelayMs = 24 * 3_600_000;
 
 interface CandidateRow extends AttemptRow {
   superseded_at: number | null;
 }
 
-/** Attempts that were posted, and given back or to be sent again on the service's word that it took nothing: a record may deny that. */
+/** Posted, then given back or to be resent since the service denied the request; a record may contradict that. */
 const wasDenied = sql<boolean>`a.state in ('planned', 'released') and a.posted_at is not null and exists (
   select 1 from posts where posts.batch_id = a.batch_id and (posts.absent_at is not null
     or (posts.status is not null and posts.verdict in ('not_sent', 'refused'))))`;
 
 /**
- * Attempts that may own an unowned record: open ones, settled ones without a record, and ones given back on the service's word. Others with
- * the same number or line come along, so that weak evidence does not point at the wrong one.
+ * Attempts that may own an unowned record: open, without a record, or denied. Others with the same number or line keep weak evidence
+ * ambiguous.
  */
 async function findCandidates(tx: Tx, agentId: string, since: number): Promise<CandidateRow[]> {
   const { rows } = await sql<CandidateRow>`
@@ -53,7 +53,7 @@ async function findCandidates(tx: Tx, agentId: string, since: number): Promise<C
   return rows;
 }
 
-/** Earliest POST among the open calls of the agent that have no record yet, or null. */
+/** First POST among open calls without a record; null: none. */
 export async function oldestOpenPost(db: Queries, agentId: string): Promise<number | null> {
   const row = await db
     .selectFrom('attempts')
@@ -65,7 +65,7 @@ export async function oldestOpenPost(db: Queries, agentId: string): Promise<numb
   return row?.oldest ?? null;
 }
 
-/** Begin of the agent's oldest campaign that runs, or ended since `since`; null: none. Records from before that matter to nobody. */
+/** Start of the agent's oldest campaign that runs or ended since `since`; null: none. Older records do not matter. */
 export async function oldestCampaignStart(db: Queries, agentId: string, since: number): Promise<number | null> {
   const row = await db
     .selectFrom('rounds')
@@ -92,10 +92,10 @@ async function toCorrelation(
     const own = bounds.get(row.batch_id) ?? { from: posted, to: posted, clocked: false };
     const supersededAt = row.superseded_at === null ? null : row.superseded_at + offsetMs;
     const batch = batches.get(row.batch_id) ?? { serviceBatchId: null, template: null, namedOnly: false, reported: false };
-    // While a report or a look-up may still tell of it, nothing weaker is taken for its record.
+    // While a report or look-up may still name its record, nothing weaker counts.
     const namedOnly = batch.namedOnly || (batch.reported && row.state !== 'settled');
     const attempt = correlationOf(row, own, { ...batch, namedOnly, supersededAt, lookAheadMs, timing });
-    // Weak evidence needs a time that is nearly exact; what the tolerance is for only keeps a record possible.
+    // Weak evidence needs a nearly exact time; the tolerance only keeps records possible.
     return own.clocked ? attempt : { ...attempt, postedAt: posted };
   });
 }
@@ -103,7 +103,7 @@ async function toCorrelation(
 interface Match {
   conversationId: string;
   attemptId: string;
-  /** `person`: somebody has said whose the record is; `report`: the report of its batch has, and the record does not. */
+  /** `person`: assigned by an operator; `report`: named by the report, not by the record. */
   evidence: ConversationMatch['evidence'] | 'person' | 'report';
   now: number;
 }
@@ -137,9 +137,9 @@ export const proveCampaign = prepared((tx: Tx, { campaignId }: { campaignId: str
     .where((eb) => eb.or([eb('caller_proven', '=', 0), eb('record_shown', '=', 0)])),
 );
 
-/** Gives a record to an attempt, and settles from it. Answers false when it has got an owner meanwhile. */
+/** Assigns a record to an attempt and settles from it; false: it already has an owner. */
 async function storeMatch(tx: Tx, { conversationId, attemptId, evidence, now }: Match): Promise<boolean> {
-  // What is settled is the row as it is claimed: another process may have read the record to its end meanwhile.
+  // The row as claimed: another process may have read the record to its end meanwhile.
   const [record] = (await claimRecord(tx, { conversationId, attemptId })).rows;
   if (record === undefined) return false;
   const claimed = { conversationId, attemptId, evidence, rangAt: record.started_at };
@@ -161,7 +161,7 @@ async function storeMatch(tx: Tx, { conversationId, attemptId, evidence, now }: 
   return true;
 }
 
-/** How long after its POST a call began: the next ones may take as long. */
+/** Learns how long after its POST a call may begin. */
 async function noteDelay(tx: Tx, attempt: AttemptRow, record: ConversationRow): Promise<void> {
   if (record.started_at === null || attempt.posted_at === null) return;
   const delayMs = Math.min(record.started_at - attempt.posted_at, longestDelayMs);
@@ -172,14 +172,14 @@ const lengthenDelay = prepared((tx: Tx, { agentId, delayMs }: { agentId: string;
   tx.updateTable('agents').set({ longest_delay_ms: delayMs }).where('agent_id', '=', agentId).where('longest_delay_ms', '<', delayMs),
 );
 
-/** A record shows a call that the service was said not to have taken: it was made, and its person is called for it no more. */
+/** A record shows a denied call: it was placed and is not repeated. */
 async function takeAsPlaced(tx: Tx, attempt: AttemptRow, now: number): Promise<void> {
   const { attempt_id: attemptId, campaign_id: campaignId } = attempt;
   await updateAttempt(tx, attemptId, { state: 'settled', reason: null, settled_at: now });
   await settleAsUnknown(tx, { campaignId, now }, { attemptIds: [attemptId], detail: 'denied' });
 }
 
-/** Nobody comes back to a record that is final: whatever kept it from settling its attempt, it does now, or is read if it never was. */
+/** No process returns to a final record: it settles its attempt now, or is read if unfinished. */
 async function settleLeftOpen(tx: Tx, agentId: string, now: number): Promise<void> {
   const left = await tx
     .selectFrom('attempts')
@@ -202,7 +202,7 @@ interface Matching {
   now: number;
 }
 
-/** Finds which unowned records belong to which attempts, and settles what is finished. One transaction of the caller. */
+/** Matches unowned records to attempts and settles what is finished, in the caller's transaction. */
 export async function matchRecords(tx: Tx, agentId: string, { clock, since, timing, now }: Matching): Promise<number> {
   await settleLeftOpen(tx, agentId, now);
   const candidates = await findCandidates(tx, agentId, since);
@@ -215,12 +215,12 @@ export async function matchRecords(tx: Tx, agentId: string, { clock, since, timi
     .selectAll()
     .where('agent_id', '=', agentId)
     .where('attempt_id', 'is', null)
-    // What a report names is its call's whatever the clocks say.
+    // A reported record belongs to its call regardless of clocks.
     .where((eb) => eb.or([eb('started_at', 'is', null), eb('started_at', '>=', oldest), eb('facts', 'like', '%"reported":%')]))
     .execute();
   const records = rows.flatMap((row) => {
     const facts = JSON.parse(row.facts) as ConversationFacts;
-    // What a report says of a record may be contradicted by the record.
+    // The record may contradict its report.
     const isHearsay = facts.reported !== undefined && row.reads === 0 && row.gone === 0;
     return isHearsay ? [] : [{ ...facts, agentId: facts.agentId ?? row.agent_id }];
   });
@@ -231,7 +231,7 @@ export async function matchRecords(tx: Tx, agentId: string, { clock, since, timi
   return matches.length;
 }
 
-/** Gives an unowned record to an attempt by the word of a person, and settles from it as from any match. */
+/** Assigns an unowned record as an operator decided, and settles. Throws Overtaken when it has an owner. */
 export async function assignRecord(tx: Tx, match: Omit<Match, 'evidence'>): Promise<void> {
   if (!(await storeMatch(tx, { ...match, evidence: 'person' }))) throw new Overtaken('The record has got an owner.');
 }

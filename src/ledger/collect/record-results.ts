@@ -18,7 +18,7 @@ import { promiseFromTalk, type Asked } from '../rows/promises.ts';
 import { requireRecipient } from '../rows/recipients.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';
 
-/** When the agent was last, and first, heard to begin a call with the words that it was given, and when it was last cut off. */
+/** When the agent first and last began with its given words, and was last cut off. */
 async function noteOwnWords(
   tx: Tx,
   attempt: { agent_id: string; opening_line: string | null },
@@ -49,7 +49,7 @@ const selectOwner = prepared((tx: Tx, { conversationId }: { conversationId: stri
     .where('conversations.conversation_id', '=', conversationId),
 );
 
-/** Locks the campaign whose attempt owns a record: its results and its campaign's dialling take turns. Answers that attempt's id. */
+/** Locks the campaign of a record's owner, so that results and dialling take turns. Returns the attempt's id. */
 async function lockOwner(tx: Tx, conversationId: string): Promise<string | null> {
   const [owner] = (await selectOwner(tx, { conversationId })).rows;
   if (owner !== undefined) await lockCampaign(tx, owner.campaign_id);
@@ -57,8 +57,8 @@ async function lockOwner(tx: Tx, conversationId: string): Promise<string | null>
 }
 
 /**
- * Writes a read of a record and settles its attempt; undefined: nothing to settle from. `clock` is asked once no lock is waited for. Throws
- * Overtaken when the record has got another owner.
+ * Writes a read and settles its attempt; undefined: nothing to settle. Reads `clock` after locking. Throws Overtaken when the record
+ * changed owner.
  */
 export async function settleRead(
   tx: Tx,
@@ -83,10 +83,7 @@ const selectSettled = prepared((tx: Tx, { attemptId }: { attemptId: string }) =>
     .where('attempt_id', '=', attemptId),
 );
 
-/**
- * Settles the attempt that owns a record as far as it tells, and counts results once it is final. `becameFinal`: final and owned for the
- * first time.
- */
+/** Settles the owner as far as the record shows, and counts results once final. `becameFinal`: final and owned for the first time. */
 export async function settleFromRecord(
   tx: Tx,
   row: ConversationRow,
@@ -100,7 +97,7 @@ export async function settleFromRecord(
   const rules = readRules(attempt.rules);
   const { disposition: result, talkResult } = readRecord(facts, rules, judged);
   const at = { campaignId: attempt.campaign_id, now };
-  // What the talk asks for decides what follows, and a record that is not final has not told it.
+  // The talk decides what follows, and only a final record shows it.
   const isAwaited = result?.disposition === 'answered' && mayAskForCalls(rules.results) && (row.final === 0 || becameFinal);
   if (row.finished === 1 && result !== null) {
     await settleAttempts(tx, at, [{ attemptId: row.attempt_id, result, isAwaited }]);
@@ -122,7 +119,7 @@ export async function settleFromRecord(
   }
 }
 
-/** Notes what came of a call that was settled as a talk. A record that is final and owned stays as it is, so this is said once. */
+/** Once per talk: a final, owned record does not change. */
 async function noteTalkResult(
   tx: Tx,
   { attemptId, facts, now }: { attemptId: string; facts: ConversationFacts; now: number },
@@ -140,7 +137,6 @@ async function noteTalkResult(
   await asked?.write?.();
 }
 
-/** The call that a talk asks for, and when; null: none. */
 async function whatFollows(
   tx: Tx,
   { attempt, next, facts, now }: { attempt: AttemptRow; next: AfterTalk | null; facts: ConversationFacts; now: number },
@@ -148,7 +144,7 @@ async function whatFollows(
   if (next === null) return null;
   if (next.kind === 'retry') return { asks: next.kind, at: now + next.afterMs };
   const row = await requireRecipient(tx, attempt.recipient_id);
-  // A newer call, or the word of a person, has decided about the row meanwhile.
+  // A newer call, an operator or a callback has already decided.
   if (row.last_attempt_id !== attempt.attempt_id || row.taken_out_at !== null || row.promise_id !== null) return null;
   return promiseFromTalk(tx, await requireCampaign(tx, attempt.campaign_id), { attempt, row, facts, now });
 }

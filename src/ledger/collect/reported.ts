@@ -17,13 +17,13 @@ import { updateAttempt, updateBatch, updateConversation } from '../updates.ts';
 import { proveCampaign } from './matching.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/** A call that ended without a conversation counts as such only when a later report, this much later, still names none. */
+/** A call without a conversation counts only if a report this much later still names none. */
 const secondLookMs = 60_000;
 
-/** Analysis usually follows a call within seconds: one read then finds everything. The line is free meanwhile. */
+/** Analysis usually takes seconds: one read then finds everything. The line is free meanwhile. */
 const analysisPauseMs = 10_000;
 
-/** The record of a call under way is read when its end is reported; this is the safety net. */
+/** Fallback, since the end of a call is reported. */
 const underWayPauseMs = 10 * 60_000;
 
 export interface ReportedBatch {
@@ -33,7 +33,7 @@ export interface ReportedBatch {
   withdrawAskedAt: number | null;
 }
 
-/** The batches of an agent that the service took, and of which a call has neither ended nor a record. */
+/** Batches that the service took, with an open call without a record. */
 export async function findReportedBatches(db: Queries, agentId: string): Promise<ReportedBatch[]> {
   const rows = await db
     .selectFrom('attempts')
@@ -56,15 +56,15 @@ export async function findReportedBatches(db: Queries, agentId: string): Promise
 }
 
 export interface Reported {
-  /** Attempts whose calls still wait at the service, by our name for them. */
+  /** Calls still waiting at the service, by our reference. */
   waiting: { attemptId: string; ref: string }[];
-  /** Entries that fit no call of the batch, and calls that the report leaves out: nothing is concluded from either. */
+  /** Entries that match no call, and calls that the report omits: neither allows a conclusion. */
   contradictions: number;
 }
 
 /**
- * Writes what the service reports of a batch's calls. A named conversation is read once its call is over, and is the call's own only if it
- * says so itself. A call that twice names none ends by the report alone. Another name or number settles nothing.
+ * Stores the report on a batch. A named conversation is read once its call is over; a call reported twice without one ends by the report
+ * alone. A wrong reference or number settles nothing.
  */
 export async function takeReport(
   tx: Tx,
@@ -89,7 +89,7 @@ export async function takeReport(
     const [report, ...others] = seen.get(attempt) ?? [];
     if (report === undefined || others.length > 0) contradictions += 1;
     else if (attempt.state === 'open' && attempt.conversation_id === null) {
-      // Across a step of a clock nobody can tell how long ago the end was reported.
+      // After a clock step it is unknown how long ago the end was reported.
       const overAt = attempt.over_at !== null && attempt.over_at > steppedAt ? attempt.over_at : null;
       isNews ||= (report.state !== null && underWay.includes(report.state)) || (isOver(report) && overAt === null);
       if (report.state === 'waiting') waiting.push({ attemptId: attempt.attempt_id, ref: report.ref ?? '' });
@@ -97,12 +97,12 @@ export async function takeReport(
     }
   }
   if (reports.some(({ again }) => again === true)) await stopCalledAgain(tx, batch, now);
-  // Who waits at the service, or whose call has just ended, is not missing; a clock set back within a sweep must not make that long ago.
+  // A waiting or just ended call is not missing; `max` covers a clock set back within a sweep.
   if (isNews) await updateBatch(tx, batchId, { progress_at: Math.max(now, batch.progress_at ?? 0) });
   return { waiting, contradictions };
 }
 
-/** Once for each batch: its people may be on another call, and those whose call has failed are called again by two. */
+/** Once per batch: another client had it called again, so recipients may be on that call, or be redialled by both. */
 async function stopCalledAgain(tx: Tx, { batch_id: batchId, campaign_id: campaignId, n, reason: known }: BatchRow, now: number) {
   const calledAgain = 'called_again';
   if (known === calledAgain || known === carriedOutTwice) return;
@@ -140,13 +140,13 @@ async function takeOne(tx: Tx, batch: BatchRow, entry: Entry): Promise<void> {
   await settleAttempts(tx, at, [{ attemptId, result: resultOf(report), by: 'report' }]);
 }
 
-/** What became of a call that led to no conversation, by the service's word alone. */
+/** From the report alone, without a conversation. */
 function resultOf({ state, result }: CallReport): AttemptResult {
-  // Its telephone has rung, which counts; or somebody else took it back, who had a reason.
+  // It rang, which counts, or another client withdrew it for its own reason.
   if (state === 'withdrawn') return { disposition: 'failed', detail: 'withdrawn_at_service', counted: true };
   if (result === 'failed') return { disposition: 'failed', detail: 'not_dialled', counted: true };
   if (result === 'voicemail' || result === 'busy' || result === 'no_answer') return { disposition: result, detail: null, counted: true };
-  // Somebody may have answered.
+  // A person may have answered.
   return { disposition: 'unknown', detail: 'no_conversation', counted: true };
 }
 
@@ -191,12 +191,12 @@ async function expectRecord(
   }
   if (row.attempt_id !== null) return;
   const known = JSON.parse(row.facts) as ConversationFacts;
-  // Read before its report came, it did not say whose it is.
+  // Read before its report, it did not name its call.
   if (row.final === 1 && known.reported === undefined && !known.references.includes(report.ref ?? ''))
     await noteNaming(tx, row.agent_id, false);
   const facts = JSON.stringify(mergeFacts(known, told));
   const isNew = facts !== row.facts;
-  // One that was read before its report came did not show whose it is: that is all it lacks.
+  // A record read before its report lacks only its owner.
   const isDue = isOver && row.reads === 0;
   const dueAt = now + analysisPauseMs;
   if (!isNew && !(isDue && row.next_read_at > dueAt)) return;
@@ -204,7 +204,7 @@ async function expectRecord(
   await updateConversation(tx, conversationId, { facts, ...due });
 }
 
-/** Of a conversation that nothing but the report of its batch has told of. */
+/** Facts known only from a report. */
 const nothingKnown = {
   direction: 'outbound',
   status: null,

@@ -8,22 +8,22 @@ import { oldestCampaignStart } from './matching.ts';
 import { settleRead } from './record-results.ts';
 import type { Store } from '../tx.ts';
 
-/** What became of a record that the service has sent by itself; `not_asked_for`: no campaign under way here asks for it. */
+/** `not_asked_for`: no campaign under way here wants the record. */
 export type Taken = 'stored' | 'nothing_new' | 'not_asked_for';
 
 interface Sent {
   accountId: string;
   agentId: string;
   conversationId: string;
-  /** When it was so, in service time. */
+  /** When the record was in this state; service time. */
   at: number;
   now: () => number;
 }
 
-/** Date headers have whole seconds, and what was sent brings none. */
+/** Date headers have whole seconds, and a pushed record has none. */
 const clocksApartMs = 2_000;
 
-/** Campaigns under way that would read the record. None where one is of another service: only its sweep can tell whose record it is. */
+/** Timing of the campaigns under way that would read it. Empty if one uses another service: only its sweep identifies the owner. */
 async function readAskers({ db }: Store, { agentId, accountId }: Pick<Sent, 'agentId' | 'accountId'>) {
   const rows = await db
     .selectFrom('campaigns')
@@ -35,8 +35,8 @@ async function readAskers({ db }: Store, { agentId, accountId }: Pick<Sent, 'age
 }
 
 /**
- * Stores a record that the service sent, as a read of it at that time would; one not listed yet is stored as if listed, a final one stays
- * as it is. `read`: the facts, by what the campaigns look for.
+ * Stores a pushed record like a read at `at`; if not listed yet, as if listed. A final one stays. `read`: facts for the campaigns'
+ * pointers.
  */
 export async function takeSentRecord(
   store: Store,
@@ -47,7 +47,7 @@ export async function takeSentRecord(
   const { pointers, optOut } = await readAgentRecords(store.db, agentId);
   const facts = read(pointers);
   const lateLookbackMs = Math.max(...timings.map((timing) => timing.lateLookbackMs));
-  // As a page of the list stores it: by itself, before the locks that a read takes.
+  // In its own transaction, before the locks that a read takes.
   const isKnown = await store.transaction(async (tx) => {
     const known = tx.selectFrom('conversations').select('agent_id').where('conversation_id', '=', conversationId);
     const row = await known.executeTakeFirst();
@@ -67,14 +67,14 @@ export async function takeSentRecord(
   const row = await store.transaction((tx) =>
     settleRead(tx, conversationId, {
       clock: now,
-      // Looked at as it was then: a record that waits for its results has waited no longer for having come late.
+      // As of the push: lateness must not count as waiting for results.
       write: (time) => storeSent(tx, conversationId, { ...reading, now: Math.min(at, time) }),
     }),
   );
   return row === undefined ? 'nothing_new' : 'stored';
 }
 
-/** Without a record the service says that nobody was reached: a known record that was never read is read with the next sweep. */
+/** Pushed without a record: the recipient was not reached. A known, unread record is read with the next sweep. */
 export async function hastenRead(store: Store, sent: Omit<Sent, 'at'>): Promise<Taken> {
   if ((await readAskers(store, sent)).length === 0) return 'not_asked_for';
   const time = sent.now();

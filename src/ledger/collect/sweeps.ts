@@ -7,7 +7,7 @@ interface Lease {
   forMs: number;
 }
 
-/** Takes the lease on an agent's list, or answers false while another process sweeps it. Real time, on the database's clock. */
+/** Takes the lease on an agent's list; false: another process has it. Real time, on the database's clock. */
 export async function leaseAgent(store: Store, { agentId, owner, forMs }: Lease): Promise<boolean> {
   await store.db
     .insertInto('agents')
@@ -33,7 +33,7 @@ export async function releaseLease(store: Store, agentId: string, owner: string)
     .execute();
 }
 
-/** Renews a lease and answers whether it still was this owner's. In a transaction nobody else gets it before that ends. */
+/** Renews a lease; false: lost. In a transaction it is kept until the end. */
 export async function keepLease(tx: Tx, store: Pick<Store, 'now'>, { agentId, owner, forMs }: Lease): Promise<boolean> {
   const result = await tx
     .updateTable('agents')
@@ -44,7 +44,7 @@ export async function keepLease(tx: Tx, store: Pick<Store, 'now'>, { agentId, ow
   return result.numUpdatedRows === 1n;
 }
 
-/** A read of the agent's list succeeded: a batch that was unknown before may be followed by another POST after its back-off. */
+/** After a successful read another POST may follow an earlier unknown batch, once its back-off is over. */
 export async function noteReadSucceeded(tx: Tx, agentId: string, now: number): Promise<void> {
   await updateAgent(tx, agentId, { read_ok_at: now });
 }

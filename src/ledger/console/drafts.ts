@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Row } from '../schema.ts';
 import type { Tx, Store } from '../tx.ts';
 
-/** A campaign that is being put together, without the bytes of its list. Instants are real time. */
+/** A campaign being composed, without its list's bytes. Instants are real time. */
 export interface Draft {
   draftId: string;
   tokenId: string;
@@ -19,12 +19,12 @@ export interface DraftList {
 }
 
 const pieceBytes = 1_000_000;
-/** A draft that nobody touches for so long is deleted with its list. */
+/** A draft untouched for this long is deleted with its list. */
 export const draftLastsMs = 7 * 24 * 3_600_000;
-/** No upload lasts so long: pieces that belong to no draft by then never will. */
+/** No upload takes this long: pieces without a draft are strays. */
 const strayLastsMs = 3_600_000;
 
-/** Each piece has its own transaction, so that calls are placed meanwhile. Until a draft names the list, it may be swept away. */
+/** Stores each piece in its own transaction, so that dialling goes on. A list without a draft may be swept away. */
 export async function keepDraftList(
   store: Store,
   { name, content, nowReal }: { name: string; content: AsyncIterable<Uint8Array>; nowReal: number },
@@ -70,8 +70,8 @@ export async function createDraft(
 }
 
 /**
- * Saves what has changed and lets the draft last on; a replaced list is deleted. `was`: the settings read before; `changed`: others were
- * saved meanwhile, and nothing is.
+ * Saves changes and extends the draft's life; deletes a replaced list. `was`: settings read before; `changed`: others were saved meanwhile,
+ * nothing is.
  */
 export async function saveDraft(
   store: Store,

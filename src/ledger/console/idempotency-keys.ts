@@ -5,7 +5,7 @@ import type { Tx, Store } from '../tx.ts';
 export interface KeyedRequest {
   tokenId: string;
   key: string;
-  /** Hashes of its parts, such as `method` and `body.numbers`, by their names. */
+  /** Hashes by part, such as `method` and `body.numbers`. */
   parts: Readonly<Record<string, string>>;
 }
 
@@ -15,21 +15,20 @@ export interface KeptAnswer {
 }
 
 export type Claim =
-  /** Nobody has asked under this key, or whoever was at it is gone: do it, and keep the answer under `entry`. */
+  /** A new key, or its request died: carry it out, store the answer under `entry`. */
   | { kind: 'new'; entry: string }
   | { kind: 'done'; answer: KeptAnswer }
   | { kind: 'under_way' }
   /** The key was used for something else; `differs` names the parts. */
   | { kind: 'other'; differs: string[] };
 
-/** So often a request that is being carried out says that it is. */
+/** Heartbeat interval of a request under way. */
 const signEveryMs = 5_000;
-/** One that has said nothing for so long died with its process. */
+/** Without a heartbeat for this long, its process died. */
 const silentMs = 20_000;
 
 /**
- * Takes a key, so that one of several requests with it is carried out: again only when its process died, which is harmless for every change
- * of the API.
+ * Takes a key, so that one of several requests with it is carried out; after a crash again, which is harmless for every change of the API.
  */
 export async function claimKey(store: Store, { tokenId, key, parts }: KeyedRequest): Promise<Claim> {
   const entry = randomUUID();
@@ -63,25 +62,25 @@ export async function claimKey(store: Store, { tokenId, key, parts }: KeyedReque
     return taken === 1n ? { kind: 'new', entry } : { kind: 'under_way' };
   });
   return claiming.catch((error: unknown) => {
-    // It may be committed all the same.
+    // It may have committed all the same.
     abandonKey(entry);
     throw error;
   });
 }
 
-/** Entries of this process that are at nothing any more, but could not be freed. */
+/** Ended in this process, but not freed in the database. */
 const abandoned = new Set<string>();
 
-/** Lets the next request with the key of this entry take it at once: the one that had it has ended, and the database could not be told. */
+/** Frees the key of an ended request in this process, as the database could not be updated. */
 export function abandonKey(entry: string): void {
   abandoned.add(entry);
   setTimeout(() => abandoned.delete(entry), silentMs).unref();
 }
 
-/** Entries of the requests that this process is carrying out, by database. */
+/** Entries under way in this process. */
 const held = new WeakMap<Store, Set<string>>();
 
-/** Repeats that the request is being carried out until the answered function is called. One transaction speaks for the whole process. */
+/** Sends heartbeats until the returned function is called. One transaction covers the whole process. */
 export function holdKey(store: Store, entry: string): () => void {
   const entries = held.get(store) ?? holdKeysOf(store);
   entries.add(entry);
@@ -101,7 +100,7 @@ function holdKeysOf(store: Store): Set<string> {
       clearInterval(timer);
       held.delete(store);
     }
-    // A sign that cannot be given is given the next time.
+    // The next heartbeat makes up for it.
     for (const some of partsOf([...entries])) void sign(some).catch(() => {});
   }, signEveryMs);
   timer.unref();
@@ -112,7 +111,7 @@ export async function keepAnswer(tx: Tx, entry: string, answer: KeptAnswer): Pro
   await tx.updateTable('answers').set(answer).where('entry', '=', entry).execute();
 }
 
-/** What failed on the way may be asked for again; an answer that was kept stays, as the one whose commit was not heard of. */
+/** A failed request may be repeated; a stored answer stays, even if its commit was not confirmed. */
 export async function freeKey(tx: Tx, entry: string): Promise<void> {
   await tx.deleteFrom('answers').where('entry', '=', entry).where('status', 'is', null).execute();
 }

@@ -2,13 +2,13 @@ import type { Row } from '../schema.ts';
 import type { Store } from '../tx.ts';
 
 export interface StoredRehearsal {
-  /** Which settings and list were rehearsed. */
+  /** Identifies the rehearsed settings and list. */
   edition: string;
-  /** What came of it, as JSON; null while it is under way, and for good where its process has ended before. */
+  /** JSON; null while under way, and for good if its process ended early. */
   report: string | null;
 }
 
-/** In place of an earlier one of the same draft. */
+/** Replaces the draft's earlier one. */
 export async function beginRehearsal(store: Store, draftId: string, edition: string): Promise<void> {
   const row = { draft_id: draftId, campaign_id: null, edition, report: null };
   await store.transaction(async (tx) => {
@@ -17,12 +17,12 @@ export async function beginRehearsal(store: Store, draftId: string, edition: str
   });
 }
 
-/** Nothing happens when the draft was discarded meanwhile. */
+/** Does nothing for a discarded draft. */
 export async function endRehearsal(store: Store, draftId: string, report: string): Promise<void> {
   await store.transaction((tx) => tx.updateTable('rehearsals').set({ report }).where('draft_id', '=', draftId).execute());
 }
 
-/** From here on it is that of a campaign: the draft goes, and it stays. */
+/** The rehearsal outlives its draft. */
 export async function keepRehearsal(store: Store, draftId: string, campaignId: string): Promise<void> {
   await store.transaction((tx) => tx.updateTable('rehearsals').set({ campaign_id: campaignId }).where('draft_id', '=', draftId).execute());
 }

@@ -2,11 +2,11 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Row } from '../schema.ts';
 import type { Store } from '../tx.ts';
 
-/** What a token allows. Each includes the one before it: look; change campaigns and lists; change who may dial and who is told. */
+/** Each includes the one before: view; change campaigns and lists; change who may dial and who is notified. */
 export const tokenRoles = ['read', 'operate', 'admin'] as const satisfies Row<'tokens'>['role'][];
 export type TokenRole = (typeof tokenRoles)[number];
 
-/** A token of the API as lists show it. Instants are real time. */
+/** An API token as listed. Instants are real time. */
 export interface Token {
   tokenId: string;
   name: string;
@@ -14,13 +14,13 @@ export interface Token {
   createdReal: number;
   expiresReal: number | null;
   revokedReal: number | null;
-  /** When it was last used for a request, to the minute; null: not yet. */
+  /** To the minute; null: never used. */
   usedReal: number | null;
 }
 
 const secretBytes = 32;
 
-/** What the ledger keeps of a secret; those here are too long to be guessed. */
+/** Our secrets are too long to be guessed. */
 export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
@@ -40,8 +40,8 @@ export function toToken(row: Row<'tokens'>): Token {
 }
 
 /**
- * `text` is what its holder sends, `carillon_<id>_<secret>`, told once: the ledger keeps a hash. The same `tokenId` makes one token, with
- * the secret told last.
+ * `text` is what the holder sends, `carillon_<id>_<secret>`, shown once: the ledger stores a hash. The same `tokenId` makes one token, with
+ * the latest secret.
  */
 export async function createToken(
   store: Store,
@@ -74,12 +74,12 @@ export async function createToken(
   return { token: toToken(row), text: `carillon_${row.token_id}_${secret}` };
 }
 
-/** The token whose text this is, while it holds; null for any other text. */
+/** Null: invalid token. */
 export async function findToken({ db }: Pick<Store, 'db'>, text: string, nowReal: number): Promise<Token | null> {
   const [, id, secret] = /^carillon_([0-9a-f]{12})_([\w-]{43})$/.exec(text) ?? [];
   if (id === undefined || secret === undefined) return null;
   const row = await db.selectFrom('tokens').selectAll().where('token_id', '=', id).executeTakeFirst();
-  // An id that nobody has takes as long as a wrong secret.
+  // An unknown id takes as long as a wrong secret.
   const isRight = timingSafeEqual(Buffer.from(row?.hash ?? nobodysHash), Buffer.from(hashOf(secret)));
   if (row === undefined || !isRight) return null;
   return holds(row, nowReal) ? toToken(row) : null;
@@ -91,7 +91,7 @@ export function holds(row: Pick<Row<'tokens'>, 'revoked_real' | 'expires_real'>,
 
 const usedEveryMs = 60_000;
 
-/** Notes that a token is used, at most once in a minute. */
+/** At most once a minute. */
 export async function noteUse(store: Store, { tokenId, usedReal }: Token, nowReal: number): Promise<void> {
   if (usedReal !== null && nowReal - usedReal < usedEveryMs) return;
   await store.transaction((tx) => tx.updateTable('tokens').set({ used_real: nowReal }).where('token_id', '=', tokenId).execute());
@@ -105,7 +105,7 @@ export async function listTokens({ db }: Pick<Store, 'db'>): Promise<Token[]> {
   return (await db.selectFrom('tokens').selectAll().orderBy('created_real', 'desc').execute()).map(toToken);
 }
 
-/** Refuses the token and ends its sessions from here on. Undefined: there is none of that id. Repeating it answers the same. */
+/** Also ends its sessions. Undefined: no such id. Idempotent. */
 export async function revokeToken(store: Store, tokenId: string, nowReal: number): Promise<Token | undefined> {
   return store.transaction(async (tx) => {
     await tx
@@ -124,10 +124,10 @@ export function mayAct(held: TokenRole, wanted: TokenRole): boolean {
   return tokenRoles.indexOf(held) >= tokenRoles.indexOf(wanted);
 }
 
-/** Nobody stays signed in for longer; a working day fits in. */
+/** Covers a working day. */
 export const sessionLastsMs = 12 * 3_600_000;
 
-/** Answers the text by which the session is known; the ledger keeps only its hash. Deletes sessions that are over on the way. */
+/** Returns the session's text; the ledger stores its hash. Deletes expired sessions. */
 export async function beginSession(store: Store, { tokenId, nowReal }: { tokenId: string; nowReal: number }): Promise<string> {
   const text = randomBytes(secretBytes).toString('base64url');
   const row = { hash: hashOf(text), token_id: tokenId, ends_real: nowReal + sessionLastsMs };
@@ -138,7 +138,7 @@ export async function beginSession(store: Store, { tokenId, nowReal }: { tokenId
   return text;
 }
 
-/** The token of the session whose text this is, while both hold; null for any other text. */
+/** Null unless session and token are valid. */
 export async function findSession({ db }: Pick<Store, 'db'>, text: string, nowReal: number): Promise<Token | null> {
   const row = await db
     .selectFrom('sessions')

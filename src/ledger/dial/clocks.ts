@@ -4,21 +4,21 @@ import type { ClockStep } from '../../rules/events.ts';
 import { appendEvents } from '../events.ts';
 import type { Queries, Store } from '../tx.ts';
 
-/** Why clocks forbid a POST: the service's is not known since a connection failed, or is too far from the machine's. */
+/** Why clocks forbid a POST: the service's is unknown since a connection failed, or too far from ours. */
 export type ClockDoubt = 'clock_unread' | 'clocks_apart';
 
 export interface ServiceTime {
   /** Its last `Date`. */
   serviceFrom: number | null;
-  /** What it must show now: hours must be open by it as well. */
+  /** Its time now; calling hours must be open by it as well. */
   serviceNow: number | null;
   clockDoubt: ClockDoubt | null;
 }
 
-/** Real time until doubtful clocks are looked at again. */
+/** Real time until clocks are checked again. */
 const clockPauseMs: Readonly<Record<ClockDoubt, number>> = { clock_unread: 5_000, clocks_apart: 60_000 };
 
-/** The instant before which nothing may be sent, `until` or later, or null (service time). */
+/** Earliest instant to send, not before `until`; null: now (service time). */
 export function pauseForClocks(
   { clockDoubt, now, speed }: { clockDoubt?: ClockDoubt | null; now: number; speed: number },
   until: number | null,
@@ -28,11 +28,11 @@ export function pauseForClocks(
 
 export interface KeptReading {
   serviceMs: number;
-  /** How long ago it was read, by the database's clock; real milliseconds. */
+  /** Real milliseconds since the reading, by the database's clock. */
   agoMs: number;
 }
 
-/** A campaign keeps the address of its service as it was written then. */
+/** A campaign keeps the address as it was written. */
 async function accountsAt(db: Queries, address: string): Promise<string[]> {
   const rows = await db.selectFrom('campaigns').select('account_id').distinct().orderBy('account_id').execute();
   return rows.map((row) => row.account_id).filter((accountId) => isSameService(accountId, address));
@@ -47,7 +47,7 @@ export async function findKeptReading(store: Store, address: string): Promise<Ke
   return { serviceMs: latest.read_service, agoMs: (await store.now(store.db)) - latest.read_database };
 }
 
-/** `apartMs`: how far the service's clock is ahead of this worker's, if too far; 0: it is not; null: as a worker found it before. */
+/** `apartMs`: how far the service's clock is ahead of ours, if too far; 0: it is not; null: keeps the earlier finding. */
 export async function keepReading(
   store: Store,
   address: string,
@@ -61,7 +61,7 @@ export async function keepReading(
   });
 }
 
-/** Writes to the log of every campaign at work that a clock was set, and to the account since when that is known (service time). */
+/** Logs clock steps for every campaign under way, and when they were noticed for the account (service time). */
 export async function noteSteps(
   store: Store,
   address: string,

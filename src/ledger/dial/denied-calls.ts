@@ -7,7 +7,7 @@ import type { Queries, Tx } from '../tx.ts';
 import { countAsUnknown } from './verdicts.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/** A batch to be sent again although the service answered an earlier POST of it, which may have been carried out; else undefined. */
+/** A batch to resend whose earlier POST was answered, and so may have been carried out. */
 export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ campaign_id: string } | undefined> {
   return db
     .selectFrom('batches')
@@ -20,7 +20,7 @@ export async function findDeniedBatch(db: Queries, batchId: string): Promise<{ c
     .executeTakeFirst();
 }
 
-/** When records are asked, and as of when the list is known (see `PostingInput`). */
+/** When records are checked, and as of when the list is known (see `PostingInput`). */
 interface Look {
   now: number;
   listReadAt?: number | null | undefined;
@@ -29,8 +29,8 @@ interface Look {
 export type Seen = 'placed' | 'undecided' | 'nothing';
 
 /**
- * A stored record shows, or may hide, a call of a batch that the service denied: the batch counts as placed and becomes `unknown`. Ask
- * before a posted batch is sent again or given back.
+ * If a record shows, or may hide, a call of a denied batch, the batch becomes `unknown`. Call this before resending or giving back a posted
+ * batch.
  */
 export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, look: Look): Promise<Seen> {
   const { now } = look;
@@ -41,7 +41,7 @@ export async function countAsPlacedIfSeen(tx: Tx, batch: BatchRow, look: Look): 
   return (await countAsUnknown(tx, batch, { from: ['not_sent'], now })) ? 'placed' : 'nothing';
 }
 
-/** Of a request that never reached the service there is no record. */
+/** A request that never reached the service has no record. */
 async function judgeDoubts(
   tx: Tx,
   batch: BatchRow,
@@ -52,7 +52,7 @@ async function judgeDoubts(
   const { timing } = await readRulesOf(tx, batch.campaign_id);
   const doubts = [...(await readDoubts(tx, first.agent_id, { attempts, timing, now })).values()];
   if (doubts.some(({ candidates }) => candidates.length > 0)) return 'placed';
-  // The records of calls that were made all the same are not listed at once, and tell nothing unless the list is read.
+  // Calls placed all the same are listed late, and only if the list is read.
   const isEarly = (listReadAt ?? -Infinity) < (batch.verdict_at ?? 0) + refusalDoubtMs;
   return isEarly || doubts.some(({ undecided }) => undecided) ? 'undecided' : 'nothing';
 }

@@ -5,7 +5,7 @@ import { keepsReferences, readAgent, readBatches } from '../doubt/correlation-ro
 import type { Tx } from '../tx.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/** Of these opening lines the ones that no other call of the agent can have begun with: only they point at somebody. */
+/** Lines that no other call of the agent can have begun with: only they identify a call. */
 async function findTellingLines(tx: Tx, batchId: string, attempts: readonly AttemptRow[]): Promise<Set<string>> {
   const agentId = attempts[0]?.agent_id;
   const lines = attempts.flatMap(({ opening_line: line }) => (line === null ? [] : [line]));
@@ -30,10 +30,10 @@ export async function hasRecord(tx: Tx, batchId: string): Promise<boolean> {
   return (await query.where('conversation_id', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** What speaks for a call: a record that names it by its reference, or one that fits it by number or opening line. */
+/** `named`: a record has the call's reference; `fitting`: its number or opening line. */
 export type Evidence = 'named' | 'fitting';
 
-/** Whether an attempt of the batch has its conversation, or one since the first POST fits by reference, number or opening line. */
+/** A conversation of the batch, or one since the first POST that fits by reference, number or opening line. */
 export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonly AttemptRow[]): Promise<Evidence | null> {
   const agentId = attempts[0]?.agent_id;
   if (agentId === undefined || batch.first_posted_at === null) return null;
@@ -42,9 +42,8 @@ export async function findEvidenceFor(tx: Tx, batch: BatchRow, attempts: readonl
 }
 
 /**
- * Whether an unowned conversation since the batch's first POST names an attempt by reference or number, or begins with one of the lines.
- * Only a reference counts where no request was carried out for certain, or where the service shows it in each record of ours that was read
- * to its end.
+ * Searches unowned conversations since the first POST by reference, number or line. Only a reference counts if certainly no request was
+ * carried out, or if fully read records of ours always show it.
  */
 export async function findRecordOf(
   tx: Tx,

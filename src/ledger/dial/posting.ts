@@ -32,7 +32,7 @@ export interface PostingCall {
 }
 
 export type PostingStep =
-  /** `posting` is committed: this caller, and no other, may make POST number `k` before `deadlineReal`. */
+  /** `posting` is committed: only this caller may make POST number `k`, before `deadlineReal`. */
   | {
       kind: 'post';
       campaign: Campaign;
@@ -42,41 +42,41 @@ export type PostingStep =
       caller: string;
       calls: PostingCall[];
     }
-  /** The batch has its verdict; nothing may be sent. */
+  /** Nothing may be sent. */
   | { kind: 'verdict'; state: BatchState }
-  /** Nothing was sent; ask again at `until` (service time). */
+  /** Nothing was sent; try again at `until` (service time). */
   | { kind: 'blocked'; until: number }
-  /** Another request of the account has just begun; ask again after this long (real milliseconds). */
+  /** Another request of the account has just begun; try again after `inMs` (real). */
   | { kind: 'early'; inMs: number }
-  /** Whether `posting` was committed is not known: the caller sends nothing, and says so of its own entry. */
+  /** `posting` may be committed: the caller sends nothing, and reports that for its own entry. */
   | { kind: 'unsure'; k: number; entry: string; error: unknown };
 
 export interface PostingInput extends Partial<ServiceTime> {
   batchId: string;
   now: number;
   nowReal: number;
-  /** How long after `posting` is committed the POST may still begin; real milliseconds. */
+  /** Longest time from commit of `posting` to start of the POST; real milliseconds. */
   postingWindowMs: number;
-  /** How long the client waits for an answer once the POST has begun; real milliseconds. */
+  /** Wait for an answer to the POST; real milliseconds. */
   httpTimeoutMs: number;
-  /** Between two requests of an account; real milliseconds. Default: none. */
+  /** Gap between requests of an account; real milliseconds. Default: none. */
   gapMs?: number;
   /** Service milliseconds per real millisecond. */
   speed: number;
-  /** An earlier try was about to make this POST: a ledger without it is an older one. */
+  /** POSTs that earlier tries prepared: a ledger with fewer was set back. */
   witnessed?: number;
-  /** When the agent's list was last begun to be read for a denied batch; null: it could not be, and the batch waits. Undefined: now. */
+  /** Start of the last read of the agent's list for a denied batch; null: it failed, and the batch waits. Undefined: now. */
   listReadAt?: number | null | undefined;
 }
 
-/** A batch that could not be sent for this long, in service time, is given back to the planner. */
+/** After this (service time) an unsent batch is given back to the planner. */
 export const longestSubmitMs = 15 * 60_000;
 
 const pauseAfterReleaseMs = 60_000;
-/** A record that may show a call which the service denied is looked at again after this long. */
+/** Delay before rechecking a record that may show a denied call. */
 const lookAgainMs = 30_000;
 
-/** Rolls the dial transaction back: another caller has entered the batch before. */
+/** Rolls back: another caller entered the batch first. */
 class AlreadyEntered extends Error {}
 
 async function releaseWholeBatch(tx: Tx, batch: BatchRow, { reason, now }: { reason: string; now: number }): Promise<PostingStep> {
@@ -94,7 +94,7 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   const batch = await lockBatch(tx, batchId);
   if (batch.posts < witnessed) throw olderWhileSubmitting(batchId, witnessed);
   const campaign = await requireCampaign(tx, batch.campaign_id);
-  // The last locks: what is read from here on is true when this commits.
+  // The last locks: what is read from here on is still true at commit.
   await lockPeople(tx, campaign.rules.caps, batchId);
   await lockCaller(tx, batch.caller, campaign.rules.callers.limits);
   const seen = await countAsPlacedIfSeen(tx, batch, { now, listReadAt: input.listReadAt });
@@ -110,7 +110,7 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   const waits = Math.max(blocked ?? 0, seen === 'undecided' ? now + lookAgainMs : 0, await latestDue(tx, batchId));
   const until = pauseForClocks(input, waits > now ? waits : null);
   if ((until ?? now) - firstSubmitAt > longestSubmitMs) {
-    // The planner takes the same people again at once: what could not be sent for so long is not tried anew in the same second.
+    // The planner takes the same recipients again at once: this avoids retries within the same second.
     if (until === null) await holdAccount(tx, campaign.accountId, now + pauseAfterReleaseMs);
     return releaseWholeBatch(tx, batch, { reason: 'not_sent_in_time', now });
   }
@@ -131,7 +131,7 @@ async function enter(tx: Tx, store: Store, input: PostingInput, entry: string): 
   return { kind: 'verdict', state: to };
 }
 
-/** In the future where the clock went back since the batch was planned, or where the end of an earlier call was corrected. */
+/** In the future when the clock went back since planning, or an earlier call's end was corrected. */
 async function latestDue(tx: Tx, batchId: string): Promise<number> {
   const row = await tx
     .selectFrom('attempts')
@@ -210,8 +210,8 @@ async function beginPost(tx: Tx, { campaign, batch, sorted, input, entry }: Ente
 }
 
 /**
- * The dial transaction: checks every rule once more, releases what fails, and commits `posting` before the caller may send. A second caller
- * is told the verdict; if that is still `posting`, the first one is gone and the fate is `unknown`.
+ * The dial transaction: rechecks every rule, releases failing calls, and commits `posting` before the caller may send. A second caller gets
+ * the verdict; a batch still `posting` has lost its caller and becomes `unknown`.
  */
 export async function openPosting(store: Store, input: PostingInput): Promise<PostingStep> {
   const entry = randomUUID();
@@ -231,7 +231,7 @@ export async function openPosting(store: Store, input: PostingInput): Promise<Po
     const batch = await lockBatch(tx, input.batchId);
     if (batch.state === 'posting') await enterUnknown(tx, batch, input.now);
     const step = await verdictNow(tx, batch);
-    // The other caller has meanwhile learnt that nothing was sent: it is to be sent again.
+    // The other caller has learnt that nothing was sent: resend.
     return unsentStates.includes(step.state) ? { kind: 'blocked', until: input.now } : step;
   });
 }

@@ -8,10 +8,10 @@ import { refusedInBatch, releaseBatchAttempts } from '../rows/release.ts';
 import { settleAttempts } from '../rows/settle.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/** Single calls refused in a row after which it is hardly the numbers that are wrong. */
+/** After this many in a row the numbers are hardly the cause. */
 const refusalsBeforePause = 5;
 
-/** What a person has to look at, per status; the service's own words stay in the ledger (table `posts`). */
+/** For an operator to check, per status; the service's own text stays in the ledger (table `posts`). */
 const pauseReasons: Readonly<Record<number, string>> = {
   400: 'The service refuses the batch as a whole (400)',
   401: 'The service refuses the API key (401): set SVC_API_KEY',
@@ -24,11 +24,11 @@ const pauseReasons: Readonly<Record<number, string>> = {
   422: 'The service refuses the batch as a whole (422)',
 };
 
-/** Plans the refused recipients again in two smaller batches, which the planner finds when it comes to their numbers. */
+/** Plans the refused recipients in two smaller batches; the planner reaches them by number. */
 async function splitBatch(tx: Tx, batch: BatchRow, { attempts, now }: { attempts: AttemptRow[]; now: number }) {
   const { campaign_id: campaignId, round, caller } = batch;
   await releaseBatchAttempts(tx, batch, { reason: refusedInBatch, now });
-  // The planner takes stored batches one by one, so the halves stand behind whatever is stored already.
+  // The planner takes batches in order, so the halves go last.
   let n = await lastBatchNumber(tx, batch);
   const half = Math.ceil(attempts.length / 2);
   for (const part of [attempts.slice(0, half), attempts.slice(half)]) {
@@ -46,19 +46,19 @@ async function splitBatch(tx: Tx, batch: BatchRow, { attempts, now }: { attempts
   }
 }
 
-/** Whether smaller batches may help: the service complains about the calls, not about the request or who makes it. */
+/** Whether smaller batches may help: the calls were refused, not the request or its sender. */
 export function isAboutCalls(status: number, wholeRequest: boolean): boolean {
   return (status === 400 || status === 422) && !wholeRequest;
 }
 
-/** A refusal that dialling on would not mend: its people go back in line, and the campaign pauses with the reason. */
+/** More dialling cannot fix this refusal: requeues the recipients and pauses the campaign. */
 export async function pauseForRefusal(tx: Tx, batch: BatchRow, { status, now }: { status: number; now: number }): Promise<void> {
   await releaseBatchAttempts(tx, batch, { reason: `refused_${status}`, now });
   const reason = `${pauseReasons[status] ?? `The service refuses batches (${status})`}. Fix it, then resume.`;
   await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });
 }
 
-/** A batch was refused for one of its calls, and no record speaks against that: it is sent again in halves until the call is found. */
+/** For a batch refused for one of its calls, which no record contradicts: resends halves until the call is found. */
 export async function applyRefusal(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   const at = { campaignId: batch.campaign_id, now };
   const attempts = await attemptsOf(tx, batch.batch_id, callingAttemptStates);

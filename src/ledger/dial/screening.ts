@@ -12,7 +12,7 @@ import { releaseBatch, type Release } from '../rows/release.ts';
 import { updateBatch } from '../updates.ts';
 import type { AttemptRow } from '../schema.ts';
 
-/** A pre-dial hook without an answer for this long, in service time, pauses the campaign. */
+/** Silence of the pre-dial hook, in service time, that pauses the campaign. */
 export const longestSilenceMs = 15 * 60_000;
 
 function screenedOf({ screened, screened_at: screenedAt }: AttemptRow) {
@@ -25,7 +25,7 @@ export interface UnscreenedBatch {
   calls: { attemptId: string; e164: string; externalId: string | null; row: number }[];
 }
 
-/** The people of a batch about whom the pre-dial hook is to be asked before it may be sent; null when there is nobody to ask about. */
+/** Recipients of an unsent batch for the pre-dial hook to check; null: none. */
 export async function findUnscreened(db: Queries, batchId: string, now: number): Promise<UnscreenedBatch | null> {
   const batch = await findBatch(db, batchId);
   if (batch === undefined || !unsentStates.includes(batch.state)) return null;
@@ -41,7 +41,7 @@ export async function findUnscreened(db: Queries, batchId: string, now: number):
     .where('attempts.state', '=', 'planned')
     .orderBy('attempts.position')
     .execute();
-  // One answer for all: a batch is asked about as a whole.
+  // The hook checks a batch as a whole.
   if (!attempts.some((attempt) => needsScreening(screenedOf(attempt), now))) return null;
   const calls = attempts.map((attempt) => ({
     attemptId: attempt.attempt_id,
@@ -52,7 +52,7 @@ export async function findUnscreened(db: Queries, batchId: string, now: number):
   return { campaign, preDial, calls };
 }
 
-/** Writes what the hook said of the people of a batch that is still to be sent. `askedAt`: when the question went out (service time). */
+/** For a batch still to be sent. `askedAt`: when the hook was called (service time). */
 export async function storeScreening(
   store: Store,
   input: { batchId: string; askedAt: number; verdicts: ReadonlyMap<string, ScreeningVerdict> },
@@ -69,7 +69,7 @@ export async function storeScreening(
         .set({ screened, screened_at: askedAt })
         .where('batch_id', '=', batchId)
         .where('attempt_id', 'in', idsOf(screened))
-        // Of two processes that asked, the one that asked last has the newer answer.
+        // Of two processes the later call has the newer answer.
         .where((eb) => eb.or([eb('screened_at', 'is', null), eb('screened_at', '<=', askedAt)]))
         .execute();
     }
@@ -82,8 +82,8 @@ export async function storeScreening(
 }
 
 /**
- * Without the hook's answer a batch waits; after `longestSilenceMs` it is given back and the campaign pauses with `evidence` and `place`.
- * Answers whether nothing is left to wait for.
+ * The batch waits; after `longestSilenceMs` it is given back and the campaign pauses with `evidence` and `place`. True: nothing left to
+ * wait for.
  */
 export async function noteSilentHook(
   store: Store,
@@ -111,7 +111,7 @@ export async function noteSilentHook(
   });
 }
 
-/** Why the hook keeps a planned attempt from being dialled, and what becomes of its recipient; null when it does not. */
+/** Why the hook keeps an attempt from being dialled, and what follows; null: it does not. */
 export function screeningRelease(rules: CampaignRules, attempt: AttemptRow, now: number): Pick<Release, 'reason' | 'next'> | null {
   if (rules.preDial === null) return null;
   const stand = judgeScreening(screenedOf(attempt), now);
@@ -131,7 +131,7 @@ export function screenedMark({ preDial }: CampaignRules, { screened }: AttemptRo
   return preDial === null ? {} : { screened };
 }
 
-/** Since when the pre-dial hook has given no answer about the batch to be sent now (service time); null when nothing waits for it. */
+/** Since when the pre-dial hook has not answered about the batch to be sent (service time); null: no batch waits. */
 export async function silentHookSince(db: Queries, { campaignId }: Campaign): Promise<number | null> {
   const row = await db
     .selectFrom('batches')

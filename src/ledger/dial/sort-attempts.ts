@@ -17,7 +17,7 @@ import type { AttemptRow, RecipientRow } from '../schema.ts';
 export interface Sorted {
   dial: { attempt: AttemptRow; cells: string; terms: RowTerms }[];
   releases: Release[];
-  /** Those whose earlier call leaves open what became of it, by recipient. */
+  /** By recipient: an earlier call with an open outcome. */
   doubtful: Map<string, DoubtAbout>;
 }
 
@@ -37,7 +37,7 @@ export async function sortAttempts(
   const standingOf = await readStandings(tx, campaign, { recipients, planned: 1, now });
   const rooms = await readCallerRooms(tx, { numbers: [caller], limits: rules.callers.limits, now });
   const { room = Infinity, freeAt = now } = rooms.get(caller) ?? {};
-  // The planner says how long they wait: put off for longer, they would have no share in a number that others use.
+  // The planner sets the wait: a longer one would cost their share of a shared caller number.
   const fullAt = Math.min(freeAt, now + leastLookMs);
   const sorted: Sorted = { dial: [], releases: [], doubtful: new Map() };
   for (const attempt of attempts) {
@@ -58,7 +58,7 @@ export async function sortAttempts(
       release('pilot', { kind: 'requeue', dueAt: now });
       continue;
     }
-    // The unique index of open attempts has this one as the number's only one.
+    // The unique index of open attempts makes this the number's only one.
     const { question, dialBlock } = standingOf(recipient, false);
     const verdict = judgeByBothClocks(input.serviceNow ?? now, question);
     const screening = screeningRelease(rules, attempt, now);
@@ -75,7 +75,7 @@ export async function sortAttempts(
   return sorted;
 }
 
-/** As `inSample`: before a pilot has been decided about nobody else is called, and nobody twice but whom a call back was promised. */
+/** As `inSample`: until the pilot is decided only its sample is called, and twice only for a callback. */
 function isInPilot({ pilot }: Campaign, { sample, called, promise_id: promise }: RecipientRow): boolean {
   if (pilot === null || pilot.state === 'passed') return true;
   return pilot.state === 'calling' && (called === 1 ? promise !== null : sample === pilot.sample);

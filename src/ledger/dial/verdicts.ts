@@ -18,14 +18,13 @@ import { settleAsUnknown } from '../rows/settle.ts';
 import { updateAttemptsOf, updateBatch, updateRound } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 
-/** The process that was to send the batch does not know what became of it, or is gone. */
+/** The sending process is gone or does not know the result. */
 export async function enterUnknown(tx: Tx, batch: BatchRow, now: number): Promise<boolean> {
   return countAsUnknown(tx, batch, { from: ['posting'], now });
 }
 
 /**
- * The batch may have been queued: its attempts count as placed until evidence says more. `from`: the states in which this may be said; the
- * service's denial is only a claim.
+ * The batch may have been queued: its attempts count as placed until evidence says more. `from`: allowed states; a denial is only a claim.
  */
 export async function countAsUnknown(
   tx: Tx,
@@ -45,7 +44,7 @@ export async function countAsUnknown(
     .executeTakeFirstOrThrow();
   const streak = round.unknown_streak + 1;
   await updateRound(tx, batch, { unknown_streak: streak, blocked_until: now + unknownBackoffMs(streak) });
-  // A record may have been faster than a slow answer: then nothing is left to wait for, and nobody would come back to the batch.
+  // A record may be faster than a slow answer: confirm now, as no process returns to the batch.
   if (await hasRecord(tx, batchId)) await confirmBatch(tx, { ...batch, state: 'unknown' }, { acceptedBy: 'evidence', now });
   else if (streak >= unknownsBeforePause) {
     const reason = `${streak} batches in a row ended without a known answer. Check the service, then resume.`;
@@ -54,7 +53,7 @@ export async function countAsUnknown(
   return true;
 }
 
-/** By what it is known that the service took a batch: its reply, its mark there, or a conversation that could not exist otherwise. */
+/** By its reply, its mark at the service, or a conversation that could not exist otherwise. */
 type Acceptance =
   | { acceptedBy: 'reply'; serviceBatchId: string; callsInitiated: number | null }
   | { acceptedBy: 'look_up'; serviceBatchId: string }
@@ -76,14 +75,14 @@ export async function confirmBatch(tx: Tx, batch: BatchRow, by: Acceptance & { n
   const isReply = by.acceptedBy === 'reply';
   const kept = keptOf(by);
   const told = { by: by.acceptedBy, ...kept } as Pick<EventData['batch.state'] & { state: 'confirmed' }, 'by'>;
-  // A record of a call, or the request itself in the service's books, outranks its word that it took none.
+  // A record, or the request stored at the service, outranks its denial.
   const denied: BatchState[] = ['refused', 'not_sent'];
   if (!isReply && denied.includes(batch.state)) await countAsUnknown(tx, batch, { from: denied, now });
   const doubtful: BatchState[] = ['unknown', 'held', 'redial', 'given_up'];
   const from = isReply ? [...doubtful, 'posting' as const] : doubtful;
   const changes = { ...kept, accepted_by: by.acceptedBy, progress_at: now, verdict_at: now };
   if (!(await moveBatch(tx, batch, { from, event: { state: 'confirmed', ...told } as EventData['batch.state'], now, changes }))) {
-    // Evidence was faster than the reply: keep what only the reply tells.
+    // Evidence was faster: keep what only the reply contains.
     if (by.acceptedBy !== 'evidence' && batch.state === 'confirmed' && batch.service_batch_id === null)
       await updateBatch(tx, batch.batch_id, { ...kept, accepted_by: by.acceptedBy });
     return false;
@@ -94,7 +93,7 @@ export async function confirmBatch(tx: Tx, batch: BatchRow, by: Acceptance & { n
   return true;
 }
 
-/** People who were to be called again since nothing was known of the batch, and have been called: who was not dialled since is not. */
+/** An unknown batch was carried out: cancels its redials not placed yet. */
 async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   const waiting = await tx
     .selectFrom('attempts')
@@ -103,7 +102,7 @@ async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void
     .where('state', '=', 'settled')
     .where('disposition', '=', 'unknown')
     .where('conversation_id', 'is', null)
-    // Of a batch that is held a person may have put single rows back in line.
+    // In a held batch an operator may have requeued single rows.
     .$if(batch.state === 'held', (query) => query.where('reason', '=', 'redial'))
     .execute();
   await tx.updateTable('attempts').set({ reason: null }).where('batch_id', '=', batch.batch_id).where('reason', '=', 'redial').execute();
@@ -113,7 +112,7 @@ async function callOffRedial(tx: Tx, batch: BatchRow, now: number): Promise<void
 
 async function applyNotSent(tx: Tx, batch: BatchRow, input: VerdictInput): Promise<void> {
   const { now, notBefore } = input;
-  // A record that shows a call outranks the word that there was none: it stays unknown.
+  // A record of a call outranks the denial: it stays unknown.
   const seen = batch.state === 'unknown' && (await findEvidenceFor(tx, batch, await attemptsOf(tx, batch.batch_id, ['open']))) !== null;
   const move = { from: denialStates, now, changes: { verdict_at: now } };
   if (!seen && !(await moveBatch(tx, batch, { ...move, event: { state: 'not_sent' } }))) return;
@@ -122,9 +121,9 @@ async function applyNotSent(tx: Tx, batch: BatchRow, input: VerdictInput): Promi
     await holdAccount(tx, accountId, notBefore);
   }
   if (seen) return;
-  // Nobody comes back for a batch that was given up as unknown: its recipients go back in line.
+  // No process returns to a batch given up as unknown.
   if (batch.state === 'unknown') return giveBackUnsent(tx, batch, { reason: 'not_sent', now });
-  // The time of the POST stays: should a record of it turn up against the promise, it is read, and speaks before the next POST.
+  // Keeps the POST's time: a record against the denial is then read, and counts before the next POST.
   await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'planned' });
 }
 
@@ -134,19 +133,19 @@ async function giveBackUnsent(tx: Tx, batch: BatchRow, { reason, now }: { reason
   await appendEvents(tx, [batchStateEvent(batch, now, { state: 'released' })]);
 }
 
-/** An unknown batch was never carried out, and never will be: its recipients go back in line, uncounted. */
+/** Certainly not carried out: requeues the recipients, uncounted. */
 export async function releaseAsAbsent(tx: Tx, batch: BatchRow, now: number): Promise<void> {
   const event = { state: 'not_sent', by: 'look_up' } as const;
   if (!(await moveBatch(tx, batch, { from: ['unknown'], event, now, changes: { verdict_at: now } }))) return;
   await giveBackUnsent(tx, batch, { reason: 'not_carried_out', now });
 }
 
-/** States in which the service's word that it took nothing is heard. */
+/** States in which a denial counts. */
 const denialStates: readonly BatchState[] = ['posting', 'unknown'];
 
 /**
- * Writes what the process that made a POST knows, at whatever time: it outranks missing evidence, and the first verdict stays. Answers the
- * batch's state. Throws `LedgerOlderError`.
+ * Records what the poster knows, at any time: it outranks missing evidence, and the first verdict stays. Returns the batch's state. Throws
+ * `LedgerOlderError`.
  */
 export async function recordVerdict(store: Store, input: VerdictInput): Promise<BatchState> {
   return store.transaction(async (tx) => {
@@ -175,7 +174,7 @@ async function applyRefused(tx: Tx, batch: BatchRow, { now, status, wholeRequest
   const event = { state: 'refused', status: status ?? null } as const;
   if (!(await moveBatch(tx, batch, { from: denialStates, event, now, changes: { verdict_at: now } }))) return;
   if (isAboutCalls(status ?? 0, wholeRequest ?? false)) {
-    // The service's word is a claim: before anybody is called again, its list is to show nothing else (see `concludeSweep`).
+    // A claim: before any redial the list must show nothing else (see `concludeSweep`).
     await updateAttemptsOf(tx, { batch_id: batch.batch_id, states: ['posting'] }, { state: 'open' });
   } else await pauseForRefusal(tx, batch, { status: status ?? 0, now });
 }
@@ -183,35 +182,35 @@ async function applyRefused(tx: Tx, batch: BatchRow, { now, status, wholeRequest
 export interface VerdictInput {
   batchId: string;
   k: number;
-  /** From a process that never learnt whether its entry was committed: speaks of that entry alone, and of none if it was not. */
+  /** From a process that never learnt whether its entry was committed: applies to it alone. */
   entry?: string;
   verdict: PostVerdict;
   now: number;
   status?: number | null;
   serviceRequestId?: string | null;
-  /** The service's own words; go to the database alone. */
+  /** The service's own text; for the database only. */
   message?: string | null;
-  /** The answer's own `Date`, in epoch milliseconds of the service's clock; null or absent: it told none. */
+  /** The answer's `Date`, epoch ms of the service's clock; null or absent: none. */
   serviceDate?: number | null;
   serviceBatchId?: string;
-  /** Absent: the service does not say. */
+  /** Absent: not reported. */
   callsInitiated?: number;
   /** For `not_sent` by 429: no POST of this account before this instant (service time). */
   notBefore?: number | null;
-  /** For `not_sent`: the POST was never begun, since Temporal did not take it down. */
+  /** For `not_sent`: the POST never began, since Temporal did not record it. */
   unwitnessed?: boolean;
-  /** For 400 and 422: whether the refusal names something outside the calls, so that smaller batches cannot help. */
+  /** For 400 and 422: something outside the calls was refused, so smaller batches cannot help. */
   wholeRequest?: boolean;
 }
 
-/** Writes the verdict of a POST; answers false where it has one, or where it is not the one that is spoken of. */
+/** False: the POST has a verdict, or another entry. */
 export async function settlePost(tx: Tx, input: VerdictInput): Promise<boolean> {
   const serviceTo = input.serviceDate ?? null;
   const { entry } = input;
   const result = await tx
     .updateTable('posts')
     .set((eb) => ({
-      // A Date before the last one: the clock was set back unseen, and the POST was made after either.
+      // Before the last Date: the clock was set back unseen, and the POST came after both.
       ...(serviceTo === null
         ? {}
         : {

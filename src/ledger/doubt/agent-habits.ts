@@ -6,10 +6,10 @@ import { prepared } from '../prepared.ts';
 import type { Tx } from '../tx.ts';
 import type { ConversationRow, Database } from '../schema.ts';
 
-/** A record that was listed later than this after its call was lost for a while; it is no measure for the others. */
+/** Cap on the learnt lag: a later listing was lost for a while. */
 const longestLagMs = 24 * 3_600_000;
 
-/** Notes what a record that has come to its end shows of how the service keeps records for this agent. `own`: without what others tell. */
+/** Learns from a final record how the service keeps this agent's records. `own`: facts from this read alone. */
 export async function learnFromRecord(
   tx: Tx,
   row: ConversationRow,
@@ -18,7 +18,7 @@ export async function learnFromRecord(
   if (facts.direction === 'inbound') return;
   const tells = facts.calleeNumber !== null || facts.references.some(isOurs);
   const isNamed = own.references.some(isOurs);
-  // Of a call that no report has named it is not known whether it was ours.
+  // Without a report the call may not be ours.
   if (isNamed || facts.reported !== undefined) await noteNaming(tx, row.agent_id, isNamed);
   const { spoken, wordless, lastedMs } = shown;
   const emptyMs = wordless ? lastedMs : 0;
@@ -27,7 +27,6 @@ export async function learnFromRecord(
   await noteHabits(tx, { ...words, lagMs: lagOf(row, endedAt, offsetMs), tells: tells ? 1 : 0, agentId: row.agent_id });
 }
 
-/** Whether an echoed text is a reference of a call of ours. */
 export function isOurs(reference: string): boolean {
   return attemptNamedBy(reference) !== null;
 }
@@ -37,7 +36,7 @@ export async function noteNaming(tx: Tx, agentId: string, isNamed: boolean): Pro
   await tx.updateTable('agents').set({ naming_run: run }).where('agent_id', '=', agentId).execute();
 }
 
-/** What one record has shown; 1 and 0 for yes and no. */
+/** What a record showed; 1: yes, 0: no. */
 interface Shown {
   agentId: string;
   tells: number;
@@ -60,7 +59,7 @@ const noteHabits = prepared((tx: Tx, shown: Shown) =>
     .where('agent_id', '=', shown.agentId),
 );
 
-/** How long after the end of its call a record was listed, where a complete sweep begun after that end had not shown it; else 0. */
+/** Milliseconds from the call's end to its listing, if a complete sweep begun after that end missed it; else 0. */
 function lagOf(row: ConversationRow, endedAt: number | null, offsetMs: number): number {
   if (endedAt === null || row.missed_at === null || endedAt >= row.missed_at) return 0;
   return Math.min(longestLagMs, Math.max(0, row.first_seen_at + offsetMs - endedAt));

@@ -3,12 +3,11 @@ import type { RecordPointers } from '../../rules/conversation-facts.ts';
 import type { AttemptState } from '../../rules/ledger.ts';
 import type { Queries } from '../tx.ts';
 
-/** What is looked for in the records of an agent: what the campaign files of all its campaigns under way say, together. */
+/** What to find in records, combined from the files of all the agent's campaigns under way. */
 export interface AgentRecords {
   pointers: RecordPointers;
-  /** What counts as a wish not to be called again. */
   optOut: CampaignRules['optOut'];
-  /** More than one campaign waits for records: whose call one shows to be over is known only once it was read. */
+  /** Several campaigns wait for records: only a read shows whose call is over. */
   isShared: boolean;
 }
 
@@ -34,8 +33,8 @@ export async function readAgentRecords(db: Queries, agentId: string): Promise<Ag
 }
 
 /**
- * Service milliseconds between looks at an agent's list. Campaigns share looks: twice as often as for one alone, less often than each by
- * itself; none waits longer for the others.
+ * Service milliseconds between sweeps of an agent's list. Campaigns share sweeps, twice as often as one alone: none waits longer for the
+ * others.
  */
 export async function pauseBetweenLooks(
   db: Queries,

@@ -10,19 +10,19 @@ import { Overtaken } from '../transaction.ts';
 import { updateConversation } from '../updates.ts';
 import type { ConversationRow } from '../schema.ts';
 
-/** A record whose state the list shows is read when that says it is over; this is the safety net. */
+/** Fallback: a listed state triggers the read when it shows the end. */
 const listedStatePauseMs = 10 * 60_000;
-/** Analysis usually follows a call within seconds: one read then finds everything. */
+/** Analysis usually takes seconds: one read then finds everything. */
 const analysisGraceMs = 30_000;
-/** Between reads of a finished record whose results are still to come, and of one that shows neither state nor end. */
+/** Between reads of a finished record without results, or of one without state and end. */
 const resultsPauseMs = 60_000;
-/** Where the list shows no state, a call is first looked at after this long. */
+/** Delay of the first read when the list shows no state. */
 const firstLookMs = 20_000;
 
-/** A record that cannot be read must not be what every sweep fails on. */
+/** An unreadable record must not fail every sweep. */
 const unreadablePauseMs = 60_000;
 
-/** When a record that is not final is worth reading (again). `read`: this look was a read of the record itself. */
+/** When a record that is not final is worth reading (again). */
 export function nextReadAt(facts: ConversationFacts, row: { reads: number; first_seen_at: number }, now: number): number {
   if (facts.status === 'done' || facts.status === 'failed') return row.reads === 0 ? now : now + resultsPauseMs;
   if (facts.status === 'processing') return now + (row.reads === 0 ? analysisGraceMs : resultsPauseMs);
@@ -33,7 +33,7 @@ export function nextReadAt(facts: ConversationFacts, row: { reads: number; first
   return now + Math.min(Math.max(15_000, Math.round(ageMs / 4)), resultsPauseMs);
 }
 
-/** What a list entry adds to what is known: it never takes back what the record itself told. */
+/** Adds a list entry; never takes back what the record showed. */
 export function mergeFacts(known: ConversationFacts, listed: ConversationFacts): ConversationFacts {
   return {
     ...known,
@@ -68,7 +68,6 @@ function pointedOf(pointed: Record<string, string>): Pick<ConversationFacts, 'po
   return Object.keys(pointed).length === 0 ? {} : { pointed };
 }
 
-/** What only the list told stays known when the record is read. */
 function keepListed(read: ConversationFacts, known: ConversationFacts): ConversationFacts {
   return {
     ...mergeFacts(read, known),
@@ -78,24 +77,21 @@ function keepListed(read: ConversationFacts, known: ConversationFacts): Conversa
   };
 }
 
-/** Who has a signed address has the recording: only the address itself is kept. */
+/** A signed address grants access to the recording. */
 export function withoutSignature(address: string | null): string | null {
   return address === null ? null : address.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
 }
 
-/** For comparing two readings: an address that is signed anew for each reader is no change. */
+/** For comparing reads: a newly signed address is no change. */
 function withoutAudio(facts: ConversationFacts): string {
   return JSON.stringify({ ...facts, audio: null });
 }
 
-/** Records that belong to nobody and that have not been looked into, or not to their end: one of them may be a missing call. */
+/** Unowned records not read, or not to their end: one may be a missing call. */
 export const undecidedRecord = sql<boolean>`attempt_id is null and gone = 0
   and (final = 0 or (reads = 0 and facts not like '%"direction":"inbound"%'))`;
 
-/**
- * Records worth a read now, longest due first. `undecidedSince`: every undecided record from then on, too, since something is about to be
- * concluded from what is missing.
- */
+/** Due for a read, longest due first. `undecidedSince`: plus every undecided record from then on, before concluding from missing ones. */
 export async function listDueReads(
   db: Queries,
   agentId: string,
@@ -161,7 +157,7 @@ const writeRead = prepared((tx: Tx, values: ReadChanges & { conversationId: stri
     .returningAll(),
 );
 
-/** Stores a read of the record itself and answers the row as it stands now. Throws Overtaken when another process stored one meanwhile. */
+/** Stores a read and returns the row. Throws Overtaken when another process stored one meanwhile. */
 export async function storeRead(
   tx: Tx,
   conversationId: string,
@@ -169,7 +165,7 @@ export async function storeRead(
 ): Promise<ReadRow> {
   const [row] = (await selectConversation(tx, { conversationId })).rows;
   if (row === undefined) throw new Error(`conversation ${conversationId} is not in the database`);
-  // It has told all: a slower read does not take that back.
+  // Complete: a slower read takes nothing back.
   if (row.final === 1 && row.attempt_id !== null) return { ...row, becameFinal: false };
   const { read, unchanged } = readOver(row, facts);
   const reads = {
@@ -210,10 +206,7 @@ function readOver(row: ConversationRow, facts: ConversationFacts): { read: Conve
   return { read, unchanged: row.unchanged_since !== null && withoutAudio(read) === withoutAudio(known) };
 }
 
-/**
- * As `storeRead`, for a record that the service sent, as it was at `now`; undefined: nothing new. A repeat is no second look, and a late
- * one takes nothing back.
- */
+/** `storeRead` for a pushed record as of `now`; undefined: nothing new. A repeat is no second read; a late one takes nothing back. */
 export async function storeSent(tx: Tx, conversationId: string, reading: RecordReading): Promise<ReadRow | undefined> {
   const [row] = (await selectConversation(tx, { conversationId })).rows;
   if (row === undefined || row.final === 1) return undefined;
@@ -222,10 +215,7 @@ export async function storeSent(tx: Tx, conversationId: string, reading: RecordR
   return storeRead(tx, conversationId, reading);
 }
 
-/**
- * The service failed to read this record alone: it is left alone for a while. After `patienceMs` of failures it counts as gone, and its row
- * is answered: it proves a placed call.
- */
+/** Only this record is unreadable: it pauses. After `patienceMs` it counts as gone, and its row is returned as proof of a placed call. */
 export async function noteUnreadable(
   tx: Tx,
   conversationId: string,
@@ -243,7 +233,7 @@ export async function noteUnreadable(
   return { ...row, ...gone, becameFinal: true };
 }
 
-/** A sweep ends at final records, and a long call lies below them: where the list tells no more about it, its record is read by itself. */
+/** A sweep ends at final records, above a long call: its record is read directly. */
 export async function readOvertaken(tx: Tx, agentId: string, { oldestListed, now }: { oldestListed: number; now: number }): Promise<void> {
   const at = now + resultsPauseMs;
   await tx
@@ -256,10 +246,7 @@ export async function readOvertaken(tx: Tx, agentId: string, { oldestListed, now
     .execute();
 }
 
-/**
- * Stored records that a sweep should have listed and did not: they are read at once, and the sweep proves nothing until the service says
- * that they are gone.
- */
+/** Reads stored records that a sweep should have listed; the sweep proves nothing until the service says they are gone. */
 export async function noteVanished(
   tx: Tx,
   agentId: string,
@@ -270,7 +257,7 @@ export async function noteVanished(
     .select('conversation_id')
     .where('agent_id', '=', agentId)
     .where('gone', '=', 0)
-    // It was noticed before: what is known of it stays as it is.
+    // Noticed before.
     .where('unreadable_since', 'is', null)
     .where('started_at', '>', span.from)
     .where('started_at', '<', span.to)

@@ -18,14 +18,14 @@ interface Surroundings {
   timing: Pick<Timing, 'clockToleranceMs'>;
 }
 
-/** An attempt as correlation looks at it. `bounds` of its batch; none: it was never posted. */
+/** `bounds`: of its batch. */
 export function correlationOf(row: AttemptRow, bounds: PostBounds, { lookAheadMs, timing, ...others }: Surroundings): CorrelationAttempt {
   return {
     attemptId: row.attempt_id,
     agentId: row.agent_id,
     e164: row.e164,
     postedAt: bounds.from,
-    // Where the service tells no time, only that a record was not listed before the POST speaks for it.
+    // Without service time, only its absence from the list before the POST supports a record.
     possibleFrom: bounds.clocked ? bounds.from - timing.clockToleranceMs : 0,
     possibleUntil: bounds.to + lookAheadMs,
     reference: row.reference,
@@ -37,7 +37,7 @@ export function correlationOf(row: AttemptRow, bounds: PostBounds, { lookAheadMs
   };
 }
 
-/** How long after its POST a call may still begin, as far as this agent has shown. */
+/** How long after its POST a call may begin, learnt from this agent. */
 export function lookAheadOf(agent: Pick<AgentRow, 'longest_delay_ms'> | undefined, { lateLookbackMs }: Timing): number {
   return Math.max(lateLookbackMs, 2 * (agent?.longest_delay_ms ?? 0));
 }
@@ -61,7 +61,7 @@ export async function toCorrelation(
   });
 }
 
-/** That no request of a batch was carried out, or can be: each that may have arrived was looked up, and is absent for certain. */
+/** No request was or can be carried out: each that may have arrived was looked up and is certainly absent. */
 export const isAbsentForCertain = sql<number>`case when
   exists (select 1 from posts where posts.batch_id = batches.batch_id and posts.absent_at is not null)
   and not exists (select 1 from posts where posts.batch_id = batches.batch_id and posts.absent_at is null
@@ -69,11 +69,11 @@ export const isAbsentForCertain = sql<number>`case when
 
 export interface BatchFacts {
   serviceBatchId: string | null;
-  /** Of the opening lines of its calls. */
+  /** Template of the opening lines. */
   template: string | null;
-  /** No request of it was carried out, so that only a record which names a call of it can be of one. */
+  /** No request was carried out: only a record that names its call can belong to it. */
   namedOnly: boolean;
-  /** The service reports its calls, and finds its request by mark or key. */
+  /** The service reports calls, and finds requests by mark or key. */
   reported: boolean;
 }
 
@@ -97,10 +97,10 @@ export async function readBatches(db: Queries, batchIds: readonly string[]): Pro
   );
 }
 
-/** So many finished records in a row have shown what tells calls apart: then it is known that records do. */
+/** After this many finished records in a row that identify their calls, records are known to do so. */
 export const recordsThatTell = 20;
 
-/** Whether the service is known to show our reference in the record of each call that was sent with it. */
+/** Whether the service reliably shows our reference in records of calls sent with it. */
 export function keepsReferences(agent: Pick<AgentRow, 'naming_run'> | undefined): boolean {
   return (agent?.naming_run ?? 0) >= recordsThatTell;
 }
@@ -110,18 +110,15 @@ export async function readRulesOf(db: Queries, campaignId: string): Promise<Camp
   return readRules((await query.executeTakeFirstOrThrow()).rules);
 }
 
-/** Between which instants of the service's clock a request was made, over all POSTs of its batch. */
+/** When a request was made by the service's clock, over all POSTs of a batch. */
 export interface PostBounds {
   from: number;
   to: number;
-  /** Whether the service's clock was read before each of them. */
+  /** That clock was read before each POST. */
   clocked: boolean;
 }
 
-/**
- * Bounds of posted batches. Without the service's clock that of the poster stands in, with a margin; without an answer the request may be
- * carried out until `hold_after`.
- */
+/** Without the service's clock the poster's is used, with a margin; without an answer the request may be carried out until `hold_after`. */
 export async function readPostBounds(
   db: Queries,
   batchIds: readonly string[],

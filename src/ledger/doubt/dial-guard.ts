@@ -21,10 +21,10 @@ export interface Callee {
   attempted: boolean;
 }
 
-/** Why somebody is not dialled: something may yet be heard of an earlier call, or it cannot be told whose record is whose. */
+/** Evidence of an earlier call may still come, or its record cannot be identified. */
 export type DialBlock = { kind: 'wait'; until: number } | DoubtAbout;
 
-/** An earlier call of which it cannot be told what became, and the records that may be its own. */
+/** An earlier call with an unknown outcome, and its possible records. */
 export interface DoubtAbout {
   kind: 'doubt';
   earlier: EarlierAttempt;
@@ -32,25 +32,25 @@ export interface DoubtAbout {
 }
 
 interface EarlierAttempt extends AttemptRow {
-  /** It was given back on the service's word that nothing was queued; the status that said so. */
+  /** Status of the service's denial; null: none. */
   denied: number | null;
   api: ServiceApi;
   batch_reason: string | null;
-  /** Another call of its batch is known to have been made. */
+  /** Calls of its batch with a conversation. */
   carried_out: number;
-  /** See `countUntold`; and how many of those are open. */
+  /** Calls of its batch without record or reported end; `untold_open`: the open ones. */
   untold: number;
   untold_open: number;
 }
 
 const lookAgainMs = 60_000;
 
-/** For so long a request that the service denied is looked up by its key, where there is somebody whom it concerns. */
+/** How long a denied request is looked up by its key while a recipient waits. */
 export const keyAskedMs = 2 * 3_600_000;
 
 /**
- * What earlier calls leave open about people to be dialled: nobody is dialled while a record without an owner may hide a talk with them,
- * nor before the list could show one. Calls for other rows matter where a campaign of the agent listens for opt-outs.
+ * No recipient is dialled while an unowned record may hide a talk with them, nor before the list could show one. Calls for other rows count
+ * if a campaign of the agent listens for opt-outs.
  */
 export async function readDialBlocks(
   tx: Tx,
@@ -64,7 +64,7 @@ export async function readDialBlocks(
   const earlier = await findEarlier(tx, asked, listens);
   const pending = listens ? await findUnheard(tx, asked) : new Set<string>();
   const dialBlocks = await judgeEarlier(tx, campaign, { earlier, listens, now });
-  // Somebody has to read on, or what is waited for never comes.
+  // Otherwise the analysis never arrives.
   if (asked.some(({ e164 }) => pending.has(e164))) await wantSweep(tx, campaign.campaignId, now);
   for (const { recipientId, e164 } of asked) {
     if (pending.has(e164)) found.set(recipientId, { kind: 'wait', until: now + lookAgainMs });
@@ -80,7 +80,7 @@ export async function readDialBlocks(
   return found;
 }
 
-/** The earlier calls of which something may still turn up that matters to the callees. */
+/** Earlier calls that may still produce evidence about the recipients. */
 export async function findOpenQuestions(db: Queries, agentId: string, callees: readonly Callee[]): Promise<EarlierAttempt[]> {
   const earlier = await findEarlier(db, callees, await listensForOptOuts(db, agentId));
   return earlier.filter(isOpenQuestion);
@@ -119,11 +119,11 @@ async function findEarlier(db: Queries, callees: readonly Callee[], listens: boo
     );
   const rows = [...(await read('recipient_id', attempted)), ...(await read('e164', numbers))];
   const found = new Map(rows.map((row) => [row.attempt_id, row]));
-  // Of a request that never reached the service nothing can be heard, nor of a call that the service gave back.
+  // Unreceived requests and calls given back by the service produce no evidence.
   return [...found.values()].filter((row) => row.state === 'settled' || isMadeTwice(row) || (row.denied !== null && !isGivenBack(row)));
 }
 
-/** Numbers of which a conversation is known whose analysis may still tell that nobody is to call again. */
+/** Numbers with a conversation whose analysis may still reveal an opt-out. */
 async function findUnheard(db: Queries, callees: readonly Callee[]): Promise<Set<string | null>> {
   const numbers = callees.map(({ e164 }) => e164);
   const own = await readInParts(numbers, (part) =>
@@ -154,7 +154,7 @@ async function judgeEarlier(
   const { timing } = campaign.rules;
   const dialBlocks = new Map<string, DialBlock>();
   for (const agentId of new Set(earlier.map((row) => row.agent_id))) {
-    // A talk that was found by number or words may be another one than that in which they opted out.
+    // A talk matched by number or words may not be the one with the opt-out.
     const answersCount = listens && (await isAnyUndecided(tx, agentId, now));
     const isAsked = (row: EarlierAttempt): boolean =>
       isOpenQuestion(row) || isMadeTwice(row) || ((answersCount || row.asks !== null) && isWeaklyAnswered(row));
@@ -173,7 +173,7 @@ async function judgeEarlier(
   return dialBlocks;
 }
 
-/** Whether something may still turn up about what became of an attempt: not where a record that is surely its own tells. */
+/** Whether evidence of an outcome may still come; false when the attempt's own certain record shows it. */
 function isOpenQuestion(row: EarlierAttempt): boolean {
   if (row.disposition === 'answered' || row.disposition === 'opted_out') return false;
   return !isToldForSure(row);
@@ -183,19 +183,19 @@ function isWeaklyAnswered(row: EarlierAttempt): boolean {
   return row.disposition === 'answered' && !isToldForSure(row);
 }
 
-/** What a report alone says is sure as long as it tells of each call of its batch. */
+/** A report alone is sure only if it covers each call of its batch. */
 function isToldForSure({ evidence, untold }: EarlierAttempt): boolean {
   return evidence === 'report' ? untold === 0 : strongEvidence.some((strong) => strong === evidence);
 }
 
-/** Whether the service has another batch with the call, so that its own record does not tell how often it was made. */
+/** The service has the call in another batch, so its record does not show how often it was placed. */
 function isMadeTwice(row: EarlierAttempt): boolean {
   return (
     row.batch_reason === carriedOutTwice && row.posted_at !== null && row.disposition !== 'answered' && row.disposition !== 'opted_out'
   );
 }
 
-/** A call that the service gave back: it was not made, whatever else was. */
+/** The service gave the call back: it was not placed. */
 function isGivenBack({ state, evidence }: EarlierAttempt): boolean {
   return state === 'released' && evidence === 'report';
 }
@@ -209,17 +209,17 @@ interface Asked {
 }
 
 async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<DialBlock | 'sweep' | null> {
-  // Whoever asked for a call may be somebody else, as long as another record may be this one's.
+  // While another record may be this call's, the talk that requested a call may be another recipient's.
   const candidates = row.disposition === 'answered' && row.asks === null ? [] : (doubt?.candidates ?? []);
-  // The key of the request is asked first (see `findGivenBack`).
+  // The request's key is looked up first (see `findGivenBack`).
   const isKeyAsked = row.state === 'released' && knowsKeys(row.api) && now < (row.settled_at ?? now) + keyAskedMs;
-  // A report that has not told of the rest of its batch yet may still tell whose the record is.
+  // A report that does not cover its batch yet may still identify the owner.
   const isReported = row.evidence === 'report';
   if (candidates.length > 0 && (isKeyAsked || (isReported && row.untold_open > 0))) return 'sweep';
   if (candidates.length > 0) return { kind: 'doubt', earlier: row, candidates };
   if (doubt?.undecided === true) return 'sweep';
   if (row.disposition === 'answered') return null;
-  // What follows is for the machine alone; a person has decided to dial again.
+  // What follows blocks automatic dialling only; here an operator decided to redial.
   if (row.reason === 'redial') return null;
   if (isMadeTwice(row)) return { kind: 'doubt', earlier: row, candidates: [] };
   if (row.conversation_id !== null && !isReported) return null;
@@ -230,7 +230,7 @@ async function judgeOne({ row, doubt, listed, timing, now }: Asked): Promise<Dia
   if (denied) {
     const postedAt = row.posted_at ?? 0;
     if (row.denied === 429) return (await listed.sweptAfter(postedAt + refusalDoubtMs, postedAt)) ? null : 'sweep';
-    // Those of a batch that is sent again in halves were searched for before it was halved (see `concludeSweep`).
+    // Batches resent in halves were searched before the split (see `concludeSweep`).
     const isClaim = (row.denied === 400 || row.denied === 422) && row.reason !== refusedInBatch;
     return !isClaim || (await listed.sweptAfter(settledAt + refusalDoubtMs, postedAt)) ? null : 'sweep';
   }
@@ -257,13 +257,13 @@ class ListState {
     return (await this.#read())?.longest_lag_ms ?? 0;
   }
 
-  /** Whether a complete sweep that read back to the POST was begun after `at`. */
+  /** Whether a complete sweep back to the POST began at `at` or later. */
   async sweptAfter(at: number, postedAt: number): Promise<boolean> {
     const agent = await this.#read();
     return (agent?.swept_begun_at ?? 0) >= at && (agent?.swept_from ?? Infinity) <= postedAt;
   }
 
-  /** Whether the list has shown a call that began after the last instant at which this one can have rung. */
+  /** Whether the list shows a call begun after the last instant at which this one can have rung. */
   async hasCaughtUp(row: AttemptRow, timing: Timing): Promise<boolean> {
     const newest = (await this.#read())?.newest_start ?? 0;
     const bounds = (await readPostBounds(this.#tx, [row.batch_id], timing)).get(row.batch_id);
@@ -276,11 +276,11 @@ class ListState {
   }
 }
 
-/** Ends the rows of people who cannot be dialled again without a person's word, by recipient: the earlier call counts as made. */
+/** Ends rows that only an operator may redial, by recipient: the earlier call counts as placed. */
 export async function leaveInDoubt(tx: Tx, at: At, doubtful: ReadonlyMap<string, DoubtAbout>): Promise<void> {
   for (const [recipientId, { earlier, candidates }] of doubtful) {
     const detail = isMadeTwice(earlier) ? carriedOutTwice : notToldApart;
-    // The outcome of another row is not this one's to decide.
+    // Another row's outcome is not decided here.
     if (earlier.recipient_id === recipientId && !isGivenBack(earlier)) {
       const { attempt_id: attemptId } = earlier;
       if (candidates.length > 0) await noteCandidates(tx, attemptId, candidates);

@@ -10,20 +10,20 @@ import type { AttemptRow, RecipientRow } from '../schema.ts';
 
 export interface DoubtfulRow {
   recipient: RecipientRow;
-  /** Calls to its number that are not told, oldest first, its own last call always among them; empty: nobody has called it. */
+  /** Unresolved calls to its number, oldest first, with its own last call; empty: never called. */
   calls: { attempt: AttemptRow; records: PossibleRecord[] }[];
 }
 
-/** A record that belongs to nobody and may be that of the call. */
+/** An unowned record, possibly the call's. */
 export interface PossibleRecord {
   conversationId: string;
   facts: ConversationFacts;
 }
 
-/** Calls of one time have few records in common with those of another. */
+/** Calls far apart in time share few records. */
 const callsPerLook = 50;
 
-/** The unresolved rows that nobody has given up yet, in order; of `rows` where it is not null. */
+/** Unresolved rows not given up yet, in list order; `rows`: null for all. */
 export async function findUnresolved(
   db: Queries,
   campaignId: string,
@@ -43,7 +43,7 @@ export async function findUnresolved(
     .execute();
 }
 
-/** The first of them behind `afterRow`, and behind which row the next ones follow; null: there are no more. */
+/** `next`: the row that the next page follows; null: no more. */
 export async function readDoubtfulPage(
   db: Queries,
   campaign: Campaign,
@@ -77,7 +77,7 @@ export async function readDoubtfulRows(
   });
 }
 
-/** Every call that keeps one of the rows from being dialled, or would. */
+/** Calls that keep, or would keep, a row from being dialled. */
 export async function findQuestions(db: Queries, { rules }: Campaign, recipients: readonly RecipientRow[]): Promise<AttemptRow[]> {
   const callees = recipients.map(({ recipient_id: recipientId, e164 }) => ({
     recipientId,

@@ -18,10 +18,10 @@ import { readInParts, sqlStates } from '../parts.ts';
 import type { Queries } from '../tx.ts';
 import type { AgentRow, AttemptRow, ConversationRow } from '../schema.ts';
 
-/** A record that is not finished after this long counts as it is. */
+/** An unfinished record counts as it is after this long. */
 const longestUndecidedMs = 4 * 3_600_000;
 
-/** Calls that were made later may still be listed. */
+/** Calls this recent may not be listed yet. */
 const onTheirWayMs = 10 * 60_000;
 
 const noClock = { offsetMs: 0, uncertaintyMs: 0 };
@@ -29,7 +29,7 @@ const noClock = { offsetMs: 0, uncertaintyMs: 0 };
 export interface Doubt {
   /** Conversations that may be the attempt's and may hide a talk. */
   candidates: string[];
-  /** Whether there are others about which it is too early to say. */
+  /** Whether it is too early to decide about others. */
   undecided: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Question {
   attempts: readonly AttemptRow[];
   timing: Timing;
   now: number;
-  /** A record that began later and is not finished is left to a later question; absent: none is. */
+  /** Leaves unfinished records begun later to a later question; absent: none. */
   undecidedUntil?: number;
 }
 
@@ -48,7 +48,7 @@ interface Reading extends Pick<Question, 'timing' | 'now'> {
   lookAheadMs: number;
 }
 
-/** Asks which unowned records may be those of posted attempts without a record that shows what became of them, and may hide a talk. */
+/** Finds unowned records that may hide a talk and belong to posted attempts of unknown outcome. */
 export async function readDoubts(
   db: Queries,
   agentId: string,
@@ -76,7 +76,7 @@ export async function readDoubts(
       if (row.seen_seq < (seqOf.get(attempt.attemptId) ?? 0)) continue;
       if (dismissed.has(`${attempt.attemptId} ${row.conversation_id}`)) continue;
       if (!isPossible(attempt, clue, index)) continue;
-      // Where each record of our calls names its own, one that has been read to its end and names none is of none.
+      // If records reliably name our calls, a fully read one without a name is of none.
       const isTold = row.final === 1 && row.reads > 0 && row.gone === 0 && keepsReferences(agent);
       if (isTold && attempt.reported === true && !isNamed(attempt, clue)) continue;
       const others = othersOf.get(attempt) ?? 0;
@@ -92,7 +92,7 @@ export async function readDoubts(
   return doubts;
 }
 
-/** Whether the agent has a record that belongs to nobody and is still to be read to its end. */
+/** Whether the agent has an unowned record still to be read to its end. */
 export async function isAnyUndecided(db: Queries, agentId: string, now: number): Promise<boolean> {
   const row = await db
     .selectFrom('conversations')
@@ -107,19 +107,19 @@ export async function isAnyUndecided(db: Queries, agentId: string, now: number):
   return row !== undefined;
 }
 
-/** Evidence by which it is sure what became of an attempt, or a person has said so. */
+/** Evidence that makes an outcome certain. */
 export const strongEvidence = ['reference', 'batch_and_number', 'person'] as const;
 
 /**
- * How many calls of the attempt's batch, in these states, have neither record nor reported end: while there is one, what the report says of
- * the others may be true of somebody else.
+ * Counts calls of the attempt's batch, in these states, without record or reported end: while there is one, the report on the others may
+ * describe another recipient.
  */
 export function countUntold(states: readonly AttemptState[] = requestedAttemptStates) {
   return sql<number>`(select count(*) from attempts others where others.batch_id = attempts.batch_id
     and others.state in (${sqlStates(states)}) and others.conversation_id is null and others.evidence is null)`;
 }
 
-/** The attempts whose record this may be: those without one of their own, or with one that may be somebody else's. */
+/** Attempts without a record, or whose record may be another call's. */
 export async function findPossibleOwners(db: Queries, row: ConversationRow, timing: Timing): Promise<AttemptRow[]> {
   const agent = await readAgent(db, row.agent_id);
   const startedAt = row.started_at ?? row.first_seen_at;
@@ -133,7 +133,7 @@ export async function findPossibleOwners(db: Queries, row: ConversationRow, timi
     .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', 'not in', strongEvidence)]))
     .where((eb) => eb.or([eb('evidence', 'is', null), eb('evidence', '<>', 'report'), sql<boolean>`${countUntold()} > 0`]))
     .execute();
-  // Whoever made the call, a wish of somebody with the number of one of ours counts.
+  // An opt-out from one of our numbers counts regardless of who called.
   const asked = (await toCorrelation(db, attempts, { lookAheadMs: lookAheadOf(agent, timing), timing })).map((attempt) => {
     return { ...attempt, namedOnly: false };
   });
@@ -148,7 +148,7 @@ export async function findPossibleOwners(db: Queries, row: ConversationRow, timi
   });
 }
 
-/** Facts of a stored record; one that names no start is dated by its first listing. */
+/** Without a start, a record is dated by its first listing. */
 function factsOf(row: ConversationRow): ConversationFacts {
   const facts = JSON.parse(row.facts) as ConversationFacts;
   return { ...facts, agentId: facts.agentId ?? row.agent_id, startedAt: facts.startedAt ?? row.first_seen_at };
@@ -171,14 +171,14 @@ async function judgeWords(
   const startedAt = clue.startedAt ?? 0;
   if (await spoken.byAnother(attempt, clue, row.seen_seq)) return 'others';
   if (against === null || agent?.words_first == null || agent.words_last === null) return null;
-  // The agent said our words before and after, so it was not changed in between; a single call beside one of ours is as good.
+  // The agent used our words before and after, so it was unchanged in between; a single call close to ours is as good.
   const isBetween = agent.words_first <= startedAt && startedAt <= agent.words_last;
   const besideMs = Math.max(agent.words_first - startedAt, startedAt - agent.words_last);
   if (isBetween || (besideMs <= timing.clockToleranceMs && others <= 1)) return 'others';
   return agent.words_first <= startedAt && now < startedAt + timing.lateLookbackMs ? 'too_early' : null;
 }
 
-/** Talks outside the time in which the agent is known to have spoken our words that began with words of which few are the attempt's. */
+/** Talks outside the span in which the agent is known to use our words, with words few of which are the attempt's. */
 function countOthers(attempt: CorrelationAttempt, clues: readonly Clue[], agent: AgentRow | undefined): number {
   const { words_first: first, words_last: last } = agent ?? { words_first: null, words_last: null };
   if (first === null || last === null) return 0;
@@ -187,10 +187,10 @@ function countOthers(attempt: CorrelationAttempt, clues: readonly Clue[], agent:
   ).length;
 }
 
-/** Calls that own no record, and what their records would show. */
+/** Calls without a record, and what it would show. */
 type SilentCall = Pick<AttemptRow, 'e164' | 'posted_at' | 'posted_seq'> & Pick<CorrelationAttempt, 'openingLine' | 'template'>;
 
-/** Whether a line that a record shows is that of another attempt of ours, as far as it was spoken. */
+/** Whether a record's line belongs to another attempt of ours, as far as it was spoken. */
 class OurLines {
   readonly #known = new Map<string, SilentCall[]>();
   readonly #reading: Reading;
@@ -207,7 +207,7 @@ class OurLines {
   async byAnother(attempt: CorrelationAttempt, { line, startedAt }: Clue, seenSeq: number): Promise<boolean> {
     const [shown, own] = [wordingOf(line), wordingOf(attempt.openingLine)];
     if (line === null || shown === null || own === null || startedAt === null) return false;
-    // Of two lines of which one begins the other either may have been spoken.
+    // If one line begins the other, either may have been spoken.
     if (own.near.startsWith(shown.near) || shown.near.startsWith(own.near)) return false;
     this.#calls ??= this.#readCalls();
     const calls = this.#known.get(line) ?? (await this.#calls).filter((call) => isSpokenBy(call, shown));
@@ -254,7 +254,7 @@ async function findRecords({ db, agentId, agent, timing, now }: Reading, asked: 
   return rows.filter((row) => row.talk >= mayHideFrom);
 }
 
-/** Whether there are as many records as calls. If unanswered calls leave none, one with a duration but no words is of a talk. */
+/** Whether every call has a record. If unanswered calls have none, one with a duration but no words is a talk. */
 async function leavesRecordOfEachCall(db: Queries, agentId: string, now: number): Promise<boolean> {
   const { rows } = await sql<{ calls: number; records: number }>`
     with since as (select min(posted_at) as at from attempts join campaigns on campaigns.campaign_id = attempts.campaign_id

@@ -6,13 +6,13 @@ import type { Queries, Tx } from '../tx.ts';
 import { updateBatch } from '../updates.ts';
 import type { AttemptRow, BatchRow } from '../schema.ts';
 
-/** Sweeps further apart than this (service time) leave a gap in which the settle deadline does not run. */
+/** Longer gaps between sweeps (service time) do not count towards the settle deadline. */
 const longestPauseMs = 120_000;
 
-/** After a refusal, or a 429: a service that carried the request out all the same shows it by then. */
+/** After a refusal or 429: by then a service that carried out the request shows it. */
 export const refusalDoubtMs = 60_000;
 
-/** Between two sweeps that read far back only because somebody waits to be dialled again. */
+/** Between deep sweeps made only for recipients waiting for a redial. */
 export const deepSweepPauseMs = 30 * 60_000;
 
 export interface OpenBatch {
@@ -49,22 +49,19 @@ async function readTerms(db: Queries, campaignId: string): Promise<Pick<OpenBatc
   return { rules: readRules(rules), reported: reportsRecipients(api) };
 }
 
-/** The instant after which a complete sweep may conclude that a batch's missing records will not come. */
+/** After this a complete sweep may conclude that missing records will not come; null: none. */
 export function settleDeadline({ batch, rules, reported }: OpenBatch, longestLagMs: number): number | null {
-  // A request that can be looked up is not concluded about from records.
+  // Look-ups decide about such a request, not records.
   if (reported && batch.state !== 'confirmed') return null;
   if (batch.state === 'unknown') return batch.hold_after;
   if (batch.state === 'refused') return (batch.verdict_at ?? 0) + Math.max(refusalDoubtMs, longestLagMs);
   if (batch.state !== 'confirmed' || batch.progress_at === null) return null;
   const settled = batch.progress_at + rules.timing.settleMs;
-  // Without a reply, who has no record becomes `unknown`, which a person may decide about at once: not before the late delivery is over.
+  // Without a reply a missing record means `unknown`, which an operator may decide at once: not before late delivery is over.
   return batch.accepted_by === 'reply' ? settled : Math.max(settled, batch.hold_after ?? 0);
 }
 
-/**
- * Since when a sweep must have looked into every record, because something negative would be concluded; null: nothing would. A batch that
- * was posted again may have records since its first POST.
- */
+/** Since when a sweep must read every record before a negative conclusion; null: none is due. Counts from a batch's first POST. */
 export async function conclusionDueSince(db: Queries, agentId: string, now: number): Promise<number | null> {
   const agent = await readAgent(db, agentId);
   const open = await findOpenBatches(db, agentId);
@@ -78,7 +75,7 @@ export async function conclusionDueSince(db: Queries, agentId: string, now: numb
     .executeTakeFirstOrThrow();
   const isRecent = (agent?.swept_begun_at ?? 0) > now - deepSweepPauseMs && (agent?.swept_from ?? Infinity) <= (back ?? 0);
   if (back !== null && !isRecent) since.push(back);
-  // Nothing is known of a request that no look-up finds before the list was read since then, too.
+  // A missed look-up also needs a sweep since then.
   const missed = open.filter(
     ({ batch }) => batch.state !== 'confirmed' && batch.not_found_at !== null && (agent?.swept_begun_at ?? 0) <= batch.not_found_at,
   );
@@ -86,7 +83,7 @@ export async function conclusionDueSince(db: Queries, agentId: string, now: numb
   return since.length === 0 ? null : Math.min(...since);
 }
 
-/** Has the list read back to `backTo`, however much of it is known. */
+/** Sweeps back to `backTo`, past known records. */
 export async function wantSweep(tx: Tx, campaignId: string, backTo: number): Promise<void> {
   await tx
     .updateTable('campaigns')
@@ -96,7 +93,7 @@ export async function wantSweep(tx: Tx, campaignId: string, backTo: number): Pro
     .execute();
 }
 
-/** Time in which nobody looked does not count towards the settle deadline; the time that a sweep takes is time in which somebody does. */
+/** Time without sweeps does not count towards the settle deadline; a sweep's own duration does. */
 export async function skipGap(
   tx: Tx,
   open: OpenBatch[],
@@ -104,7 +101,7 @@ export async function skipGap(
 ): Promise<void> {
   for (const entry of open) {
     const { batch, rules, reported } = entry;
-    // Its calls are asked about without the list.
+    // Its calls are reported without the list.
     if (reported || batch.state !== 'confirmed' || batch.progress_at === null) continue;
     const gap = begunAt - Math.max(lastCompleteAt ?? 0, batch.progress_at);
     if (gap <= Math.max(longestPauseMs, 5 * rules.timing.pollMs)) continue;

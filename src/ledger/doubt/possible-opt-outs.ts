@@ -7,13 +7,10 @@ import { accountScope, addSuppression, findEntries } from '../rows/suppressions.
 import { updateConversation } from '../updates.ts';
 import type { AttemptRow, ConversationRow } from '../schema.ts';
 
-/** What is to be done about a record in which somebody asked not to be called again (`conversations.heard`). */
+/** Handling of an opt-out (`conversations.heard`). */
 export const heardState = { nothing: 0, toFollow: 1, followed: 2 } as const;
 
-/**
- * Puts every number whose call an unowned record with an opt-out may be on the do-not-call list; lifted when the record turns out to be
- * somebody else's.
- */
+/** Suppresses every number whose call an unowned record with an opt-out may be; lifted when the record turns out to be another call's. */
 export async function followPossibleOptOuts(
   tx: Tx,
   agentId: string,
@@ -23,7 +20,7 @@ export async function followPossibleOptOuts(
     .selectFrom('conversations')
     .selectAll()
     .where('agent_id', '=', agentId)
-    // Written out, so that the index of those few serves.
+    // A literal, so that the partial index applies.
     .where('heard', '=', sql.lit(heardState.toFollow))
     .execute();
   for (const row of rows) {
@@ -38,7 +35,7 @@ async function suppressPossible(tx: Tx, row: ConversationRow, { timing, now }: {
   const campaignOf = new Map(owners.map((attempt) => [attempt.e164, attempt.campaign_id]));
   if (row.caller !== null) campaignOf.set(row.caller, accountScope);
   const reason = row.caller === null ? 'may have opted out in a call' : 'opted out in a call of their own';
-  // In one order, whoever else writes to the list.
+  // Fixed order, as for other writers of the list.
   for (const [e164, campaignId] of [...campaignOf].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const known = (await findEntries(tx, [e164])).some((entry) => entry.scope === accountScope && entry.expiresAt === null);
     if (known) continue;
@@ -48,7 +45,7 @@ async function suppressPossible(tx: Tx, row: ConversationRow, { timing, now }: {
   }
 }
 
-/** A record has been ascribed to an attempt: whoever else may have been the one who opted out in it is free again. */
+/** The record now has an owner: lifts the entries of the others. */
 export async function liftPossibleOptOuts(
   tx: Tx,
   owner: AttemptRow,
@@ -72,7 +69,7 @@ export async function liftPossibleOptOuts(
       data: { e164, scope: accountScope, source },
     })),
   );
-  // Another record may speak for the same number, which had its entry already.
+  // Another record may concern the same number, which already had its entry.
   await sql`update conversations set heard = ${heardState.toFollow}
     where agent_id = ${agentId} and heard = ${heardState.followed} and attempt_id is null`.execute(tx);
 }

@@ -8,34 +8,34 @@ import { readAgent, recordsThatTell } from './correlation-rows.ts';
 import type { Queries } from '../tx.ts';
 
 /**
- * Whether calls with the same words are kept from being open together, since records could not tell them apart. The agent's own line: only
- * until one record has shown number or reference.
+ * Whether calls with the same words must not be open together, as records could not distinguish them. The agent's own line: only until a
+ * record shows number or reference.
  */
 export async function readWordsKept(
   db: Queries,
   { api, rules }: { api: ServiceApi; rules: Pick<CampaignRules, 'agentId' | 'firstMessage' | 'sharedWords'> },
 ): Promise<boolean> {
-  // What reports each recipient needs no words to tell calls apart.
+  // Reports on each recipient distinguish calls.
   if (rules.sharedWords === 'unresolved' || reportsRecipients(api)) return false;
-  // Once they have shown number or reference, they tell calls apart whatever their words.
+  // Number or reference distinguish calls with the same words.
   const tellingRun = (await readAgent(db, rules.agentId))?.telling_run ?? 0;
   return tellingRun < (rules.firstMessage === null ? 1 : recordsThatTell);
 }
 
-/** Of recipients: 1 where nobody has called them yet, and others of the list begin with the same words and were called before them. */
+/** On recipients: 1 if not called yet while others with the same first words were. */
 export const sharesWords = sql<number>`case when recipients.called = 0 and exists (
   select 1 from recipients others join attempts on attempts.recipient_id = others.recipient_id
   where others.words_key = recipients.words_key and others.campaign_id = recipients.campaign_id
     and others.recipient_id <> recipients.recipient_id and attempts.words_key is not null) then 1 else 0 end`;
 
-/** Of recipients: that no open call of the agent begins with their words. */
+/** Condition on recipients: no open call begins with their words. */
 export function hasFreeWords(agentId: string) {
   return sql<boolean>`(recipients.words_key is null or not exists (
     select 1 from attempts where attempts.agent_id = ${agentId} and attempts.words_key = recipients.words_key
       and attempts.state in (${sqlStates(openAttemptStates)})))`;
 }
 
-/** So long after a record whose words were cut off others may be. */
+/** After a cut-off record others may be cut off, too. */
 const cutsMs = 24 * 3_600_000;
 
 interface Together {
@@ -45,9 +45,8 @@ interface Together {
 }
 
 /**
- * Rows whose opening line begins that of another call of the agent, or goes on where that one ends: a record may be of either. While people
- * interrupt the agent, also those with the same first field. Nobody waits for it where nearly all begin alike. Answers until when they
- * wait, too.
+ * Rows whose opening line begins or continues that of another call: a record may be of either. While recipients interrupt the agent, also
+ * rows with the same first field, unless nearly all begin alike. `until`: end of their wait.
  */
 export async function findOverlapping(db: Queries, { rules, rows, now }: Together): Promise<{ ids: string[]; until: number }> {
   const open = await db
@@ -69,16 +68,16 @@ export async function findOverlapping(db: Queries, { rules, rows, now }: Togethe
     if (wording === null) continue;
     const among = chosen.toSorted();
     const beginning = beginnings.get(id);
-    // Few rows are chosen at once; the open calls may be thousands.
+    // Few rows are chosen at once; open calls may be thousands.
     if (hasNearLine(wording, lines) || hasNearLine(wording, among)) ids.push(id);
     else if (beginning !== undefined && [silent, among].some((known) => hasBeginning(beginning, known))) ids.push(id);
     else chosen.push(wording.near);
   }
-  // Those who begin alike may be many, and wait long.
+  // These may be many, and wait long.
   return { ids, until: now + (beginnings.size === 0 ? 30_000 : 120_000) };
 }
 
-/** How the lines of the rows begin, by row; none where fewer than a quarter of them differ in it. */
+/** By row; empty when fewer than a quarter differ. */
 function beginningsOf({ firstMessage }: Together['rules'], rows: Together['rows']): Map<string, string> {
   const shape = firstMessage === null ? null : shapeOf(firstMessage);
   const beginnings = new Map<string, string>();

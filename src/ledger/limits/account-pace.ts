@@ -8,7 +8,7 @@ import type { BatchRow, Row } from '../schema.ts';
 
 export interface Account {
   accountId: string;
-  /** Null: no limit of its own. */
+  /** Null: no limit. */
   maxConcurrentCalls: number | null;
   keepFree: number;
   notBefore: number;
@@ -32,20 +32,19 @@ export async function readAccount(db: Queries, accountId: string): Promise<Accou
   };
 }
 
-/** Lines of the account that its campaigns may use at full pace; null: no limit. */
+/** Lines open to the account's campaigns at full pace; null: no limit. */
 export function linesOf({ maxConcurrentCalls, keepFree }: Account): number | null {
   if (maxConcurrentCalls === null) return null;
   return Math.max(1, maxConcurrentCalls - Math.ceil((maxConcurrentCalls * keepFree) / 1000));
 }
 
-/** Locks until the transaction ends. Whoever locks a campaign as well does that first, so that two never wait for each other. */
+/** Until the transaction ends. Lock the campaign first, to avoid deadlocks. */
 export async function lockAccount(tx: Tx, accountId: string): Promise<void> {
   if (isPostgres(tx)) await sql`select 1 from accounts where account_id = ${accountId} for update`.execute(tx);
 }
 
 const freshAccount = { not_before: 0, keep_free: 0, pace: fullPace, pace_at: 0 };
 
-/** Writes to an account's row, which need not be there. */
 export async function writeAccount(tx: Tx, accountId: string, changes: Partial<Omit<Row<'accounts'>, 'account_id'>>): Promise<void> {
   await tx
     .insertInto('accounts')
@@ -54,7 +53,7 @@ export async function writeAccount(tx: Tx, accountId: string, changes: Partial<O
     .execute();
 }
 
-/** From here on no POST of this account begins before that instant, unless a later one is set already. */
+/** Delays every POST of the account until `notBefore`; never shortens a longer delay. */
 export async function holdAccount(tx: Tx, accountId: string, notBefore: number): Promise<void> {
   await tx
     .insertInto('accounts')
@@ -66,8 +65,8 @@ export async function holdAccount(tx: Tx, accountId: string, notBefore: number):
 }
 
 /**
- * Real milliseconds until the account may send another request that dials, 0 or less: now. The account stays locked and the sender writes
- * `requested_database`, so that requests are `gapMs` apart.
+ * Real ms until the account's next dial request (0 or less: now). Locks the account; the sender writes `requested_database`, which spaces
+ * requests by `gapMs`.
  */
 export async function untilTurn(
   tx: Tx,
@@ -77,11 +76,11 @@ export async function untilTurn(
   await lockAccount(tx, accountId);
   const query = tx.selectFrom('accounts').select('requested_database').where('account_id', '=', accountId);
   const before = (await query.executeTakeFirst())?.requested_database ?? -Infinity;
-  // One that is still to come was written before the clock was set back.
+  // A future value was written before the clock was set back.
   return before > databaseNow ? 0 : Math.floor(before + gapMs - databaseNow);
 }
 
-/** Follows an answer of the service: a 429 cuts the pace, an accepted batch lets it grow. Runs in the verdict's transaction. */
+/** Cuts the pace on a 429, raises it on an accepted batch. Runs in the verdict's transaction. */
 export async function notePace(
   tx: Tx,
   batch: Pick<BatchRow, 'campaign_id' | 'batch_id' | 'size'>,
@@ -91,7 +90,7 @@ export async function notePace(
   if (!limited && answer.verdict !== 'confirmed') return;
   const campaign = await findCampaign(tx, batch.campaign_id);
   if (campaign === undefined) return;
-  // Where all is well, which is nearly always, nothing is locked.
+  // The usual case, full pace, needs no lock.
   if (!limited && (await readAccount(tx, campaign.accountId)).pace === fullPace) return;
   await lockAccount(tx, campaign.accountId);
   const before = await readAccount(tx, campaign.accountId);

@@ -8,13 +8,13 @@ import { lockedTransaction } from '../locks.ts';
 import type { Queries, Tx, Store } from '../tx.ts';
 import { updateCampaign } from '../updates.ts';
 
-/** What a person changed, by the limits' names; both are empty when all was so already. */
+/** Changed limits by name; both are empty when nothing changed. */
 export interface Adjustment<Limits> {
   from: Partial<Limits>;
   to: Partial<Limits>;
 }
 
-/** What may be changed, as it holds now, and as the campaign file has it. Undefined when there is no such campaign. */
+/** Adjustable rules, current and as in the campaign file. Undefined: no such campaign. */
 export async function readAdjustable(
   db: Queries,
   campaignId: string,
@@ -32,8 +32,8 @@ function compare<Limits extends object>(before: Limits, after: Limits): Adjustme
 }
 
 /**
- * Changes limits, hours and retries from the next batch on, and delays for calls that end from now on. `reset`: the file holds again but
- * for `wish`. Idempotent. Undefined: the campaign has ended or is missing.
+ * Applies limits, hours and retries from the next batch, delays to calls that end from now on. `reset`: otherwise back to the file.
+ * Idempotent. Undefined: campaign ended or missing.
  */
 export async function adjustCampaign(
   store: Store,
@@ -57,10 +57,7 @@ export async function adjustCampaign(
   });
 }
 
-/**
- * Who was put off until hours that hold no more is judged again. Of others nobody knows what else puts them off: they are called no earlier
- * than before.
- */
+/** Makes deferred rows without attempts due again, since their hours may have changed. Others keep their time: its cause is unknown. */
 export async function lookAgainAtHours(tx: Tx, campaignId: string, now: number): Promise<void> {
   await tx
     .updateTable('recipients')
@@ -78,7 +75,7 @@ export async function listCampaignsOf(db: Queries, accountId: string): Promise<C
   return (await listCampaigns(db, accountId)).filter((campaign) => !hasEnded(campaign));
 }
 
-/** Changes what the campaigns of an account may use together; told in the log of each. Without a limit nothing is kept free. */
+/** Changes an account's shared limits and logs it in each campaign. Without a limit `keepFree` becomes 0. */
 export async function adjustAccount(
   store: Store,
   accountId: string,

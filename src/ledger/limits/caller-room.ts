@@ -13,15 +13,15 @@ import { candidatesPerLook, dueRanks, dueRecipients } from './counters.ts';
 import { hasFreeLine } from './line-limits.ts';
 import { blockedUntil } from './safety.ts';
 
-/** A batch may be posted again for minutes, and its calls may ring for as long as a campaign lets them. */
+/** Reposts take minutes, and calls may ring as long as the campaign allows. */
 const longestBatchMs = 24 * 3_600_000;
 
-/** Names the locks of caller numbers, one for each; those that are named by one number alone are others. */
+/** First of two advisory lock keys; one-key locks are separate. */
 const callersLock = 1;
 
 /**
- * How many calls each number may begin; empty without limits. Calls of all campaigns count, from when they may have been placed until they
- * rang that long ago; not those given back or never sent.
+ * Calls each number may start; empty without limits. Counts calls of all campaigns from when they may have been placed until the window
+ * after their ring has passed, not those given back or never sent.
  */
 export async function readCallerRooms(
   db: Queries,
@@ -62,7 +62,7 @@ function readCalls(db: Queries, numbers: readonly string[], now: number): Promis
     .execute();
 }
 
-/** Call backs of all campaigns that are due before today's calls have left the longest stretch, and from which number; null: from any. */
+/** Open callbacks of all campaigns due within `callerLookBackMs`, with their number; null: any number. */
 async function readPromised(db: Queries, now: number): Promise<NumberUse[]> {
   const rows = await db
     .selectFrom('promises')
@@ -77,13 +77,13 @@ async function readPromised(db: Queries, now: number): Promise<NumberUse[]> {
 
 export interface CampaignRooms {
   rooms: ReadonlyMap<string, CallerRoom>;
-  /** Nobody who waits for a number is put off beyond it. */
+  /** Latest instant to which a row waiting for a number is deferred. */
   looksAt: number;
-  /** Of numbers that would have room if only this campaign used them: the campaign that uses them most. */
+  /** For numbers with capacity for this campaign alone: the campaign that uses each most. */
   usedBy: ReadonlyMap<string, string>;
 }
 
-/** As `readCallerRooms`, where first calls leave the other campaigns their share; who was promised a call is not bound by it. */
+/** Like `readCallerCapacities`, but calls other than callbacks leave the other campaigns their share. */
 export async function readCampaignRooms(db: Queries, campaign: Campaign, now: number): Promise<CampaignRooms> {
   const { numbers, limits = { perHour: null, perDay: null } } = campaign.rules.callers;
   const sharers = await listSharers(db, campaign, numbers);
@@ -100,7 +100,7 @@ export async function readCampaignRooms(db: Queries, campaign: Campaign, now: nu
   for (const [id, room] of roomsOf({ ...use, limits })) {
     const share = shares.get(id) ?? { room: Infinity, usedBy: null };
     const isCut = share.room < room.free;
-    // The others need less as soon as their recipients are called or wait for something else.
+    // The other campaigns need less once their recipients are called or wait for something else.
     const looksAt = isCut && share.room === 0 ? now + campaign.rules.timing.pollMs : room.looksAt;
     rooms.set(id, { ...room, free: Math.min(room.free, share.room), looksAt });
     if (share.usedBy !== null && withoutOthers.get(id)?.free !== 0) usedBy.set(id, share.usedBy);
@@ -109,8 +109,8 @@ export async function readCampaignRooms(db: Queries, campaign: Campaign, now: nu
 }
 
 /**
- * Until when none of these numbers may call, since each is used up or keeps the rest for callbacks that are not due; null: one of them may.
- * The end of a callback's time is looked at, too.
+ * When one of these numbers may call again (used up, or reserved for later callbacks), at most until an open callback expires; null: one
+ * may now.
  */
 export async function fullUntil(
   db: Queries,
@@ -127,7 +127,7 @@ export async function fullUntil(
   return Math.min(until ?? Infinity, ...waits.map(Number));
 }
 
-/** The same for the numbers of a campaign that may call at all. `usedBy`: the campaign that uses one of them, where that is why. */
+/** The same for the campaign's usable numbers. `usedBy`: the other campaign that causes it. */
 export async function callersFullUntil(
   db: Queries,
   campaign: Campaign,
@@ -142,15 +142,15 @@ export async function callersFullUntil(
   return until === null ? null : { until, usedBy: numbers.flatMap((id) => usedBy.get(id) ?? [])[0] };
 }
 
-/** From here to the end of the dial transaction no other campaign places a call from this number that the limits have not seen. */
+/** Until the dial transaction ends, no other campaign places an uncounted call from this number. */
 export async function lockCaller(tx: Tx, caller: string, limits: CallerLimits | undefined): Promise<void> {
   if (!isPostgres(tx)) return;
-  // Who only places calls need not wait for others that do the same.
+  // Campaigns without limits need not wait for each other.
   const lock = limits === undefined ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`;
   await sql`select ${lock}(${sql.lit(callersLock)}, hashtext(${caller}))`.execute(tx);
 }
 
-/** A call that counts against a number, or a callback for which it is to have room. */
+/** A call that counts against a number, or a callback it must reserve capacity for. */
 export interface NumberUse {
   campaignId: string;
   caller: string | null;
@@ -158,13 +158,13 @@ export interface NumberUse {
 }
 
 export interface Share {
-  /** Calls to people to whom nothing is promised; infinite: the others do not matter. */
+  /** Calls that are not callbacks; infinite: other campaigns do not matter. */
   room: number;
-  /** The campaign that calls most from the number, of the others; null: none does. */
+  /** The other campaign that calls most from the number; null: none. */
   usedBy: string | null;
 }
 
-/** The running campaigns that use any of these numbers, where one of them limits its calls and another one uses the number; else none. */
+/** Running campaigns with any of these numbers; empty unless one limits its calls and another uses the number. */
 export async function listSharers(
   db: Queries,
   { campaignId }: Pick<Campaign, 'campaignId'>,
@@ -175,7 +175,7 @@ export async function listSharers(
   return areLimited && users.some((user) => user.campaignId !== campaignId) ? users : [];
 }
 
-/** The share of a campaign in each of the numbers. Campaigns that are stopped by the service keep nothing from the others. */
+/** Campaigns blocked by the service keep nothing from the others. */
 export async function readShares(
   db: Queries,
   campaign: Pick<Campaign, 'campaignId'>,
@@ -219,7 +219,7 @@ export async function readShares(
   return shares;
 }
 
-/** The limits of all users matter to each of them, so the longest stretch of any says whose calls are looked at. */
+/** Each user's limits affect all, so calls count over the longest window of any. */
 function mostCalling(asker: CallerUser, users: readonly CallerUser[], rings: readonly NumberUse[], now: number): string | null {
   const longestMs = Math.max(...users.flatMap(({ limits }) => (limits === undefined ? [] : windowsOf(limits).map(({ ms }) => ms))));
   const counts = new Map<string, number>();
@@ -235,8 +235,8 @@ async function isOut(db: Queries, campaignId: string, number: string): Promise<b
 }
 
 /**
- * Recipients that a number could call now; null: any number. Looks ahead as far as people are put off for a full number, or a campaign
- * would lose its share meanwhile.
+ * Recipients a number could call now; null: any number. Looks ahead as far as rows are deferred for a full number, or the campaign would
+ * lose its share.
  */
 async function countDueFor(db: Queries, campaign: Campaign, { number, now }: { number: string | null; now: number }): Promise<number> {
   const soon = now + leastLookMs;

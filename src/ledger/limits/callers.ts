@@ -15,7 +15,7 @@ function selectCallers(db: Queries, campaignId: string): Promise<CallerRow[]> {
   return db.selectFrom('callers').selectAll().where('campaign_id', '=', campaignId).orderBy('position').execute();
 }
 
-/** The campaign's numbers, with a row for each: those of which the service has not been asked yet count as in. */
+/** One row per number; a number not checked yet counts as usable. */
 async function ensureCallers(tx: Tx, { campaignId, rules }: CampaignCallers): Promise<CallerRow[]> {
   const { numbers } = rules.callers;
   const rows = await selectCallers(tx, campaignId);
@@ -41,21 +41,21 @@ export async function readCallersIn(tx: Tx, campaign: CampaignCallers): Promise<
     }));
 }
 
-/** Numbers that have been taken out: nothing is sent from them, and their calls say nothing of the others. */
+/** Nothing is sent from these numbers, and their calls prove nothing about the others. */
 export async function readCallersOut(db: Queries, { campaignId }: CampaignCallers): Promise<string[]> {
   const rows = await selectCallers(db, campaignId);
   return rows.filter((row) => row.out === 1).map((row) => row.phone_number_id);
 }
 
-/** What the last check of a number had found when a request was made. */
+/** From the last check before a request. */
 export interface CallerCheckAtCall {
   checkedAt: number;
   e164: string | null;
-  /** Null: the service had it among the numbers of the account, and did not say that it may not call. */
+  /** Null: the service lists the number and reports no fault. */
   fault: string | null;
 }
 
-/** As JSON, to be kept with a request; null: no check is known. */
+/** JSON to store with a request; null: no check is known. */
 export async function readCallerCheck(tx: Tx, { campaignId }: Pick<Campaign, 'campaignId'>, phoneNumberId: string): Promise<string | null> {
   const row = (await selectCallers(tx, campaignId)).find((each) => each.phone_number_id === phoneNumberId);
   if (row?.answered_at == null) return null;
@@ -63,7 +63,7 @@ export async function readCallerCheck(tx: Tx, { campaignId }: Pick<Campaign, 'ca
   return JSON.stringify(check);
 }
 
-/** Notes that a number calls these recipients from now on. Those who had it before are not counted again. */
+/** Recipients that have the number already are not counted again. */
 export async function giveCaller(
   tx: Tx,
   campaignId: string,
@@ -80,7 +80,7 @@ export async function giveCaller(
     .execute();
 }
 
-/** Whether the service is to be asked about the numbers: the time has come, or none of them may call and a person said to go on. */
+/** `due`: time for a check; `needed`: none may call, and the operator has resumed. */
 export type CallerLook = 'not_yet' | 'due' | 'needed';
 
 const failuresToLook = 5;
@@ -97,10 +97,7 @@ async function hasManyFailures(db: Queries, campaignId: string, since: number): 
   return rows.length === failuresToLook;
 }
 
-/**
- * Claims the next look at the numbers: every `everyMs`, or `soonestMs` after the last one when calls fail. One of several workers gets it,
- * whatever becomes of its look.
- */
+/** Claims the next check: every `everyMs`, or `soonestMs` after the last when calls fail. One worker gets it, even if its check fails. */
 export async function claimCallerLook(
   store: Store,
   campaign: CampaignCallers,
@@ -142,8 +139,8 @@ async function readLastCalls(tx: Tx, campaignId: string, phoneNumberId: string):
 }
 
 /**
- * Takes numbers out and in by the service's word, and logs it. With `faults` (none may call) the campaign pauses for that and for the last
- * calls of those just taken out.
+ * Takes numbers out of and into use as the service reports, and logs it. With `faults` (none may call) it pauses; the reason cites the last
+ * calls of numbers just taken out.
  */
 export async function noteCallers(
   store: Store,
@@ -158,7 +155,7 @@ export async function noteCallers(
     for (const { phoneNumberId, fault, e164, country, regions } of standings) {
       const wasOut = before.get(phoneNumberId)?.out === 1;
       const isOut = fault !== null;
-      // What was known of a number stays when the service no longer has it.
+      // Known facts stay when the service no longer lists the number.
       const facts = e164 === null ? {} : { e164, country, regions: regions === null ? null : JSON.stringify(regions) };
       await tx
         .updateTable('callers')
@@ -173,7 +170,7 @@ export async function noteCallers(
       }
       if (wasOut && !isOut) {
         events.push({ at: now, campaignId, type: 'caller.in', data: { phoneNumberId } });
-        // Its failures of before say nothing any more: the breaker counts anew.
+        // Restarts the breaker: earlier failures prove nothing any more.
         await updateCampaign(tx, campaignId, { dials_since: now });
       }
     }
@@ -181,7 +178,7 @@ export async function noteCallers(
     if (faults === null) return;
     const reason = [`${faults}, then resume.`, ...evidence].join(' ');
     await changeCampaignState(tx, { campaignId, now }, { to: 'paused', reason });
-    // Also one that was to go on by itself: no cool-down mends a number.
+    // Also cancels an automatic resume: a cool-down does not fix a number.
     await tx
       .updateTable('campaigns')
       .set({ state_reason: reason, resume_at: null })
@@ -199,7 +196,7 @@ export async function readCallerUse(db: Queries, { campaignId, rules }: Campaign
   const rows = new Map((await selectCallers(db, campaignId)).map((row) => [row.phone_number_id, row]));
   const sent = await db
     .selectFrom('batches')
-    // The service knows better than the request how many calls it has taken.
+    // The service knows better than the request how many calls it took.
     .select(sql<number | string>`sum(case when calls_initiated < size then calls_initiated else size end)`.as('calls'))
     .select('caller')
     .where('campaign_id', '=', campaignId)

@@ -8,26 +8,26 @@ import type { Campaign } from '../rows/campaigns.ts';
 import { refusedInBatch } from '../rows/release.ts';
 import { hasFreeWords, readWordsKept } from '../doubt/shared-words.ts';
 
-/** Recipients looked at in one transaction; more than a batch, since many may be deferred. */
+/** Recipients per planning transaction; more than a batch, since many may be deferred. */
 export const candidatesPerLook = 1000;
 
 const openBatchStates: readonly BatchState[] = ['posting', 'not_sent', 'unknown'];
 
 export interface Outstanding {
-  /** Attempts that hold a slot: planned, being posted, or open. */
+  /** Attempts that hold a slot: planned, posting or open. */
   open: number;
-  /** Conversations of this campaign's attempts that are still to be read. */
+  /** Conversations of the campaign's attempts not yet read to the end. */
   unread: number;
-  /** Batches whose fate is not settled: posting or unknown; and one more while somebody waits for a sweep to be dialled again. */
+  /** Unsettled batches (posting, not sent or unknown), plus one while a redial waits for a sweep. */
   undecided: number;
 }
 
-/** Attempts that hold a slot. Those of a held batch are settled and hold none. */
+/** Attempts that hold a slot. Attempts of a held batch are settled and hold none. */
 export async function countOpen(db: Queries, campaignId: string): Promise<number> {
   return countAttempts(db, campaignId, openAttemptStates);
 }
 
-/** Of those, the ones of batches that were not sent yet, or came back unsent. */
+/** Open attempts whose batch was not sent yet, or came back unsent. */
 export async function countPlanned(db: Queries, campaignId: string): Promise<number> {
   return countAttempts(db, campaignId, ['planned']);
 }
@@ -37,8 +37,8 @@ async function countAttempts(db: Queries, campaignId: string, states: readonly A
 }
 
 /**
- * Attempts whose call may be on the line: those that hold a slot, less those that a record or report shows to be over by `now`. Unread
- * records count only while none can be another campaign's.
+ * Attempts that hold a slot, minus those a record or report shows over by `now`. Unread records count only if none can be another
+ * campaign's.
  */
 export async function countOnLine(
   db: Queries,
@@ -80,7 +80,7 @@ export async function countOnLine(
 
 export async function countOutstanding(db: Queries, campaignId: string): Promise<Outstanding> {
   const open = await countOpen(db, campaignId);
-  // From the records to the attempts: few records are unread, and the attempts are all of the campaign.
+  // From the few unread records, not from all attempts of the campaign.
   const unread = await sql<{ count: number }>`
     select count(*) as count from conversations
     where final = 0 and attempt_id is not null and exists (
@@ -96,7 +96,7 @@ export function isOutstanding(counts: Outstanding): boolean {
   return counts.open + counts.unread + counts.undecided > 0;
 }
 
-/** Whether a batch without a verdict is on its way to it, and whether halves of a refused one wait for the planner. */
+/** `beingSubmitted`: a batch has no verdict yet. `halvesWait`: halves of a refused batch wait for the planner. */
 export async function readUnsubmitted(db: Queries, campaignId: string): Promise<{ beingSubmitted: boolean; halvesWait: boolean }> {
   const rows = await db
     .selectFrom('batches')
@@ -113,7 +113,7 @@ export async function readUnsubmitted(db: Queries, campaignId: string): Promise<
   return { beingSubmitted: rows.some(({ half }) => half === 0), halvesWait: rows.some(({ half }) => half === 1) };
 }
 
-/** Calls begun in the minute, or in `withinMs`, before `now`. */
+/** Calls started within `withinMs` before `now`; default: one minute. */
 export async function countStarts(
   db: Queries,
   { campaignId, now }: At,
@@ -134,18 +134,17 @@ export async function nextDueAt(db: Queries, campaignId: string): Promise<number
   return instants.length === 0 ? null : Math.min(...instants);
 }
 
-/** As `nextDueAt`, of those who may be called before a pilot is decided about. */
+/** Like `nextDueAt`, for rows that may be called before the pilot is decided. */
 export async function nextDialableAt(db: Queries, campaign: Pick<Campaign, 'campaignId' | 'pilot'>): Promise<number | null> {
   const instants = (await readDialableRanks(db, campaign)).map((rank) => rank.due_at);
   return instants.length === 0 ? null : Math.min(...instants);
 }
 
-/** Whom a pilot leaves to be called: while it is called, the first calls of its sample, and promised calls to whoever was called before. */
+/** Rows callable during a pilot: first calls of its sample, and callbacks to recipients called before. */
 function inSample(sample: number) {
   return sql<boolean>`((called = 0 and sample = ${sample}) or (called = 1 and promise_id is not null))`;
 }
 
-/** As `readRanks`, of those who may be called before a pilot is decided about. */
 async function readDialableRanks(db: Queries, { campaignId, pilot }: Pick<Campaign, 'campaignId' | 'pilot'>): ReturnType<typeof readRanks> {
   if (pilot?.state === 'asked') return [];
   if (pilot?.state !== 'calling') return readRanks(db, campaignId);
@@ -155,7 +154,7 @@ async function readDialableRanks(db: Queries, { campaignId, pilot }: Pick<Campai
   return rows;
 }
 
-/** The ranks of those who wait, lowest first, and when the first of each is due: a few steps in one index, however many wait. */
+/** Ranks of waiting rows, lowest first, with their earliest due time: a few index steps, however many rows wait. */
 async function readRanks(db: Queries, campaignId: string): Promise<{ rank: number; due_at: number }[]> {
   const waiting = sql`from recipients where campaign_id = ${campaignId} and state = 'waiting'`;
   const { rows } = await sql<{ rank: number; due_at: number }>`
@@ -171,7 +170,7 @@ export async function dueRanks(db: Queries, campaign: Pick<Campaign, 'campaignId
   return (await readDialableRanks(db, campaign)).flatMap(({ rank, due_at: dueAt }) => (dueAt <= now ? [rank] : []));
 }
 
-/** The recipients of a campaign in some ranks that are due; with `wordsKept`, only those whose words no open call begins with. */
+/** `wordsKept`: only rows whose opening words differ from every open call. */
 export function dueRecipients(
   db: Queries,
   { campaignId, rules, pilot }: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
@@ -188,7 +187,7 @@ export function dueRecipients(
     .limit(limit);
 }
 
-/** How many recipients are due and may be dialled as far as words are concerned, counted no further than a look of the planner goes. */
+/** Due recipients whose opening words are free, up to the limit of one planning pass. */
 export async function countDialable(
   db: Queries,
   campaign: Pick<Campaign, 'campaignId' | 'rules' | 'api' | 'pilot'>,
@@ -197,7 +196,6 @@ export async function countDialable(
   return countDue(db, campaign, { now, wordsKept: await readWordsKept(db, campaign) });
 }
 
-/** As `countDialable`, where it is known whether words are kept apart. */
 export async function countDue(
   db: Queries,
   campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,

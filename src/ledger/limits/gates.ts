@@ -10,8 +10,8 @@ import type { CampaignRules } from '../../rules/campaign-rules.ts';
 import { countRows } from '../reads.ts';
 
 /**
- * Pauses a campaign for which a gate that is always asked trips; answers whether it did. Each is asked at `min` and at each doubling; after
- * a pause it starts anew.
+ * Pauses the campaign if an `always` gate trips; returns whether it did. Gates are evaluated at `min` and at each doubling, and restart
+ * after a pause.
  */
 export async function tripGates(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   const { campaignId, rules } = campaign;
@@ -42,7 +42,7 @@ export async function tripGates(tx: Tx, campaign: Campaign, now: number): Promis
   return false;
 }
 
-/** From here on these gates count anew: what was before is said of another agent, or a person has seen it. */
+/** Earlier calls concern another agent, or the operator has reviewed them. */
 export async function restartGates(tx: Tx, { campaignId, rules }: Campaign): Promise<void> {
   const gates = (rules.gates ?? []).filter(({ always }) => always);
   if (gates.length === 0) return;
@@ -69,10 +69,7 @@ async function countGoals(db: Queries, campaignId: string, { results }: Pick<Cam
   return counts.reduce((sum, { value, count }) => sum + (goals.has(value) ? count : 0), 0);
 }
 
-/**
- * Notes that the goal is reached in the transaction of the talk that did it, so that later dials see it. A later correction changes
- * nothing.
- */
+/** In the transaction of the call that reached the goal, so that later dials see it. Later corrections change nothing. */
 export async function noteGoal(tx: Tx, { campaignId, now }: At, rules: CampaignRules): Promise<void> {
   if (rules.stopAt === undefined) return;
   const goals = await countGoals(tx, campaignId, rules);
@@ -86,13 +83,13 @@ export async function noteGoal(tx: Tx, { campaignId, now }: At, rules: CampaignR
   if (reached.numUpdatedRows === 1n) await appendEvents(tx, [{ at: now, campaignId, type: 'goal.reached', data: { goals } }]);
 }
 
-/** Calls that may be begun although each of them may come to the goal; null: nothing limits them. */
+/** Calls that may start even if each reaches the goal; null: no limit. */
 export async function goalAllowance(db: Queries, { campaignId, rules, goal }: Campaign): Promise<number | null> {
   const { stopAt } = rules;
   if (stopAt?.overshoot !== 'none' || goal !== 'missing') return null;
   const attempts = db.selectFrom('attempts').where('campaign_id', '=', campaignId);
   const open = await countRows(attempts.where('state', 'in', openAttemptStates));
-  // Of a record that is read to its end the result is known, or there is none.
+  // Only an unread record can still bring a result.
   const unread = db.selectFrom('conversations').innerJoin('attempts', 'attempts.attempt_id', 'conversations.attempt_id');
   const untold = await countRows(
     unread.where('final', '=', 0).where('attempts.campaign_id', '=', campaignId).where('attempts.state', '=', 'settled'),
@@ -100,7 +97,7 @@ export async function goalAllowance(db: Queries, { campaignId, rules, goal }: Ca
   return Math.max(0, stopAt.goal - (await countGoals(db, campaignId, rules)) - open - untold);
 }
 
-/** Whether somebody waits who is not called any more since the campaign has reached its goal. */
+/** Whether rows wait that are spared because the goal is reached. */
 export async function isAnyoneSpared(db: Queries, { campaignId, goal }: Pick<Campaign, 'campaignId' | 'goal'>): Promise<boolean> {
   if (goal !== 'reached') return false;
   const waiting = db.selectFrom('recipients').select('row_number').where('campaign_id', '=', campaignId).where('state', '=', 'waiting');

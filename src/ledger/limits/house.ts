@@ -12,11 +12,11 @@ export interface HouseVersion {
   version: number;
   setAt: number;
   text: string;
-  /** Null: nothing is ruled. */
+  /** Null: no rules. */
   rules: HouseRules | null;
 }
 
-/** Every version, the newest first; it is the one that holds. */
+/** All versions, newest first; the newest applies. */
 export async function listHouse(db: Queries): Promise<HouseVersion[]> {
   const rows = await db.selectFrom('house_rules').selectAll().orderBy('version', 'desc').execute();
   return rows.map(({ version, set_at: setAt, file: text, rules }) => {
@@ -35,8 +35,8 @@ export function changesHouse(last: HouseVersion | undefined, rules: Omit<HouseRu
 }
 
 /**
- * Sets the rules for all campaigns: each call posted after the commit keeps them, since nobody dials meanwhile; who was put off is looked
- * at again. Idempotent. Answers the version and the campaigns under way.
+ * No dial runs meanwhile, so every call posted after the commit follows the rules; deferred rows are rechecked. Idempotent. Returns the
+ * version and the campaigns under way.
  */
 export async function setHouse(
   store: Store,
@@ -58,7 +58,7 @@ export async function setHouse(
   return { ...set, campaigns };
 }
 
-/** Pauses a campaign that lacks what the house requires. Answers whether it did. */
+/** Returns whether it paused the campaign for lacking what the account rules require. */
 export async function pauseForHouse(tx: Tx, { campaignId, rules }: Campaign, now: number): Promise<boolean> {
   const lacks = lacksOfHouse(rules);
   if (lacks.length === 0) return false;

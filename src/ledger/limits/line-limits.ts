@@ -10,14 +10,14 @@ import type { Queries } from '../tx.ts';
 import { blockedUntil, canaryAllowance } from './safety.ts';
 
 export interface LineLimits {
-  /** `pacing.max_concurrent_calls` as it holds now. */
+  /** Current `pacing.max_concurrent_calls`. */
   own: number;
-  /** Of these, what the warm-up allows. */
+  /** `own`, limited by the warm-up. */
   warm: number;
-  /** In thousandths of the limits, the account's too. */
+  /** Thousandths of the limits, including the account's. */
   pace: number;
   cutAt: number;
-  /** Of `warm`, what the pace allows: the lines that are the campaign's where no account has a say. */
+  /** `warm` at the current pace, before the account's limit. */
   entitled: number;
   /** Null: the account has no limit. */
   account: { lines: number; free: number; share: number } | null;
@@ -29,14 +29,14 @@ export interface LineLimits {
 
 type Own = Omit<LineLimits, 'account' | 'allowed'>;
 
-/** What a campaign asks of the account: nothing new while it does not dial. */
+/** What a campaign demands of its account; nothing new while it does not dial. */
 interface Asking {
   now: number;
-  /** Recipients that could be dialled now, as far as it matters. */
+  /** Recipients dialable now, counted as far as it matters. */
   due: number;
-  /** Calls that an unproven caller number, or a goal that is near, still allows; null: no such limit. */
+  /** Calls that an unproven caller number or a near goal allows; null: no limit. */
   canary: number | null;
-  /** Given where many ask in the same moment: what is looked up of the account is kept in it. */
+  /** Cache for many campaigns at once. */
   claims?: Claims | undefined;
 }
 
@@ -45,7 +45,7 @@ export type Claims = Map<string, readonly Claim[]>;
 interface Claim {
   campaignId: string;
   open: number;
-  /** Null: it dials nothing new. */
+  /** Null: dials nothing new. */
   demand: Demand | null;
 }
 
@@ -66,7 +66,7 @@ async function readOwnLimits(db: Queries, campaign: Campaign, { account, now }: 
   };
 }
 
-/** Whether the campaign has a line of its own for one more call; what the account's other campaigns leave it is not asked. */
+/** Whether the campaign's own limits leave a line; ignores the account's other campaigns. */
 export async function hasFreeLine(db: Queries, campaign: Campaign, now: number): Promise<boolean> {
   const { open, entitled } = await readOwnLimits(db, campaign, { account: await readAccount(db, campaign.accountId), now });
   return open < entitled;
@@ -111,7 +111,7 @@ async function readShare(
   const lines = atPace(all, account.pace);
   const demands = [await demandOf(db, campaign, { own, ...asking })];
   let open = own.open;
-  // Those who dial nothing new keep the lines that they have, and have no say in who gets the others.
+  // Campaigns that dial nothing new keep their lines and get no share of the rest.
   let keptByOthers = 0;
   for (const claim of await readClaims(db, campaign, { account, asking })) {
     if (claim.campaignId === campaign.campaignId) continue;
@@ -123,7 +123,7 @@ async function readShare(
   return { lines, free: Math.max(0, lines - open), share };
 }
 
-/** What the campaigns of the account have and ask for; that of the asker only where it is kept for others. */
+/** Lines and demand of the account's campaigns; of this one only when cached for others. */
 async function readClaims(
   db: Queries,
   { campaignId, accountId }: Campaign,
@@ -133,7 +133,7 @@ async function readClaims(
   if (known !== undefined) return known;
   const read: Claim[] = [];
   for (const other of await listCampaigns(db, accountId)) {
-    // Of one that failed nobody collects: it would hold its lines for ever.
+    // No worker collects for a failed campaign, so it would keep its lines forever.
     if ((claims === undefined && other.campaignId === campaignId) || !goingStates.includes(other.state)) continue;
     const own = await readOwnLimits(db, other, { account, now });
     const isDialling = other.state === 'running' && (await blockedUntil(db, other, now)) === null;
@@ -148,7 +148,7 @@ async function askingOf(db: Queries, campaign: Campaign, now: number): Promise<A
   return { now, due: await countDialable(db, campaign, now), canary: await canaryAllowance(db, campaign) };
 }
 
-/** The limits of one campaign. The planner tells how much it asks for; for everybody else that is looked up. */
+/** The planner passes its demand; otherwise it is read. */
 export async function readLineLimits(db: Queries, campaign: Campaign, asked: Asking | { now: number }): Promise<LineLimits> {
   const asking = 'due' in asked ? asked : await askingOf(db, campaign, asked.now);
   const account = await readAccount(db, campaign.accountId);
@@ -158,16 +158,16 @@ export async function readLineLimits(db: Queries, campaign: Campaign, asked: Ask
   return { ...own, account: shared, allowed };
 }
 
-/** `open` of `lines`: calls on the line, and how many it may have. */
+/** `open` of `lines`: calls on the line, and how many are allowed. */
 export type Slots = { open: number; lines: number } & (
-  | /** `limit`: what allows no more lines where more people are due than lines are free. */
+  | /** `limit`: what caps the lines when more rows are due than lines are free. */
     { count: number; wait: null; limit: 'share' | 'capacity' | null }
   | { count: 0; wait: { reason: 'pacing' | 'share' | 'capacity'; until: number | null } }
 );
 
 /**
- * How many calls may begin now, or what the campaign waits for. The planner asks with a shared account locked; the collector to know
- * whether the planner would plan.
+ * Calls that may start now, or what the campaign waits for. The planner holds a shared account's lock; the collector learns whether
+ * planning is worthwhile.
  */
 export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking): Promise<Slots> {
   const { pacing, timing } = campaign.rules;
@@ -185,13 +185,13 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
       nothingElseComing: asking.due < pacing.refillThreshold,
     });
   const promised = await readPromised(db, campaign.campaignId, asking.now);
-  // A promise that is due waits for no fuller batch.
+  // A due callback does not wait for a fuller batch.
   const refillThreshold = promised.due > 0 ? 1 : pacing.refillThreshold;
   const refill = (allowed: number): number => refillAt({ refillThreshold, lines: own, allowed });
   const share = account === null ? entitled : Math.min(entitled, account.share);
-  // A call that has ended since `now` counts still, though another process may have filled its line.
+  // A call that ended after `now` still counts, though another process may have refilled its line.
   const calling = { open: Math.min(open, own), lines: share };
-  // Lines that others still hold come free one by one, and are taken as they come.
+  // Lines of other campaigns come free one by one and are taken as they come.
   const contended = account !== null && account.free < share - open;
   const free = contended ? account.free : share - open;
   const filled = contended ? fill(open + account.free, 1) : fill(share, refill(share));
@@ -203,16 +203,16 @@ export async function slotsNow(db: Queries, campaign: Campaign, asking: Asking):
   }
   if (startsPerMinute !== null && starts.count >= startsPerMinute)
     return { ...calling, count: 0, wait: { reason: 'pacing', until: (starts.oldest ?? asking.now) + 60_000 } };
-  // Without calls of its own the campaign has no collector that would tell it of a free line.
+  // Without open calls the campaign has no collector to report a free line.
   const shared = account !== null && fill(entitled, refill(entitled)) > 0;
   const wait = shared ? { reason: 'share' as const, until: asking.now + timing.pollMs } : { reason: 'capacity' as const, until: null };
   return { ...calling, count: 0, wait };
 }
 
-/** So long before a call back its line is kept free: a full line would make every promise late. */
+/** A line is reserved this long before a callback: full lines would make every callback late. */
 const keptFreeMs = 10 * 60_000;
 
-/** Call backs that are due, those that will be soon, and when the next one of these is. */
+/** Callbacks due, due soon, and the next of these. */
 async function readPromised(db: Queries, campaignId: string, now: number): Promise<{ due: number; soon: number; next: number | null }> {
   const row = await db
     .selectFrom('recipients')

@@ -13,12 +13,12 @@ import { updateCampaign } from '../updates.ts';
 
 const rowsPerRead = 20_000;
 
-/** Where a row stands in the order in which samples are drawn: always the same, and without regard to the order of the list. */
+/** Sampling order: stable, and independent of the list's order. */
 function drawKey(campaignId: string, row: number): string {
   return createHash('sha256').update(`${campaignId}\n${row}`).digest('hex').slice(0, 16);
 }
 
-/** The rows of the next sample: of those who wait and were never called, and are in no earlier one. */
+/** Rows that wait, were never called and are in no earlier sample. */
 async function drawRows(tx: Tx, campaignId: string, { rows, pick }: PilotRules): Promise<number[]> {
   let best: { row: number; key: string }[] = [];
   for (let after = 0; ;) {
@@ -41,7 +41,7 @@ async function drawRows(tx: Tx, campaignId: string, { rows, pick }: PilotRules):
   }
 }
 
-/** Draws sample number `sample`: from here on nobody else is called until somebody has decided. Answers how many rows it has. */
+/** No other row is called until the pilot is decided. Returns the sample's size. */
 export async function drawSample(
   tx: Tx,
   { campaignId, now }: At,
@@ -61,7 +61,7 @@ export async function drawSample(
   return rows.length;
 }
 
-/** Whether every row of the sample was called once, or never can be, and all of it has been read to its end. */
+/** Every sample row was called once or never can be, and all was read to the end. */
 export async function isPilotOver(db: Queries, { campaignId, pilot }: Pick<Campaign, 'campaignId' | 'pilot'>): Promise<boolean> {
   if (pilot?.state !== 'calling' || isOutstanding(await countOutstanding(db, campaignId))) return false;
   const left = db.selectFrom('recipients').select('row_number').where('campaign_id', '=', campaignId).where('sample', '=', pilot.sample);
@@ -76,7 +76,7 @@ export async function readPilot(db: Queries, campaign: Campaign) {
   if (pilot === null) return null;
   const ofSample = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('sample', '=', pilot.sample);
   const counts = { rows: await countRows(ofSample), called: await countRows(ofSample.where('called', '=', 1)) };
-  /** `gates`: each in words, by the sample as it stands. */
+  /** `gates`: as text, evaluated on the current sample. */
   return { ...pilot, ...counts, gates: (await readGates(db, campaign)).map(({ text }) => text) };
 }
 
@@ -108,8 +108,8 @@ async function countSample(db: Queries, campaignId: string, sample: number): Pro
 }
 
 /**
- * Decides once about a pilot that is over: it goes on if the file says so and all gates hold, or if nobody else waits; else it pauses for a
- * person. Answers whether anything was decided.
+ * Decides a finished pilot once: it goes on if the file says so and all gates hold, or if no row waits; else it pauses for the operator.
+ * Returns whether it decided.
  */
 export async function decidePilot(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   const { campaignId, rules, pilot } = campaign;
@@ -139,7 +139,7 @@ function askedWords(standing: PilotStanding | null, read: Awaited<ReturnType<typ
   return `The pilot is over: ${standing?.called ?? 0} of ${standing?.rows ?? 0} rows were called.${told} ${next}.`;
 }
 
-/** A person who has seen the figures has the campaign go on: with everybody, or with a further sample. */
+/** After the operator's review: goes on with all rows, or with a further sample (`again`). */
 export async function goOnFromPilot(tx: Tx, campaign: Campaign, { now, again }: { now: number; again: boolean }): Promise<void> {
   const { campaignId, rules, pilot } = campaign;
   if (rules.pilot === undefined || pilot === null || (pilot.state !== 'asked' && !again)) return;
@@ -148,14 +148,11 @@ export async function goOnFromPilot(tx: Tx, campaign: Campaign, { now, again }: 
   await restartGates(tx, campaign);
   if (again) await drawSample(tx, { campaignId, now }, { sample: pilot.sample + 1, rules: rules.pilot });
   else await updateCampaign(tx, campaignId, { pilot_state: 'passed' });
-  // The agent is looked at before anybody else is called: it may have been changed while somebody decided.
+  // Forces a check of the agent, which may have changed meanwhile.
   await tx.updateTable('callers').set({ checked_at: null }).where('campaign_id', '=', campaignId).execute();
 }
 
-/**
- * Notes the agent's settings of a campaign with a pilot. If they changed since the sample, what it showed holds no more: the campaign
- * pauses, once for each change.
- */
+/** If the agent changed since the sample, the pilot's result is void and the campaign pauses, once per change. */
 export async function noteAgent(
   store: Store,
   { campaignId }: Pick<Campaign, 'campaignId'>,

@@ -11,51 +11,51 @@ import { budgetAllowsAt, type AttemptBudget } from '../../rules/attempts/attempt
 
 export interface Callee {
   e164: string;
-  /** The user's own id of the person; null where the list has none. */
+  /** The list's own id of the recipient; null: none. */
   person: string | null;
-  /** Where they may be: the caps of the law there hold. */
+  /** Possible location; its legal caps apply. */
   place: RecipientPlace;
 }
 
-/** A batch is given up after this long, and was posted for the last time before. */
+/** A batch is given up after this long; its last POST was earlier. */
 const longestRepostMs = 16 * 60_000;
 
-/** When a call was last posted: while the fate of a batch that was posted again is unknown, its attempts keep the first time. */
+/** While a reposted batch is unknown, its attempts keep the first time. */
 export const lastPostedAt = sql<number>`coalesce(
   (select max(posts.posted_at) from posts where posts.batch_id = attempts.batch_id), attempts.posted_at)`;
 
-/** The bound that `attempts.posted_at` keeps of all calls that were last posted after `since`. */
+/** Lower bound of `attempts.posted_at` for calls last posted after `since`. */
 export function firstPostedAfter(since: number): number {
   return Math.max(-1, since - longestRepostMs);
 }
 
-/** Records tell the second in which a call began. */
+/** Records show the second in which a call began. */
 const recordGrainMs = 1_000;
 
-/** When the phone rang, or may at the latest: a record's time, put on the ledger's clock by what the service's showed before the POST. */
+/** When the phone rang, or may at the latest: the record's time, on the ledger's clock by the service's clock before the POST. */
 export const ringsAt = sql<number>`coalesce(attempts.rang_at + ${sql.lit(recordGrainMs)} + coalesce(
   (select max(posts.posted_at - posts.service_from) from posts where posts.batch_id = attempts.batch_id), 0), attempts.rings_until)`;
 
-/** Names the lock; migrations take another one. */
+/** Advisory lock key; migrations use another one. */
 const peopleLock = 1;
 
 /**
- * Until the dial transaction ends no other campaign places a call that its caps by person have not seen. A number needs no lock, since only
- * one call to it can be open.
+ * Until the dial transaction ends, no other campaign places a call its per-person caps have not counted. Numbers need no lock: each has at
+ * most one open call.
  */
 export async function lockPeople(tx: Tx, caps: readonly FrequencyCap[], batchId: string): Promise<void> {
   if (!isPostgres(tx)) return;
   const attempts = tx.selectFrom('attempts').select('person').where('batch_id', '=', batchId);
   if ((await attempts.where('person', 'is not', null).executeTakeFirst()) === undefined) return;
-  // Who only places calls need not wait for others that do the same.
+  // Campaigns without such a cap need not wait for each other.
   const capped = caps.some(({ by }) => by === 'person');
   const lock = capped ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
   await sql`select ${lock}(${sql.lit(peopleLock)})`.execute(tx);
 }
 
 /**
- * When one more call to each callee keeps every cap of campaign and law. Calls of all campaigns count, from when they may have been placed;
- * not those given back or never sent. A refusal is believed until a record shows a call.
+ * When each recipient may be called again under all caps of campaign and law. Counts calls of all campaigns from when they may have been
+ * placed, unless given back or never sent; trusts a refusal until a record shows a call.
  */
 export async function readCaps(
   db: Queries,
@@ -103,7 +103,7 @@ export interface Budgeted {
   budgetFrom: number;
 }
 
-/** When budgets of attempts allow each recipient one more; null: never. Reads nothing unless a number's budget or a renewal asks. */
+/** When the attempt budgets allow one more call; null: never. Reads attempts only for a per-number budget or a renewal. */
 export async function readBudgets(
   db: Queries,
   budget: AttemptBudget,

@@ -10,21 +10,21 @@ import { breakerOpens, failedDispositions } from '../../rules/pacing/breaker.ts'
 import { readCallersOut } from './callers.ts';
 import type { Database } from '../schema.ts';
 
-/** Calls that may be made before the service has shown one record of the campaign. */
+/** Calls allowed before the service has shown one record of the campaign. */
 const canaryCalls = 20;
-/** Between two looks at a list that has not been readable since a batch became unknown; the collector tells of one that is. */
+/** Check interval while the list is unreadable since a batch became unknown; the collector reports a readable one. */
 const readPauseMs = 30_000;
 const firstBackoffMs = 30_000;
 const longestBackoffMs = 15 * 60_000;
 
-/** Back-off after the nth batch in a row whose fate is unknown: 30 s, doubling, at most 15 min. */
+/** After the nth unknown batch in a row: 30 s, doubling, at most 15 min. */
 export function unknownBackoffMs(streak: number): number {
   return Math.min(firstBackoffMs * 2 ** Math.max(0, streak - 1), longestBackoffMs);
 }
 
 /**
- * The instant before which no POST may begin, or null: the service's Retry-After, or, after an unknown batch, until a read has succeeded
- * and the back-off is over.
+ * No POST may begin before; null: now. Set by the service's Retry-After, or by an unknown batch until a read succeeds and the back-off
+ * ends.
  */
 export async function blockedUntil(db: Queries, campaign: Campaign, now: number): Promise<number | null> {
   const { notBefore } = await readAccount(db, campaign.accountId);
@@ -50,8 +50,8 @@ export async function blockedUntil(db: Queries, campaign: Campaign, now: number)
 }
 
 /**
- * Calls left before the service has shown one record of this campaign, or null when it has: until then a missing record proves nothing.
- * Where nobody vouches for the caller number, one batch must show a conversation before a second begins.
+ * Calls left until the service shows a record of the campaign (before, a missing record proves nothing); null: it has. With an unproven
+ * caller number, one batch must show a conversation before the next.
  */
 export async function canaryAllowance(db: Queries, campaign: Campaign): Promise<number | null> {
   if (campaign.recordShown) return null;
@@ -68,7 +68,7 @@ export async function canaryAllowance(db: Queries, campaign: Campaign): Promise<
   return Math.max(0, canaryCalls - made);
 }
 
-/** Pauses a campaign whose first calls have all ended without one conversation. Answers false while some are still open. */
+/** For first calls that all ended without a conversation. False: some are still open. */
 export async function pauseUnproven(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   if ((await countOpen(tx, campaign.campaignId)) > 0) return false;
   const reason = campaign.callerProven
@@ -77,11 +77,11 @@ export async function pauseUnproven(tx: Tx, campaign: Campaign, now: number): Pr
   return changeCampaignState(tx, { campaignId: campaign.campaignId, now }, { to: 'paused', reason });
 }
 
-/** Of a request that was never begun: Temporal did not take it down. */
+/** Message of a request that never began because Temporal did not record it. */
 export const unwitnessedWords = 'not begun: Temporal did not take it down';
 const unwitnessedBeforePause = 3;
 
-/** Pauses a campaign when the last requests of a batch all were never begun because Temporal did not take them down. */
+/** Pauses when the last requests of a batch never began because Temporal did not record them. */
 export async function pauseUnwitnessed(tx: Tx, batch: { batch_id: string; campaign_id: string }, now: number): Promise<void> {
   const last = await tx
     .selectFrom('posts')
@@ -95,11 +95,11 @@ export async function pauseUnwitnessed(tx: Tx, batch: { batch_id: string; campai
   await changeCampaignState(tx, { campaignId: batch.campaign_id, now }, { to: 'paused', reason });
 }
 
-/** Answers whether it paused the campaign. Only calls that ended since it last began to dial count: a person has looked at the others. */
+/** Returns whether it paused the campaign. Counts calls that ended since dialling last began: the operator has reviewed earlier ones. */
 export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Promise<boolean> {
   const { breaker } = campaign.rules;
   if (breaker === null) return false;
-  // A number that has been taken out has nothing to say of the others.
+  // Calls of a number out of use prove nothing about the others.
   const out = await readCallersOut(tx, campaign);
   const recent = tx
     .selectFrom('attempts')
@@ -109,7 +109,7 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
       query.where((eb) =>
         eb.not(
           eb.exists(
-            // Asked of each call in the window: a long campaign has far more batches.
+            // Per call in the window: a long campaign has far more batches.
             batchOfAttempt(eb).where('batches.caller', 'in', out),
           ),
         ),
@@ -119,7 +119,7 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
     .where('disposition', 'in', failedDispositions)
     .select((eb) => [
       'disposition',
-      // Of a call that is unknown since its request had no answer: its batch.
+      // For a call that is unknown since its request got no answer: its batch.
       eb
         .case()
         .when('disposition', '=', 'unknown')
@@ -130,7 +130,7 @@ export async function openBreaker(tx: Tx, campaign: Campaign, now: number): Prom
     ])
     .groupBy(['disposition', 'lost_batch'])
     .execute();
-  // Where too few failed for any number of calls, which is nearly always, the others need not be counted.
+  // The usual case: too few failures for any number of calls.
   if (countOf(failures) < breaker.failureShare * breaker.minCalls) return false;
   const all = recent.where('disposition', 'in', dispositions).select((eb) => eb.fn.countAll<number>().as('count'));
   const lost = failures.filter(({ lost_batch: batch }) => batch !== null);

@@ -20,7 +20,7 @@ export class CallbackRefusedError extends RefusedError {
   override readonly name = 'CallbackRefusedError' as const;
 }
 
-/** An instant, or what the wall of the callee shows (`2030-11-30 17:00`). */
+/** An instant, or the recipient's local time (`2030-11-30 17:00`). */
 export type CallbackTime = { instant: number } | { local: string };
 
 export interface CallbackWish extends At {
@@ -34,9 +34,9 @@ export interface Callback {
   state: PromiseRow['state'];
   dueAt: number | null;
   untilAt: number | null;
-  /** Open, and its time has passed while nobody could dial. */
+  /** Open past its time because no call could be placed. */
   isOverdue: boolean;
-  /** What their clock shows then; null: an instant was said. */
+  /** The recipient's local time; null: given as an instant. */
   local: string | null;
   zones: string[];
   said: string | null;
@@ -49,8 +49,8 @@ export interface Callback {
 }
 
 /**
- * Has somebody called back on a person's word, also after their outcome while the campaign runs; moves an open promise. All rules hold.
- * Throws CallbackRefusedError. Answers the instant.
+ * Sets or moves a callback, even after the row's outcome while the campaign runs. All rules apply. Throws CallbackRefusedError. Returns the
+ * instant.
  */
 export async function setCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish, time: CallbackTime): Promise<number> {
   return lockedTransaction(store, campaignId, async (tx) => {
@@ -81,10 +81,7 @@ export async function setCallback(store: Store, { campaignId, row: number, by, n
   });
 }
 
-/**
- * Takes back a promise, or says that an unclear one comes to nothing: who was talked to is called no more, others as before. Throws
- * CallbackRefusedError.
- */
+/** Cancels a callback or dismisses an unclear one; recipients who were talked to are not called again. Throws CallbackRefusedError. */
 export async function cancelCallback(store: Store, { campaignId, row: number, by, now }: CallbackWish): Promise<void> {
   await lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);
@@ -100,7 +97,7 @@ export async function cancelCallback(store: Store, { campaignId, row: number, by
   });
 }
 
-/** A person has decided about what was not clear; answers how many that were. */
+/** Closes the row's unclear callbacks; returns how many. */
 async function decideUnclear(tx: Tx, { campaignId, now }: At, recipientId: string): Promise<number> {
   const ended = await tx
     .updateTable('promises')
@@ -175,7 +172,7 @@ export interface CallbackQuery {
   row?: number;
 }
 
-/** Who is, and was, to be called back, the next first, then what needs a person, then what is over. */
+/** Open callbacks first, next due first; then unclear ones, then ended ones. */
 export async function listCallbacks(
   db: Queries,
   { campaignId, now }: At,
@@ -214,7 +211,7 @@ export async function listCallbacks(
     }));
 }
 
-/** A row was corrected: its promise goes where it leads now, at the same time by the wall of the callee. */
+/** Moves the callback to the new number at the same local time, or ends it as `missed`. */
 export async function followCorrection(tx: Tx, campaign: Campaign, recipientId: string, now: number): Promise<void> {
   const row = await tx.selectFrom('recipients').selectAll().where('recipient_id', '=', recipientId).executeTakeFirstOrThrow();
   const promiseId = row.promise_id;

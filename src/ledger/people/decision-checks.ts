@@ -4,9 +4,9 @@ import type { AttemptRow, ConversationRow, RecipientRow } from '../schema.ts';
 export const doubtDecisions = ['theirs', 'not_theirs', 'redial', 'give_up'] as const;
 export type DoubtDecision = (typeof doubtDecisions)[number];
 
-/** A line of what a person was shown: a row, one of its calls, a record that may be the call's, and what the person decided. */
+/** Shown to the operator: a row, one of its calls, a candidate record, and the decision. */
 export interface DecisionLine {
-  /** Where it stands, for messages: `line 4`. */
+  /** Position, for messages: `line 4`. */
   place: string;
   row: number;
   attemptId: string | null;
@@ -21,7 +21,7 @@ export interface DecisionProblem {
   problem: string;
 }
 
-/** Thrown when a decision cannot be carried out; then none of them is. */
+/** When one decision cannot be applied, none is. */
 export class DecisionsRefusedError extends Error {
   override readonly name = 'DecisionsRefusedError' as const;
   readonly isBadInput = true;
@@ -71,7 +71,7 @@ function checkLine(named: Named, line: DecisionLine): Found {
   return against === null ? [] : refusal(line, 'conversation', `it cannot be given to call ${attemptId}: ${against}`);
 }
 
-/** Why a record cannot be a call's, whatever a person says; null: nothing that it shows speaks against it. */
+/** Why the record cannot be the call's, even if the operator says so; null: no contradiction. */
 function contradictionOf(ledgerId: string, attempt: AttemptRow, record: ConversationRow): string | null {
   const facts = JSON.parse(record.facts) as ConversationFacts;
   if (record.attempt_id !== null) return `it is the record of call ${record.attempt_id}`;
@@ -85,7 +85,7 @@ function contradictionOf(ledgerId: string, attempt: AttemptRow, record: Conversa
   return attempt.conversation_id === null ? null : `the call has its record already, ${attempt.conversation_id}`;
 }
 
-/** One record to one call, and one call to one record. */
+/** One record per call, and one call per record. */
 function checkAssignments(lines: readonly DecisionLine[]): Found {
   const records = new Map<string | null, DecisionLine>();
   const calls = new Map<string | null, DecisionLine>();
@@ -103,7 +103,6 @@ function checkAssignments(lines: readonly DecisionLine[]): Found {
   });
 }
 
-/** A row has one end. */
 function checkRows(lines: readonly DecisionLine[]): Found {
   const ends = new Map<number, DecisionLine>();
   return lines.flatMap((line) => {

@@ -36,24 +36,24 @@ export interface EditResult {
   result: 'accepted' | 'corrected' | 'unchanged' | 'failed';
   code: EditFailure | null;
   hint: string | null;
-  /** Row of the campaign, as the results count it; null when there is none. */
+  /** Campaign row number, as in the results; null: none. */
   campaignRow: number | null;
 }
 
 export interface EditOptions {
   campaignId: string;
-  /** Whether rows that were withdrawn come back when the upload has them. */
+  /** Restores withdrawn rows that the upload contains. */
   restore: boolean;
   dryRun: boolean;
-  /** Rows are added only: one whose id the campaign has stays as it is. */
+  /** Only adds rows; known ids stay as they are. */
   adds?: true;
-  /** Rows are matched by their numbers, and those alone are corrected that were rejected; also after the campaign's end. */
+  /** Corrects only rejected rows, matched by row number; also after the campaign's end. */
   fixes?: true;
 }
 
-/** Rows whose number another row of the campaign still has: that one may come later in the file. Further ones are not waited for. */
+/** Rows that may wait for a number given up later in the file. */
 const mostDeferred = 50_000;
-/** Rows that may exchange their numbers in a circle. */
+/** Rows that may swap numbers in a cycle. */
 const mostAtOnce = 5_000;
 const rowsPerPart = 500;
 
@@ -63,15 +63,12 @@ interface Judged {
   verdict: EditVerdict;
 }
 
-/**
- * Brings a campaign's rows up to date with an upload, each part in one transaction in which open calls are looked up anew. `finish` answers
- * the rows that had to wait.
- */
+/** Each part of an upload is one transaction that rereads open calls. `finish` returns the rows that had to wait. */
 export class RecipientEditor {
   readonly #store: Store;
   readonly #options: EditOptions;
   readonly #deferred: EditRow[] = [];
-  /** What a dry run would have changed so far: recipients whose number would be free, and rows added. */
+  /** Changes of a dry run so far: recipients whose number is freed, and rows added. */
   readonly #freed = new Set<string>();
   #added = 0;
 
@@ -91,9 +88,9 @@ export class RecipientEditor {
 
   async finish(now: number): Promise<EditResult[]> {
     const results: EditResult[] = [];
-    // In a list that has slipped by a row, the last one gives up its number first.
+    // In a list shifted by one row, the last row frees its number first.
     for (let rows = this.#deferred.splice(0); rows.length > 0;) results.push(...(await this.#run(rows.splice(-rowsPerPart), true, now)));
-    // The remaining rows exchange numbers in a cycle, or conflict.
+    // The remaining rows swap numbers in a cycle, or conflict.
     for (let rows = this.#deferred.splice(0); rows.length > 0;) results.push(...(await this.#run(rows.splice(0, mostAtOnce), false, now)));
     return results;
   }
@@ -151,7 +148,7 @@ export class RecipientEditor {
     return this.#refuseTakenNumbers(db, judged);
   }
 
-  /** A number belongs to one row; one that its row gives up in the same part is free. */
+  /** A number belongs to one row; a number freed in the same part is available. */
   async #refuseTakenNumbers(db: Queries, judged: readonly Judged[]): Promise<Judged[]> {
     const claims = judged.filter(({ verdict }) => claimsNumber(verdict));
     const numbers = claims.map(({ row }) => row.e164);
@@ -159,7 +156,7 @@ export class RecipientEditor {
     const freed = new Set(this.#freed);
     for (const { target } of claims) if (target !== undefined) freed.add(target.recipient_id);
     const refused = new Map<EditRow, number>();
-    // One that is refused keeps its own number, which may refuse another one.
+    // A refused row keeps its own number, which may refuse another row.
     for (let before = -1; before !== refused.size;) {
       before = refused.size;
       for (const { row, target } of claims) {
@@ -191,7 +188,7 @@ export class RecipientEditor {
   }
 }
 
-/** A row that is added to a campaign that stays open expires, and keeps its end when a corrected list says none. */
+/** In a campaign that stays open, an added row expires; a corrected one without an expiry keeps its old one. */
 function withExpiry(
   row: EditRow,
   target: RecipientRow | undefined,
@@ -201,13 +198,13 @@ function withExpiry(
   return { ...row, expiresAt: target === undefined ? now + staysOpen.expiresAfterMs : target.expires_at };
 }
 
-/** Where a row that is added stands in line: of the newest-first lane the last one has been due for longest. */
+/** In the newest-first lane the newest row has been due for longest. */
 function laneOf({ rules: { staysOpen } }: Campaign, row: EditRow, number: number): { rank?: number; due_at?: number } {
   if (staysOpen?.newestFirst !== true) return {};
   return { ...(row.priority == null && { rank: 1 }), ...(row.notBefore == null && { due_at: -number }) };
 }
 
-/** Whether it stands in the newest-first lane: no other first call has this rank without a priority that says so. */
+/** In the newest-first lane: other first calls have this rank only by explicit priority. */
 function isInLane(row: RecipientRow): boolean {
   return row.called === 0 && row.rank === 1 && laterTermsOf(row).priority == null;
 }
@@ -270,18 +267,18 @@ interface Correction {
   row: EditRow;
   outcome: Extract<EditVerdict, { kind: 'correct' }>['takesBack'];
   numberChanged: boolean;
-  /** Of its words. */
+  /** Words key. */
   key: string | null;
-  /** Its place in line, where it was added by request and not called yet. */
+  /** Queue position, if added by request and not called yet. */
   lane: ReturnType<typeof laneOf>;
   now: number;
 }
 
 async function correct(tx: Tx, target: RecipientRow, { row, outcome, numberChanged, key, lane, now }: Correction): Promise<void> {
-  // What was called before was another number: this one has its attempts before it, and no retry to wait for.
+  // Earlier calls went to another number: the new one gets a full budget and no retry delay.
   const isFresh = outcome === 'undialable' && numberChanged;
   const called = isFresh ? 0 : target.called;
-  // A retry waits as long as it would have; who was not called yet may be due at another hour now.
+  // A retry keeps its delay; a row not called yet may be due at another hour now.
   const dueAt = Math.max(row.notBefore ?? 0, called === 1 ? target.due_at : 0);
   const { recipient_id: recipientId, campaign_id: campaignId } = target;
   if (outcome !== null) await requeueRecipient(tx, { campaignId, now }, { ...target, dueAt });

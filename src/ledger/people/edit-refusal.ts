@@ -21,7 +21,7 @@ export function refuseUnlessEditable(campaign: Campaign | undefined, now: number
   refuseAfterEnd(campaign, now);
 }
 
-/** Why the rows of a campaign cannot be changed now, where that is shown and not thrown; null: they can. */
+/** Like `refuseUnlessEditable`, as text; null: the rows can be changed. */
 export function editRefusalOf(campaign: Campaign, now: number): string | null {
   try {
     refuseUnlessEditable(campaign, now);
@@ -32,7 +32,7 @@ export function editRefusalOf(campaign: Campaign, now: number): string | null {
   }
 }
 
-/** As `refuseUnlessEditable`, of rows that were rejected: one that has ended can be called in another round. */
+/** Like `refuseUnlessEditable`, but another round can call rejected rows of an ended campaign. */
 export function refuseUnlessFixable(campaign: Campaign | undefined, now: number): asserts campaign is Campaign {
   if (campaign === undefined || !hasClosed(campaign)) return refuseUnlessEditable(campaign, now);
   refuseAfterEnd(campaign, now);

@@ -6,18 +6,17 @@ import { sql } from 'kysely';
 import { openAttemptStates } from '../../rules/ledger.ts';
 import type { Queries } from '../tx.ts';
 
-/** A row that the list reader has accepted. */
 export interface EditRow extends ImportRow {
   verdict: 'accepted';
   e164: string;
 }
 
-/** One of an upload has the user's own id, by which it is matched. */
+/** An uploaded row, matched by the list's own id. */
 export interface UploadRow extends EditRow {
   externalId: string;
 }
 
-/** Why a row of an upload changes nothing, apart from what the list reader finds wrong with it. */
+/** Apart from faults that the list reader finds. */
 export type EditFailure =
   'call_open' | 'already_ended' | 'withdrawn' | 'duplicate_phone' | 'duplicate_id' | 'not_rejected' | 'not_found' | 'malformed_row';
 
@@ -25,17 +24,17 @@ export type EditVerdict =
   | { kind: 'add' }
   | {
       kind: 'correct';
-      /** Whether it has to be sure that no other row has the number. */
+      /** Whether no other row may have the number. */
       claimsNumber: boolean;
-      /** The outcome that is taken back, and with which the recipient returns to the line; null: it waits already. */
+      /** Outcome that is taken back when the recipient returns to the queue; null: it still waits. */
       takesBack: 'rejected' | 'undialable' | 'cancelled' | null;
     }
   | { kind: 'unchanged' }
   | { kind: 'failed'; code: EditFailure; hint: string };
 
 /**
- * What an uploaded row does to the recipient with its id. One with a planned or open call is never touched, nor one with an outcome, but
- * for `rejected`, `undialable` and a withdrawal to be restored.
+ * Effect on the recipient with the row's id. One with a planned or open call stays as it is, and so does an outcome other than `rejected`,
+ * `undialable` or a withdrawal to restore.
  */
 export function judgeEdit(
   row: EditRow,
@@ -50,7 +49,7 @@ export function judgeEdit(
   const mayComeBack = outcome === null || outcome === 'undialable' || outcome === 'cancelled';
   const isWithdrawn = mayComeBack && (outcome === 'cancelled' ? reason === withdrawnReason : takenOutAt !== null);
   if (mayComeBack && isWithdrawn && restore && !hasCall) return { kind: 'correct', claimsNumber, takesBack: outcome };
-  // Of one that was withdrawn the user is told, or nobody would notice that it is not called.
+  // Report a withdrawn row, or the user would not notice that it is not called.
   if (isSame && outcome !== 'rejected' && !isWithdrawn) return { kind: 'unchanged' };
   if (hasCall) {
     const what = isWithdrawn ? 'it was withdrawn while its call was planned or open' : 'its call is planned or open';
@@ -74,7 +73,7 @@ export function judgeEdit(
   }
 }
 
-/** What a corrected row does to the rejected one with its number. `holder`: the row that has its id. */
+/** Effect on the rejected row of the same row number. `holder`: the row with its id. */
 export function judgeFix(row: EditRow, target: RecipientRow | undefined, holder: RecipientRow | undefined): EditVerdict {
   if (target === undefined) return { kind: 'failed', code: 'not_found', hint: 'the campaign has no such row' };
   if (target.outcome !== 'rejected') {
@@ -92,7 +91,7 @@ function isSameRow(row: EditRow, target: RecipientRow): boolean {
   return Object.entries(listColumnsOf(row)).every(([column, value]) => target[column as keyof RecipientRow] === value);
 }
 
-/** The recipient of each id; of several, one that was not rejected, or the first. */
+/** Of duplicates, a recipient that was not rejected, or the first. */
 export async function findTargets(
   db: Queries,
   campaignId: string,
@@ -103,7 +102,7 @@ export async function findTargets(
   const ofCampaign = db.selectFrom('recipients').selectAll().where('campaign_id', '=', campaignId);
   const found = await ofCampaign.where('external_id', 'in', ids).execute();
   const targets = new Map<string, RecipientRow>();
-  // Sorted here: SQLite would go through the whole campaign for the order.
+  // In SQL, SQLite would scan the whole campaign for this order.
   for (const row of found.sort((a, b) => a.row_number - b.row_number)) {
     const id = row.external_id ?? '';
     const known = targets.get(id);
@@ -119,7 +118,7 @@ export async function findRows(db: Queries, campaignId: string, rows: readonly n
   return new Map(found.map((row) => [row.row_number, row]));
 }
 
-/** The campaign's rows of these ids that have no outcome yet: they may still be called. */
+/** Rows without an outcome: they may still be called. */
 export async function findWaiting(db: Queries, campaignId: string, externalIds: readonly string[]): Promise<Map<string, number>> {
   if (externalIds.length === 0) return new Map();
   const rows = await db
@@ -143,7 +142,7 @@ export async function findOpen(db: Queries, recipientIds: readonly string[]): Pr
   return new Set(rows.map((row) => row.recipient_id));
 }
 
-/** Who has each number. A rejected row has none: it is never dialled. */
+/** Rejected rows have no number: they are never dialled. */
 export async function findHolders(
   db: Queries,
   campaignId: string,
@@ -154,7 +153,7 @@ export async function findHolders(
     .selectFrom('recipients')
     .select(['recipient_id', 'row_number', 'e164'])
     .where('e164', 'in', numbers)
-    // Written so that SQLite looks the numbers up, and not through the whole campaign.
+    // Makes SQLite look the numbers up instead of scanning the campaign.
     .where(sql<boolean>`campaign_id || '' = ${campaignId}`)
     .where((eb) => eb.or([eb('outcome', 'is', null), eb('outcome', '!=', 'rejected')]))
     .execute();

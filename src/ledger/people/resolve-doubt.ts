@@ -14,20 +14,20 @@ import { redialRecipient, refuseIfNobodyIsDialled } from './resolve.ts';
 import { updateAttempt } from '../updates.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 
-/** What has changed; what had been decided before is not counted. */
+/** Earlier decisions are not counted. */
 export interface DoubtResolution {
   assigned: number;
   dismissed: number;
   redialled: number;
   givenUp: number;
-  /** Rows to redial or to give up that are not in doubt any more. */
+  /** Rows to redial or give up that are no longer in doubt. */
   over: number;
 }
 
-/** Marks, in place of a conversation, a call about which a person has said to dial again. */
+/** In place of a conversation id: the operator decided to redial this call. */
 const redialMark = '';
 
-/** Carries out a person's decisions about rows in doubt, all or none. Idempotent. Throws DecisionsRefusedError and RedialRefusedError. */
+/** Applies the operator's decisions, all or none. Idempotent. Throws DecisionsRefusedError and RedialRefusedError. */
 export async function resolveDoubt(store: Store, { campaignId, now }: At, lines: readonly DecisionLine[]): Promise<DoubtResolution> {
   return lockedTransaction(store, campaignId, async (tx) => {
     const campaign = await requireCampaign(tx, campaignId);
@@ -40,7 +40,7 @@ export async function resolveDoubt(store: Store, { campaignId, now }: At, lines:
 
 interface Found extends Omit<Named, 'ledgerId'> {
   attempts: Map<string, AttemptRow>;
-  /** `attempt conversation` of what a person has said before. */
+  /** `attempt conversation` of earlier decisions. */
   said: ReadonlySet<string>;
 }
 
@@ -100,7 +100,7 @@ class Resolving {
     return this.#done;
   }
 
-  /** Whether a person has had the calls that the lines show dialled again before: an old file asks for nothing new. */
+  /** Whether these calls were redialled before: an old file requests nothing new. */
   #isRedialled(lines: readonly DecisionLine[]): boolean {
     return this.#marksOf(lines).every((id) => this.#named.said.has(`${id} ${redialMark}`));
   }
@@ -119,7 +119,7 @@ class Resolving {
     if (this.#named.records.get(conversationId)?.attempt_id === attemptId) return;
     const attempt = this.#named.attempts.get(attemptId);
     if (attempt === undefined) return;
-    // A call of another campaign to the same number: its results take turns with its own dialling.
+    // Another campaign's call: its results must not interleave with its own dialling.
     if (attempt.campaign_id !== this.#campaign.campaignId) await lockCampaign(this.#tx, attempt.campaign_id);
     await this.#log(attempt, 'theirs', conversationId);
     await assignRecord(this.#tx, { attemptId, conversationId, now: this.#now });
@@ -141,7 +141,7 @@ class Resolving {
     this.#done.dismissed += 1;
   }
 
-  /** Keeps a word about a call; answers whether it is new. */
+  /** Returns whether the decision is new. */
   async #say(attemptId: string, conversationId: string): Promise<boolean> {
     const kept = await this.#tx
       .insertInto('dismissals')
@@ -173,7 +173,7 @@ class Resolving {
     const event = { at: this.#now, campaignId: this.#campaign.campaignId, recipientId };
     await appendEvents(this.#tx, [{ ...event, type: 'recipient.decided', data: { decision: 'redial', by: 'person' } }]);
     await redialRecipient(this.#tx, recipient, this.#now);
-    // What the machine would wait for, or leave to a person, about other calls to the number is decided too.
+    // Also decides other calls to the number that wait for evidence or the operator.
     const questions = await findQuestions(this.#tx, this.#campaign, [recipient]);
     const ids = questions.flatMap(({ attempt_id: id, conversation_id: known }) => (known === null ? [id] : []));
     for (const part of partsOf(ids))

@@ -16,17 +16,17 @@ import { decideAfterTalk, settleAsUnknown } from '../rows/settle.ts';
 import { lastReadAt } from '../collect/sweeps.ts';
 
 export interface Resolution {
-  /** Recipients whose call may or may not have been placed, and about whom a person has now decided. */
+  /** Decided now; their call may or may not have been placed. */
   recipients: number;
-  /** Rows that a redial leaves alone, since their records cannot be told apart. */
+  /** Rows that a redial leaves alone because their records are ambiguous. */
   apart: number;
-  /** Batches that are still too young to decide about: something may yet be heard of them. */
+  /** Batches too young to decide: a result may still arrive. */
   tooEarly: number;
-  /** Service time from which the last of those may be decided. */
+  /** Service time from which the last of those can be decided. */
   decidableAt: number | null;
 }
 
-/** Thrown when nobody would be redialled any more: rows put back in line would end as `expired` or `cancelled`, as if never called. */
+/** Thrown when no redial could follow: requeued rows would end as `expired` or `cancelled`, as if never called. */
 export class RedialRefusedError extends RefusedError {
   override readonly name = 'RedialRefusedError' as const;
 }
@@ -49,8 +49,8 @@ export function refuseIfNobodyIsDialled({ campaignId, state, rules }: Campaign, 
 }
 
 /**
- * A person's word on `unresolved` recipients: `redial` puts them back in line, `give_up` leaves the outcome. Batches that may still be
- * heard of are left alone. Idempotent. Throws RedialRefusedError.
+ * `redial` requeues `unresolved` recipients, `give_up` keeps the outcome. Skips batches whose result may still arrive. Idempotent. Throws
+ * RedialRefusedError.
  */
 export async function resolveUnresolved(store: Store, { campaignId, now }: At, decision: 'redial' | 'give_up'): Promise<Resolution> {
   return lockedTransaction(store, campaignId, async (tx) => {
@@ -59,7 +59,7 @@ export async function resolveUnresolved(store: Store, { campaignId, now }: At, d
     const state = decision === 'redial' ? 'redial' : 'given_up';
     for (const batch of await ofCampaign.select(['batch_id', 'campaign_id']).where('state', '=', 'held').execute())
       await moveBatch(tx, batch, { from: ['held'], event: { state, by: 'person' }, now });
-    // Whose record cannot be told apart is decided about row by row, with the candidates in view.
+    // Rows with ambiguous records are decided one by one, with the candidates in view.
     const left = decision === 'redial' ? [givenUp, notToldApart] : [givenUp];
     const unresolved = tx
       .selectFrom('recipients')
@@ -85,7 +85,7 @@ export async function resolveUnresolved(store: Store, { campaignId, now }: At, d
   });
 }
 
-/** Puts a recipient back in line by the word of a person: its calls of which nothing is known count as not made. */
+/** Calls with an unknown result count as not made. */
 export async function redialRecipient(tx: Tx, recipient: RecipientRow, now: number): Promise<void> {
   const { recipient_id: recipientId, campaign_id: campaignId, counted } = recipient;
   const uncounted = await tx
@@ -113,17 +113,16 @@ export async function redialRecipient(tx: Tx, recipient: RecipientRow, now: numb
   await takeBackOutcome(tx, { campaignId, now }, { ...recipient, dueAt: now });
 }
 
-/** The service's list must not have been readable for this long (service time) before open calls may be given up. */
+/** The service's list must be unreadable for this long before open calls are given up (service time). */
 const unreadableForMs = 3_600_000;
 
 export type GivenUpOpen =
   | { kind: 'given_up'; calls: number }
-  /** The service told about its calls, or was given one, less than an hour ago: their results may come by themselves. */
+  /** The list was read, or a call requested, less than an hour ago: results may still arrive. */
   | { kind: 'still_read'; since: number };
 
 /**
- * A person gives up open calls of an agent whose list can no longer be read: they end as `unknown` and are never redialled, or the campaign
- * could not end. Idempotent.
+ * For an agent whose list is unreadable: open calls end as `unknown` and are never redialled, or the campaign could not end. Idempotent.
  */
 export async function giveUpOpen(store: Store, { campaignId, now }: At, agentId: string): Promise<GivenUpOpen> {
   return lockedTransaction(store, campaignId, async (tx) => {
@@ -164,7 +163,7 @@ export async function giveUpOpen(store: Store, { campaignId, now }: At, agentId:
   });
 }
 
-/** Calls that have ended, and of whose rows nothing was decided before their records were read to the end. */
+/** Ended calls whose rows wait until the records are read to the end. */
 async function findAwaited(tx: Tx, campaignId: string): Promise<string[]> {
   const rows = await tx
     .selectFrom('recipients')

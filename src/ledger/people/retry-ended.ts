@@ -18,15 +18,14 @@ export class RetryRefusedError extends RefusedError {
 const rowsPerCommit = 500;
 
 /**
- * Puts recipients of an ended campaign back in line with a new budget; history, attempt numbers and caps go on. Answers how many; the next
- * round has to be started. Idempotent.
+ * Requeues with a new budget; history, attempt numbers and caps continue. Returns the count; the caller starts the next round. Idempotent.
  */
 export async function retryEnded(store: Store, { campaignId, now }: At, outcomes: readonly RetriableOutcome[]): Promise<number> {
   let requeued = 0;
   let after = 0;
   for (;;) {
     const part = await lockedTransaction(store, campaignId, async (tx) => {
-      // Only the first part finds the campaign ended and nobody waiting; the others belong to the same command.
+      // Checked once: the later parts belong to the same command.
       if (requeued === 0) refuseUnlessEnded(await findCampaign(tx, campaignId), now);
       return requeuePart(tx, { campaignId, now }, { outcomes, after });
     });
@@ -72,7 +71,7 @@ function retriableOf(db: Queries, campaignId: string, outcomes: readonly Retriab
       .where('state', '=', 'done')
       .where('outcome', 'in', outcomes)
       .where('taken_out_at', 'is', null)
-      // Whom a person took out, and whose record cannot be told apart, comes back only by a person's word about that row.
+      // Withdrawn rows and rows with ambiguous records come back only by a decision about that row.
       .where((eb) => eb.or([eb('reason', 'is', null), eb('reason', 'not in', [withdrawnReason, notToldApart])]))
   );
 }

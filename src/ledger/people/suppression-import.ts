@@ -8,13 +8,12 @@ import type { Suppression } from '../rows/suppressions.ts';
 
 type Terms = Omit<Suppression, 'e164'>;
 
-/** What a crash left behind is thrown away when it is older than any import takes. */
+/** Leftovers of a crash are deleted when older than any import takes. */
 const leftBehindMs = 24 * 3_600_000;
 const rowsPerStatement = 1_000;
 
 /**
- * Puts a list on the do-not-call list, all or none: staged in parts, and in force from one transaction on. Else as `addSuppressions`.
- * `clock`: service time, and this machine's.
+ * All or none: staged in parts, effective in one transaction. Otherwise like `addSuppressions`. `clock`: service time, and this machine's.
  */
 export async function importSuppressions(
   store: Store,
@@ -54,11 +53,11 @@ async function stage(tx: Tx, numbers: readonly string[], { importId, nowReal }: 
   }
 }
 
-/** Two statements, whatever the length of the list; in the order of its key, as everybody writes them. */
+/** Two statements for any length of list, in key order like all writers. */
 async function publish(tx: Tx, terms: Terms, { importId, now }: { importId: string; now: number }): Promise<number> {
   const { scope, source, reason } = terms;
   const expiresAt = sql<number | null>`cast(${terms.expiresAt} as bigint)`;
-  // A number is digits and a plus, which JSON takes as they are.
+  // A number is digits and a plus, so JSON needs no escapes.
   const data = JSON.stringify({ e164: '', scope, source, expiresAt: terms.expiresAt });
   const [before, after] = [data.slice(0, '{"e164":"'.length), data.slice('{"e164":"'.length)];
   const { numAffectedRows } = await sql`

@@ -14,24 +14,21 @@ export type WithdrawKeys = { ids: readonly string[] } | { rows: readonly number[
 export interface WithdrawResult {
   key: string | number;
   campaignRow: number | null;
-  /**
-   * `withdrawing`: its call is planned or open and asked back; the row ends with it. `call_open`: nothing can be asked back, so the row
-   * stays.
-   */
+  /** `withdrawing`: its call is asked back, and the row ends with it. `call_open`: the service gives no calls back, so the row stays. */
   result: 'withdrawn' | 'withdrawing' | 'call_open' | 'already_ended' | 'not_found';
 }
 
 export interface WithdrawOptions {
   campaignId: string;
-  /** A person's words, for the log; never another person's data. */
+  /** Operator's note for the log; must hold no other person's data. */
   note: string | null;
   dryRun: boolean;
   now: number;
 }
 
 /**
- * Takes waiting recipients out: `cancelled`, `withdrawn`. One with an open call ends with it where the service gives calls back, else it
- * stays. One transaction, so hand over parts of 500. Idempotent. Throws EditRefusedError.
+ * Ends waiting recipients as `cancelled`, `withdrawn`. Those with an open call end with it if the service gives calls back, else stay. One
+ * transaction: pass parts of 500. Idempotent. Throws EditRefusedError.
  */
 export async function withdrawRecipients(
   store: Store,
@@ -77,7 +74,7 @@ async function judge(db: Queries, { campaignId, api }: Campaign, keys: WithdrawK
     .select(['recipient_id', 'row_number', 'external_id', 'state', 'taken_out_at'])
     .where('campaign_id', '=', campaignId);
   query = 'ids' in keys ? query.where('external_id', 'in', keys.ids) : query.where('row_number', 'in', keys.rows);
-  // Sorted here: SQLite would go through the whole campaign for the order.
+  // In SQL, SQLite would scan the whole campaign for this order.
   const rows = (await query.execute()).sort((a, b) => a.row_number - b.row_number);
   const ids = rows.map((row) => row.recipient_id);
   const open = await findOpen(db, ids);
@@ -91,7 +88,7 @@ async function judge(db: Queries, { campaignId, api }: Campaign, keys: WithdrawK
     const result = isOpen ? ofOpen : row.state === 'waiting' ? 'withdrawn' : 'already_ended';
     if (result === 'withdrawn') withdrawn.push(row.recipient_id);
     if (result === 'withdrawing' && row.taken_out_at === null) wished.push(row.recipient_id);
-    // Of several rows with one id only one was ever accepted.
+    // Of rows sharing an id only one was ever accepted.
     const known = found.get(key);
     if (known === undefined || known.result === 'already_ended') found.set(key, { key, campaignRow: row.row_number, result });
   }
@@ -100,7 +97,7 @@ async function judge(db: Queries, { campaignId, api }: Campaign, keys: WithdrawK
   return { results, withdrawn, wished };
 }
 
-/** Waiting recipients with an id, in row order, in pages: for finding those that an upload no longer has. */
+/** Unfinished recipients with an id, paged in row order, to find those missing from an upload. */
 export async function* readWaitingIds(
   db: Queries,
   campaignId: string,

@@ -40,14 +40,13 @@ async function findBusyNumbers(tx: Tx, numbers: readonly string[]): Promise<Set<
   return new Set(rows.map((row) => row.e164));
 }
 
-/** Whom a campaign of higher priority wants is asked for again after this long (service time). */
+/** Recheck interval for recipients that a higher-priority campaign wants (service time). */
 const wantedRecheckMs = 5 * 60_000;
-/** A campaign that has planned nothing for this long keeps nobody from others (service time). */
+/** A campaign that planned nothing for this long reserves no recipients (service time). */
 const idleMs = 3_600_000;
 
 /**
- * Numbers that are due in another campaign of the service with a higher `pacing.priority`. Only one that dials counts, so that a stuck one
- * keeps nobody.
+ * Numbers due in a campaign of the account with a higher `pacing.priority`; only one that dials, since a stuck one must not block others.
  */
 async function findWantedElsewhere(tx: Tx, campaign: Campaign, numbers: readonly string[], now: number): Promise<Set<string>> {
   const { campaignId, accountId, rules } = campaign;
@@ -81,7 +80,7 @@ export interface DialFacts {
   dialBlock: DialBlock | undefined;
 }
 
-/** Asks the ledger all that the rules want to know. `areBegun`: the calls are under way, so caps and budgets are not asked again. */
+/** `areBegun`: the calls are under way, so caps and budgets are skipped. */
 export async function readQuestions(
   db: Queries,
   campaign: Campaign,
@@ -117,14 +116,14 @@ export async function readQuestions(
   });
 }
 
-/** What is promised to the number of a row: its own call back, or one for another row. */
+/** Callback to the row's number: its own, or another row's. */
 function promiseTo(row: RecipientRow, open: PromiseRow | undefined): NonNullable<EligibilityInput['promise']> | null {
   const isOwn = open !== undefined && open.promise_id === row.promise_id;
   if (row.promise_id !== null && !isOwn) return 'called_off';
   return open === undefined || open.due_at === null || open.until === null ? null : { isOwn, dueAt: open.due_at, until: open.until };
 }
 
-/** What may keep people from being called, for planner and dial transaction. `planned`: attempts of each that the asker has planned. */
+/** For planner and dial transaction. `planned`: attempts per recipient that the caller has planned. */
 export async function readStandings(
   tx: Tx,
   campaign: Campaign,
@@ -149,9 +148,9 @@ export interface Sorting {
   dial: RecipientRow[];
   finishes: Finish[];
   doubtful: Map<string, DoubtAbout>;
-  /** Those that wait for the same thing until the same instant, together. */
+  /** Grouped by reason and instant. */
   deferrals: Map<string, Deferral>;
-  /** What keeps promises that are due, by their ids. */
+  /** Why due callbacks are held, by callback id. */
   heldPromises: Map<string, string>;
 }
 
@@ -166,11 +165,10 @@ interface Look {
   slots: number;
   now: number;
   wordsKept: boolean;
-  /** Given: those who get another number than the batch has stay in line. */
+  /** Set: rows assigned to another number than the batch's stay queued. */
   callers: CallerSorting | null;
 }
 
-/** Applies every rule to the candidates, in order, until the batch is full. */
 export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Promise<Sorting> {
   const { candidates, slots, now, wordsKept, callers } = look;
   const busy = await findBusyNumbers(tx, numbersOf(candidates));
@@ -183,7 +181,7 @@ export async function sortCandidates(tx: Tx, campaign: Campaign, look: Look): Pr
     if (wordsKept && row.words_key !== null && words.has(row.words_key)) continue;
     const { question, dialBlock } = standingOf(row, row.e164 !== null && busy.has(row.e164));
     const verdict = judgeEligibility(question);
-    // Its time may pass while it waits.
+    // The callback may expire while it waits.
     const soonest = typeof question.promise === 'object' && question.promise?.isOwn === true ? question.promise.until : Infinity;
     const wait = (until: number, reason: string): void => {
       if (row.promise_id !== null) sorting.heldPromises.set(row.promise_id, reason);

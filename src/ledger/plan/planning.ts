@@ -41,14 +41,14 @@ import { findOverlapping, readWordsKept, sharesWords } from '../doubt/shared-wor
 
 export type Plan =
   | { kind: 'batch'; batchId: string; state: BatchState; size: number }
-  /** Nothing to submit before `until` (service time), or before something changes when it is null. */
+  /** Nothing to submit before `until` (service time); null: before something changes. */
   | { kind: 'wait'; reason: WaitReason; until: number | null; outstanding: Outstanding; onlyPromises?: true }
   | { kind: 'done' };
 
 export interface PlanInput {
   campaignId: string;
   round: number;
-  /** Counter of the round's batches, from 1. The same n always answers the same batch. */
+  /** Batch counter of the round, from 1. The same n always returns the same batch. */
   n: number;
   now: number;
   render: RenderRecipient;
@@ -58,7 +58,7 @@ interface Look extends PlanInput {
   ledgerId: string;
 }
 
-/** Before a wait that no collector ends is looked into again. */
+/** Recheck interval of a wait that no collector ends. */
 const lookAgainMs = 30_000;
 
 async function findPlanned(tx: Tx, input: PlanInput): Promise<Plan | undefined> {
@@ -67,13 +67,13 @@ async function findPlanned(tx: Tx, input: PlanInput): Promise<Plan | undefined> 
   if (input.n === 1) return undefined;
   const previous = await findBatch(tx, batchIdOf(input.campaignId, input.round, input.n - 1));
   if (previous === undefined) throw olderBeforePlanning(input.campaignId, input.n - 1, 'missing');
-  // Whoever asks for a batch has submitted the one before it, and knows its verdict.
+  // The caller has submitted the previous batch and knows its verdict.
   if (previous.state === 'posting' || unsentStates.includes(previous.state))
     throw olderBeforePlanning(input.campaignId, input.n - 1, 'undecided');
   return undefined;
 }
 
-/** Gives all who wait, or only those promised a call back, the outcome of a campaign that dials no more. Answers if any was left. */
+/** Finishes waiting rows of a campaign that dials no more; with the goal reached, all but callbacks. Returns whether more may be left. */
 async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason | typeof goalReached): Promise<boolean> {
   const rows = await tx
     .selectFrom('recipients')
@@ -97,7 +97,7 @@ async function closeWaiting(tx: Tx, input: PlanInput, reason: DrainReason | type
   return rows.length === candidatesPerLook;
 }
 
-/** One look: the answer, or undefined when recipients were sorted out and it is worth looking again. */
+/** One planning pass; undefined: recipients were sorted out, so another pass is worthwhile. */
 async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   await lockCampaign(tx, input.campaignId);
   const planned = await findPlanned(tx, input);
@@ -105,7 +105,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   const campaign = await findCampaign(tx, input.campaignId);
   if (campaign === undefined) throw olderThanCampaign(input.campaignId);
   if (campaign.round < input.round) throw olderThanRound(input.campaignId, input.round);
-  // People who wait again wait for the next round: nobody would submit what is planned in one that has ended.
+  // Requeued rows wait for the next round: nothing submits a batch of a round that has ended.
   if ((await findRoundRow(tx, input))?.ended_at != null) return { kind: 'done' };
   const { rules } = campaign;
   const ended = rules.endsAt !== null && input.now >= rules.endsAt;
@@ -113,7 +113,7 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
     if (campaign.resumeAt === null || input.now < campaign.resumeAt)
       return wait(tx, input, { reason: 'paused', until: earliest(campaign.resumeAt, rules.endsAt) });
     await changeCampaignState(tx, input, { to: 'running', reason: 'its cool-down is over' });
-    // Seen again as it is now: what ended before it began to dial must not open the breaker.
+    // Rereads the campaign: calls that ended before it began to dial must not open the breaker.
     return undefined;
   }
   if (ended && campaign.state !== 'draining') await drainCampaign(tx, input, { why: 'campaign_end' });
@@ -130,12 +130,12 @@ async function lookOnce(tx: Tx, input: Look): Promise<Plan | undefined> {
   await settlePassedPromises(tx, campaign, input.now);
   if (campaign.goal === 'reached' && (await closeWaiting(tx, input, goalReached))) return undefined;
   if (await decidePilot(tx, campaign, input.now)) return undefined;
-  // A person decides by resuming it: until then nobody is called, whatever else may have set it going.
+  // Only the operator's resume decides the pilot; no call is placed before.
   if (campaign.pilot?.state === 'asked') return wait(tx, input, { reason: 'pilot', until: rules.endsAt });
   if (await tripGates(tx, campaign, input.now)) return undefined;
   if (await openBreaker(tx, campaign, input.now)) return undefined;
   const blocked = await blockedUntil(tx, campaign, input.now);
-  // Whatever the wait is for, the end of the campaign is not slept through.
+  // Every wait ends at the campaign's end at the latest.
   if (blocked !== null) return wait(tx, input, { reason: 'blocked', until: earliest(blocked, rules.endsAt) });
   const canary = await canaryAllowance(tx, campaign);
   if (canary !== null && canary <= 0) {
@@ -160,7 +160,7 @@ async function fillBatch(
   const slots = await slotsNow(tx, campaign, { now: input.now, due, canary: allowance });
   if (slots.wait !== null) return wait(tx, input, { reason: slots.wait.reason, until: slots.wait.until });
   const { numbers, choice, limits } = rules.callers;
-  // One request names one number.
+  // One request uses one number.
   const { rooms, looksAt } = await readCampaignRooms(tx, campaign, input.now);
   const pool = numbers.length > 1 || rooms.size > 0 ? await readCallersIn(tx, campaign) : null;
   if (pool?.length === 0) return wait(tx, input, { reason: 'paused', until: rules.endsAt });
@@ -175,7 +175,7 @@ async function fillBatch(
   await deferRecipients(tx, input, sorting.deferrals.values());
   await notePromiseDelays(tx, sorting.heldPromises);
   const rendered = sorting.dial.map((row) => ({ row, texts: input.render(JSON.parse(row.cells) as string[]) }));
-  // The import refuses such rows; without its own words nobody is called.
+  // The import refuses such rows; without a text no call is placed.
   const mute = rendered.flatMap(({ row, texts }) => (texts === null ? [endWithoutWords(row)] : []));
   await finishRecipients(tx, input, mute);
   const recipients = rendered.flatMap(({ row, texts }) => (texts === null ? [] : [{ row, openingLine: texts.firstMessage }]));
@@ -197,7 +197,7 @@ async function fillBatch(
   return { kind: 'batch', batchId: batchIdOf(input.campaignId, input.round, input.n), state: 'intent', size };
 }
 
-/** Sorts those who are due until the batch is full: first a few more than it takes, then as many as one look may take. */
+/** First twice the slots, then as many rows as one pass may take. */
 async function sortDue(
   tx: Tx,
   campaign: Campaign,
@@ -217,7 +217,7 @@ function toLine({ row, openingLine }: { row: { recipient_id: string }; openingLi
   return { id: row.recipient_id, openingLine };
 }
 
-/** Somebody is due, but an open call begins with the same words: the collector tells of its end, the clock of another campaign's. */
+/** Rows are due, but an open call has the same opening words. The collector reports its end; another campaign's call is polled. */
 async function waitForWords(tx: Tx, input: PlanInput, campaign: Campaign): Promise<Plan | undefined> {
   if (!(await isAnyoneDue(tx, campaign, input.now))) return undefined;
   const outstanding = await countOutstanding(tx, input.campaignId);
@@ -225,7 +225,7 @@ async function waitForWords(tx: Tx, input: PlanInput, campaign: Campaign): Promi
   return { kind: 'wait', reason: 'words', until: earliest(until, campaign.rules.endsAt), outstanding };
 }
 
-/** A reference names the attempt across all databases that use the same account of the service. */
+/** Identifies the attempt across all databases that share the service account. */
 export function referencesWith(
   { ledgerId }: Pick<Store, 'ledgerId'>,
   { rules, api }: Pick<Campaign, 'rules' | 'api'>,
@@ -244,7 +244,7 @@ async function finishOrWait(tx: Tx, input: PlanInput, campaign: Campaign): Promi
   if (due === null && pilot?.state === 'calling' && campaign.state !== 'draining')
     return { kind: 'wait', reason: 'pilot', until: rules.endsAt, outstanding };
   if (due !== null) {
-    // What is due after the end gets its outcome at the end.
+    // Rows due after the end get their outcome at the end.
     const onlyPromises = !isOutstanding(outstanding) && (await isLeftToPromises(tx, input.campaignId));
     return { kind: 'wait', reason: 'due', until: Math.min(due, rules.endsAt ?? due), outstanding, ...(onlyPromises && { onlyPromises }) };
   }
@@ -254,8 +254,8 @@ async function finishOrWait(tx: Tx, input: PlanInput, campaign: Campaign): Promi
 }
 
 /**
- * The next batch of a round, or why there is none; idempotent in `n`. A batch and its attempts are written together, in state `intent`.
- * Throws `LedgerOlderError` when the round, batch n−1 or its verdict is lost.
+ * Idempotent in `n`. Writes batch and attempts together, in state `intent`. Throws `LedgerOlderError` when the round, batch n−1 or its
+ * verdict is lost.
  */
 export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   for (;;) {
@@ -264,11 +264,11 @@ export async function planBatch(store: Store, input: PlanInput): Promise<Plan> {
   }
 }
 
-/** Whether `planBatch` would answer anything but "wait" now; changes nothing. Used to end a collect early. */
+/** Whether `planBatch` would answer anything but "wait"; changes nothing. Ends a collect early. */
 export async function isPlanReady(store: Store, campaignId: string, now: number): Promise<boolean> {
   const campaign = await findCampaign(store.db, campaignId);
   if (campaign === undefined || campaign.state === 'paused') return false;
-  // The planner is asked again only when its last batch has a verdict.
+  // The planner runs only when its last batch has a verdict.
   const { beingSubmitted, halvesWait } = await readUnsubmitted(store.db, campaignId);
   if (beingSubmitted) return false;
   if (halvesWait) return true;

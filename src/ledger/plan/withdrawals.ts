@@ -9,15 +9,14 @@ import { requireCampaign } from '../rows/campaigns.ts';
 import type { At, Queries, Tx } from '../tx.ts';
 import { updateBatch } from '../updates.ts';
 
-/** Why calls of a batch must not be made any more, and which: those of these attempts, or all that still wait. */
+/** Why calls must be withdrawn, and which: these attempts, or all that still wait. */
 export interface Withdrawal {
   reason: WithdrawReason;
   attemptIds: ReadonlySet<string> | 'all';
 }
 
 /**
- * Asks of batches that may wait at the service, in one reading, what the dial transaction asked: whether each of their people may be called
- * now and while a phone rings. Those not answered may. Hours and ends are asked ahead of time.
+ * Repeats the dial transaction's checks, ahead by the ring time, for batches that may wait at the service. Attempts not returned may go on.
  */
 export async function findWithdrawals(
   db: Queries,
@@ -45,7 +44,7 @@ export async function findWithdrawals(
   const recipients = rows.map((row) => ({ ...row, e164: row.called_number }));
   const questionOf = await readQuestions(db, campaign, { recipients, now, areBegun: true });
   const { ringLimitMs, pollMs } = campaign.rules.timing;
-  // What keeps it from beginning was asked when it was begun.
+  // The row's start was checked when the call began.
   const begun = { marginMs: ringLimitMs + 2 * pollMs, rowStartsAt: null };
   const refused = recipients.flatMap((row) => {
     const verdict = judgeEligibility({ ...questionOf(row, false), ...begun });
@@ -61,7 +60,7 @@ export async function findWithdrawals(
 
 const told = ['withdrawn', 'suppressed', 'campaign_end', 'row_expired', ...consentFaults] as const;
 
-/** Notes that the service is about to be asked to give calls of a batch back. What it gave back is what its reports say afterwards. */
+/** Written before the service is asked to give calls back; its reports show later what it gave back. */
 export async function noteWithdrawing(tx: Tx, { campaignId, now }: At, { batchId, reason }: { batchId: string; reason: WithdrawReason }) {
   await updateBatch(tx, batchId, { withdraw_asked_at: now });
   await appendEvents(tx, [{ at: now, campaignId, type: 'batch.withdrawing', batchId, data: { reason } }]);

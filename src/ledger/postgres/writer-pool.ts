@@ -5,7 +5,7 @@ import type { ClientBase, Pool, PoolClient, QueryConfig, QueryResult } from 'pg'
 export const standbyText = 'the database answers as a read-only standby';
 export const standbyAdvice = 'Let DATABASE_URL lead to the primary server; work goes on by itself when it does.';
 
-/** Thrown when the server can only be read, as a standby is until it is promoted, and nothing was written to it. */
+/** Thrown when the server is read-only, like a standby; nothing was written. */
 export class StandbyError extends Error {
   override readonly name = 'StandbyError' as const;
   readonly isBadInput = false;
@@ -15,12 +15,12 @@ export class StandbyError extends Error {
   }
 }
 
-/** Lost connection, server going down or coming up, a writer that is none any more, a session that the server has ended. */
+/** Lost connection, server going down or coming up, demoted writer, session ended by the server. */
 const awayCodes = /^(08[0-9A-Z]{3}|57P0[1-35]|25P0[34]|25006|ECONN[A-Z]+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_[A-Z]+|E(HOST|NET)(UNREACH|DOWN))$/;
-/** Faults of which the client has only words. */
+/** Client faults without a code. */
 const awayWords = /^(Connection terminated|Client (has encountered|was closed)|Query read timeout|timeout e)/;
 
-/** Whether the connection is dead, or leads to a wrong server. What the last statement did is unknown: after COMMIT, it may stand. */
+/** Whether the connection is dead or misdirected. The last statement's effect is unknown: a COMMIT may have succeeded. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StandbyError) return true;
@@ -32,30 +32,27 @@ export async function requireWriter(ask: (text: string) => Promise<{ rows: unkno
   if ((rows[0] as { standby?: boolean } | undefined)?.standby === true) throw new StandbyError();
 }
 
-/** For so long a connection is taken to lead to the writer after it was asked; behind a pooler its server may change. */
+/** How long a checked connection counts as leading to the writer; behind a pooler its server may change. */
 const sureMs = 5_000;
 const mostWaitMs = 10_000;
 const full = 'timeout exceeded when trying to connect';
 
 export interface WriterPoolOptions {
   pg: typeof import('pg');
-  /** Addresses of servers, of which one may write. */
+  /** Server addresses, one of them writable. */
   urls: readonly string[];
-  /** Real milliseconds after which a connection is replaced, a fifth more or less, so that not all go at once. */
+  /** Real ms until a connection is replaced, ±20 % so that not all go at once. */
   connectionAgeMs: number;
   onConnect: (client: ClientBase) => void;
 }
 
-/**
- * Connections to the server that may write. One that is dead, or leads to a standby, is thrown away when it is given back, and idle ones
- * are asked before they are used.
- */
+/** Dead and standby connections are dropped on release, idle ones checked before use. */
 export class WriterPool implements PostgresPool {
   readonly #options: WriterPoolOptions;
   readonly #pool: Pool;
   readonly #lent = new WeakMap<ClientBase, LentClient>();
   #turn = 0;
-  /** Real time at which a connection was last found dead or astray: what is known of the others from before counts no more. */
+  /** When a connection was last found dead or misdirected (real time); earlier checks of the others no longer count. */
   #doubtedAt = -Infinity;
 
   constructor(options: WriterPoolOptions) {
@@ -73,11 +70,11 @@ export class WriterPool implements PostgresPool {
       connectionTimeoutMillis: mostWaitMs,
       verify: (client, done) => void this.#welcome(client).then(() => done(), done),
     });
-    // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+    // The pool replaces a broken idle connection; without a listener the error would end the process.
     this.#pool.on('error', () => {});
   }
 
-  /** Tries each address once, from the one that was good last. Throws StandbyError, and what the client says of a server out of reach. */
+  /** Tries each address once, the last good one first. Throws StandbyError, or the client's error for an unreachable server. */
   async connect(): Promise<PostgresPoolClient> {
     for (let tries = 1; ; tries += 1) {
       const at = this.#turn;
@@ -85,7 +82,7 @@ export class WriterPool implements PostgresPool {
         return (await this.#lend()) as unknown as PostgresPoolClient;
       } catch (error) {
         if (tries >= this.#options.urls.length || (error as Error).message === full) throw error;
-        // Others may have found out as well.
+        // Another caller may have moved on already.
         if (this.#turn === at) this.#turn += 1;
       }
     }
@@ -104,14 +101,14 @@ export class WriterPool implements PostgresPool {
         await lent.ask();
         return lent;
       } catch {
-        // The next one is another, and a new one says for itself what is wrong.
+        // The loop takes another connection; a new one reports its own fault.
         lent.discard();
       }
     }
   }
 
   async #welcome(client: PoolClient): Promise<void> {
-    // One that breaks while it is used: the next statement fails and says so.
+    // A connection that breaks in use fails its next statement.
     client.on('error', () => {});
     this.#options.onConnect(client);
     const ageMs = this.#options.connectionAgeMs * (0.8 + 0.4 * Math.random());
@@ -125,7 +122,7 @@ class LentClient {
   readonly #client: PoolClient;
   readonly #endsAt: number;
   readonly #doubt: () => void;
-  /** Real time at which its server last said that it may write. */
+  /** Real time at which the server last confirmed that it may write. */
   askedAt = -Infinity;
   #isAway = false;
 
@@ -135,7 +132,7 @@ class LentClient {
     this.#doubt = doubt;
   }
 
-  /** Throws StandbyError, and what the client says of a dead connection. */
+  /** Throws StandbyError, or the client's error for a dead connection. */
   async ask(): Promise<void> {
     const askedAt = performance.now();
     await requireWriter((text) => this.#client.query({ text, query_timeout: mostWaitMs } as QueryConfig));
@@ -146,7 +143,7 @@ class LentClient {
     try {
       return await this.#client.query(text, values);
     } catch (error) {
-      // A standby refuses BEGIN … READ WRITE as a feature that is not supported. What cannot be rolled back still holds its locks.
+      // A standby refuses BEGIN … READ WRITE as an unsupported feature. A connection that cannot roll back still holds its locks.
       const isRefused = text.startsWith('begin') && (error as { code?: unknown }).code === '0A000';
       if (isAway(error) || isRefused || text === 'rollback') {
         this.#isAway = true;
@@ -161,7 +158,7 @@ class LentClient {
     else this.#client.release(performance.now() >= this.#endsAt);
   }
 
-  /** At once: the end of a connection on which nothing comes would be waited for. */
+  /** Destroys the socket: a regular end would wait for a silent server. */
   discard(): void {
     this.#doubt();
     (this.#client as PoolClient & { connection: { stream: Socket } }).connection.stream.destroy();

@@ -4,43 +4,42 @@ import { requestedAttemptStates } from '../../rules/ledger.ts';
 import { sqlStates } from '../parts.ts';
 import { isPostgres, type Queries } from '../tx.ts';
 
-/** Ways in which calls can be told apart from the ledger's rows. */
 export type CallDimension = 'attempt' | 'time' | 'zone' | 'caller';
 
-/** Calls that are alike in every dimension that was asked for; null in the others. */
+/** Calls alike in every requested dimension; null in the others. */
 export interface CallGroup {
   /** Null while the call is open. */
   disposition: string | null;
-  /** The how manieth call to its recipient it was, from 1: attempts that came to no call are left out. */
+  /** Ordinal among the recipient's calls, from 1; attempts without a call do not count. */
   attempt: number | null;
-  /** Zones that the recipient may be in, first the likeliest. */
+  /** Possible zones of the recipient, likeliest first. */
   zones: string[] | null;
-  /** Begin of the quarter of an hour of the dial, service time. */
+  /** Start of the dial's quarter hour, service time. */
   quarterAt: number | null;
-  /** Id of the number that called. */
+  /** Id of the calling number. */
   caller: string | null;
   calls: number;
-  /** Calls that have a record, those of them whose record has a duration, and how long these were together. */
+  /** Calls with a record; of these, those with a duration, and its sum. */
   recorded: number;
   timedCalls: number;
   talkMs: number;
 }
 
-/** Every offset from UTC is a whole number of these, so one lies within a single hour wherever the recipient is. */
+/** Every UTC offset is a multiple of this, so a quarter lies within one local hour. */
 const quarterMs = 15 * 60_000;
 
-/** Of attempts `a`, those whose call was placed, or may have been: the service refused none of them (see `callsAmong`). */
+/** Attempts `a` whose call may have been placed and was not refused (see `callsAmong`). */
 export function sqlPlaced(campaignId: string): RawBuilder<boolean> {
   return sql`a.campaign_id = ${campaignId} and a.state in (${sqlStates(requestedAttemptStates)}) and a.posted_at is not null
     and (a.disposition is null or a.disposition <> 'invalid_number')`;
 }
 
-/** How long the call of a record `c` was; null where the record does not tell. */
+/** Duration of the call of record `c`; null: not recorded. */
 function sqlDurationMs(db: Queries): RawBuilder<number | null> {
   return sql.raw(isPostgres(db) ? `(c.facts::json ->> 'durationMs')::double precision` : `json_extract(c.facts, '$.durationMs')`);
 }
 
-/** Counted by the database: a million attempts come back as a few thousand groups. Only the dimensions asked for divide them. */
+/** Grouped by the database: a million attempts become a few thousand groups. */
 export async function groupCalls({ db }: { db: Queries }, campaignId: string, dimensions: readonly CallDimension[]): Promise<CallGroup[]> {
   const [byTime, byCaller, byAttempt] = (['time', 'caller', 'attempt'] as const).map((each) => dimensions.includes(each));
   const byZone = byTime || dimensions.includes('zone');
@@ -71,11 +70,11 @@ export async function groupCalls({ db }: { db: Queries }, campaignId: string, di
   }));
 }
 
-/** Fewer calls say nothing about those to come. */
+/** Fewer calls predict nothing. */
 export const fewestCalls = 30;
 const mostCalls = 200;
 
-/** The mean length of the newest calls that a person answered; null where fewer than a few are known. */
+/** Mean length of the newest answered calls; null: fewer than `fewestCalls`. */
 export async function readTalkMs(db: Queries, campaignId: string): Promise<number | null> {
   const { rows } = await sql<{ calls: number; talk_ms: number | null }>`
     select count(talk_ms) as calls, avg(talk_ms) as talk_ms from (
@@ -86,7 +85,7 @@ export async function readTalkMs(db: Queries, campaignId: string): Promise<numbe
   return row?.talk_ms == null || row.calls < fewestCalls ? null : Math.max(1_000, Math.round(row.talk_ms));
 }
 
-/** How long people have talked in all calls of a campaign, and how long calls were on the line, voicemail too; walks through them. */
+/** Talk time of answered calls, and line time of all calls, voicemail included. Reads every call. */
 export async function readTalkTotal(db: Queries, campaignId: string): Promise<{ calls: number; talkMs: number; lineMs: number }> {
   const total = { calls: 0, talkMs: 0, lineMs: 0 };
   for (const { disposition, recorded, talkMs } of await groupCalls({ db }, campaignId, [])) {

@@ -14,19 +14,18 @@ export type CalleeCall = Awaited<ReturnType<typeof readCalls>>[number];
 export interface CalleeRow {
   campaign: Campaign;
   recipient: RecipientRow;
-  /** Whether the rules let it be called now, or from when on; null unless it waits in a campaign that has not ended. */
+  /** Whether the rules allow a call now, or from when; null unless the row waits in a campaign that has not ended. */
   verdict: Eligibility | null;
   calls: CalleeCall[];
 }
 
-/** Everything that this database has decided about one number. */
 export type Callee = NonNullable<Awaited<ReturnType<typeof readCallee>>>;
 
-/** One number has few rows; a list that repeats it in a thousand campaigns is cut. */
+/** A number in a thousand lists is cut. */
 const mostRows = 100;
 const mostEvents = 1_000;
 
-/** Reads what was decided about a number in every campaign, and what the rules say of it now. Only reads; `null`: it is in no list. */
+/** What was decided about a number in every campaign, and what the rules say now. Read-only. Null: in no list. */
 export async function readCallee(db: Queries, e164: string, now: number) {
   const listed = selectListed(db).where('e164', '=', e164).orderBy('campaigns.created_at', 'desc').orderBy('recipients.row_number');
   const recipients = await listed.limit(mostRows).execute();
@@ -43,11 +42,10 @@ export async function readCallee(db: Queries, e164: string, now: number) {
   }
   const ids = recipients.map((row) => row.recipient_id);
   const events = await readEventsOf(db, ids, mostEvents + 1);
-  /** The newest campaign first; events oldest first. `truncated`: the log holds older ones. */
+  /** Newest campaign first; events oldest first. `truncated`: the log has older ones. */
   return { e164, rows, suppressions, events: events.slice(-mostEvents), truncated: events.length > mostEvents };
 }
 
-/** The rows of all lists that have been read in. */
 export function selectListed(db: Queries) {
   return db
     .selectFrom('recipients')
@@ -56,7 +54,7 @@ export function selectListed(db: Queries) {
     .where('campaigns.state', '<>', 'importing');
 }
 
-/** The numbers that any list has under a person's own id, by number. */
+/** Numbers that any list has under a person's own id, sorted. */
 export async function numbersOfPerson(db: Queries, person: string): Promise<string[]> {
   const found = db
     .selectFrom('recipients')
@@ -74,7 +72,7 @@ async function judge(
   if (recipient.state !== 'waiting' || !['scheduled', 'running', 'paused'].includes(campaign.state)) return null;
   const questionOf = await readQuestions(db, campaign, { recipients: [recipient], now });
   const verdict = judgeEligibility(questionOf(recipient, isBusy));
-  // The delay of a retry, and what the planner has put off, hold beside the rules.
+  // A retry delay or planner deferral applies besides the rules.
   if (verdict.verdict === 'final' || recipient.due_at <= now) return verdict;
   const later = judgeEligibility({ ...questionOf(recipient, false), at: recipient.due_at });
   const until = later.verdict === 'wait' ? later.until : recipient.due_at;

@@ -14,10 +14,9 @@ import { accountScope } from '../rows/suppressions.ts';
 import type { Queries, Store } from '../tx.ts';
 import { readReport, reportDimensions, type Report } from './report.ts';
 
-/** All that is told of a campaign after the fact: `carillon report --json` prints it, and reports show it. Instants are service time. */
+/** Printed by `carillon report --json` and shown in reports. Instants are service time. */
 export type CampaignReport = Awaited<ReturnType<typeof readCampaignReport>>;
 
-/** Of a course what programs are told. */
 export type ReportedCourse = Pick<Course, 'stepMs' | 'points' | 'pauses'>;
 
 export async function readCampaignReport(store: Store, campaign: Campaign, now: number) {
@@ -34,7 +33,7 @@ export async function readCampaignReport(store: Store, campaign: Campaign, now: 
     course: course === null ? null : picked(course, toldOfCourse),
     callbacks: await countPromises(store.db, campaignId, now),
     law: await readLawOutlook(store.db, campaign),
-    /** What may lie behind another answer rate, oldest first: limits, agent, caller numbers and house rules that were changed. */
+    /** Possible causes of a changed answer rate, oldest first: limits, agent, caller numbers, account rules. */
     changes: await readChanges(store.db, campaign),
     cost: reportedCost(rules.price, report),
   };
@@ -49,7 +48,7 @@ async function readChanges(db: Queries, { campaignId, createdAt }: Campaign): Pr
   return [...own, ...ofHouse.filter(({ at }) => at >= createdAt)].toSorted((one, other) => one.seq - other.seq);
 }
 
-/** For the calls' time on the line; null: the file names no price. `perGoal`: per person with whom the goal was reached; null: none. */
+/** Cost of line time; null: the file names no price. `perGoal`: per recipient with whom the goal was reached; null: none. */
 function reportedCost(price: Price | undefined, { calls, goal }: Report) {
   if (price === undefined) return null;
   const amount = costOf((calls?.talkSeconds ?? 0) * 1000, price) / 1_000_000;
@@ -58,7 +57,7 @@ function reportedCost(price: Price | undefined, { calls, goal }: Report) {
   return { amount, currency: price.currency, perMinute: price.perMinuteMicros / 1_000_000, perGoal };
 }
 
-/** What there is to know of the law of the rows that could be called. */
+/** Known law for the rows that could be called. */
 export async function readLawOutlook(db: Queries, { campaignId, rules, createdAt }: Campaign): Promise<LawOutlook> {
   const groups = await db
     .selectFrom('recipients')
@@ -75,7 +74,7 @@ export const toldOfCourse = ['stepMs', 'points', 'pauses'] as const;
 
 export type Funnel = Awaited<ReturnType<typeof readFunnel>>;
 
-/** Counts rows from the running aggregates, and from the attempts what these do not tell: a second for a million attempts. */
+/** Rows come from the running aggregates, the rest from attempts: a second for a million. */
 export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejected }: Campaign) {
   const aggregates = await readAggregates(db, campaignId, ['outcome']);
   const completed = aggregates.find(({ value }) => value === 'completed')?.count ?? 0;
@@ -90,15 +89,14 @@ export async function readFunnel(db: Queries, { campaignId, rowsTotal, rowsRejec
       select 1 from attempts a where a.recipient_id = r.recipient_id and ${sqlPlaced(campaignId)})
     group by outcome`.execute(db);
   return {
-    /** Data rows of the list, and of these those that were not refused at import. */
+    /** Data rows of the list; `usable`: not refused at import. */
     listed: rowsTotal,
     usable: rowsTotal - rowsRejected,
-    /** Called at least once, as far as is known, and of these answered by a human at least once. */
+    /** Called at least once as far as known; `answered`: at least once by a human. */
     called: rows[0]?.called ?? 0,
     answered: rows[0]?.answered ?? 0,
-    /** With the outcome completed. */
     completed,
-    /** Usable rows that were never called and have their outcome, by outcome. */
+    /** Usable rows with an outcome that were never called, by outcome. */
     notCalled: Object.fromEntries(never.map(({ outcome, count }) => [outcome, count])) as Partial<Record<Outcome, number>>,
   };
 }

@@ -9,72 +9,69 @@ import { termsOf } from '../rows/row-terms.ts';
 import { isPostgres, type Queries } from '../tx.ts';
 import { waitsFor } from './waiting.ts';
 
-/** A row of a campaign as lists of rows show it. Instants are service time. */
+/** A row as shown in lists. Instants are service time. */
 export interface CampaignRow {
   row: number;
   externalId: string | null;
-  /** Null where the row has no usable number. */
+  /** Null: no usable number. */
   e164: string | null;
   state: 'waiting' | 'open' | 'done';
   outcome: Outcome | null;
   reason: string | null;
-  /** What the last talk came to, by the rules of the campaign. */
+  /** Result of the last talk, by the campaign's rules. */
   result: string | null;
-  /** Calls that were placed, or may have been, and the one that the service refused. */
+  /** Calls placed, possibly placed, or refused by the service. */
   attempts: number;
-  /** Of the last of them. */
+  /** Of the last call. */
   disposition: string | null;
   lastDialedAt: number | null;
-  /** When the row is looked at again; null unless it waits. */
+  /** When the row is due; null unless it waits. */
   dueAt: number | null;
   changedAt: number;
   terms: ShownTerms;
-  /** As JSON, where they were asked for. */
+  /** JSON, if requested. */
   cells?: string;
 }
 
-/** Where, when and in which order a row is called, as its list says; null: it says nothing of that. */
+/** Where, when and in which order a row is called, per the list; null: not given. */
 type ShownTerms = Omit<RowTerms, 'externalId' | 'e164' | keyof OwnTerms> & {
   [Term in keyof OwnTerms]-?: Exclude<OwnTerms[Term], undefined>;
 };
 
-/** Which rows are wanted. A row has to meet everything that is said. */
+/** A row must match every given field. */
 export interface RowQuery {
   rows?: readonly number[] | undefined;
   states?: readonly CampaignRow['state'][] | undefined;
   outcomes?: readonly (Outcome | 'in_progress')[] | undefined;
   reasons?: readonly string[] | undefined;
-  /** Of the last talk. */
   results?: readonly string[] | undefined;
-  /** Only rows that have changed at this instant (service time) or later. */
+  /** Changed at this instant (service time) or later. */
   changedSince?: number | undefined;
-  /** The rule that keeps it waiting, as `readWaiting` names them. */
+  /** The rule it waits for, as `readWaiting` names it. */
   waitingFor?: string | undefined;
   search?: RowSearch | undefined;
-  /** Only rows after this one. */
   afterRow?: number | undefined;
-  /** At most so many; 50 where nothing is said. */
+  /** Default: 50. */
   limit?: number;
-  /** The cells of the list are read, too. */
   cells?: boolean;
 }
 
 export interface RowSearch {
-  /** A whole id or the number of a row with `#` before it; and what `everywhere` adds. */
+  /** A full id, or `#` and a row number; plus what `everywhere` adds. */
   text: string;
-  /** Also part of a number (at least four digits) or of any cell of the list, for whoever may see those. */
+  /** Also part of a number (at least four digits) or of any cell, for readers who may see those. */
   everywhere: boolean;
 }
 
-/** `next`: of whoever waits, the next call first; `last`: the last call first; `column`: as `orderByColumn` put them in order. */
+/** `next`: waiting rows, next call first; `last`: latest call first; `column`: as ordered by `orderByColumn`. */
 export type RowOrder = { by: 'row' } | { by: 'next' } | { by: 'last' } | { by: 'column'; place: number };
 
 const usualLimit = 50;
 
-/** Rows of a campaign in file order, a page at a time: `afterRow` of the next page is the last row of this one. */
+/** In file order; the last row is `afterRow` of the next page. */
 export async function readCampaignRows(db: Queries, campaignId: string, query: RowQuery, now: number): Promise<CampaignRow[]> {
   const { limit = usualLimit } = query;
-  // Those of each standing are found in the order of the rows without being sorted: recipients_standing.
+  // Per status, recipients_standing gives the row order without a sort.
   const found: FoundRow[] = [];
   for (const only of standingsOf(query) ?? [null]) {
     const wanted = await conditionOf(db, campaignId, query, { now, only });
@@ -87,7 +84,7 @@ export async function readCampaignRows(db: Queries, campaignId: string, query: R
   return withCalls(db, first, now);
 }
 
-/** The same in another order; `after`: what the page before answered as `next`, empty for the first one. */
+/** The same in another order; `after`: `next` of the previous page, empty for the first. */
 export async function readPeople(
   db: Queries,
   campaignId: string,
@@ -109,26 +106,26 @@ export async function readPeople(
 interface Ordered {
   campaignId: string;
   order: Exclude<RowOrder, { by: 'row' }>;
-  /** Of the last row of the page before. */
+  /** Of the previous page's last row. */
   keys: readonly number[] | null;
   query: RowQuery;
   now: number;
 }
 
-/** A page and one more, each row with the key behind which the next page begins. Each order is that of an index. */
+/** A page plus one row, each with its page key. Every order is an index's. */
 async function readOrdered(db: Queries, { campaignId, order, keys, query, now }: Ordered): Promise<(FoundRow & { key: string })[]> {
   const { limit = usualLimit } = query;
   const [first = 0, second = 0, third = 0] = keys ?? [];
   const wanted = await conditionOf(db, campaignId, query, { now });
   const rows = selectRows(db, campaignId, query).limit(limit + 1);
   if (order.by === 'next') {
-    // recipients_next holds whoever waits.
+    // Served by the index recipients_next.
     const waiting = rows.where(sql<SqlBool>`state = 'waiting'`).where(wanted);
     const page = keys === null ? waiting : waiting.where(sql<SqlBool>`(due_at, row_number) > (${first}, ${second})`);
     const found = await page.orderBy('due_at').orderBy('row_number').execute();
     return found.map((row) => ({ ...row, key: `${row.due_at}.${row.row_number}` }));
   }
-  // What the condition names are columns of the one table.
+  // The condition's unqualified columns need a single table.
   const theirs = sql<SqlBool>`exists (select 1 from recipients one where one.recipient_id = recipients.recipient_id and ${wanted})`;
   if (order.by === 'last') {
     const called = sqlStates(requestedAttemptStates);
@@ -152,7 +149,7 @@ async function readOrdered(db: Queries, { campaignId, order, keys, query, now }:
     .where('list_cells.campaign_id', '=', campaignId)
     .where('list_cells.place', '=', place)
     .where(theirs);
-  // The page begins behind a row, by its number alone: what stands in a cell belongs in no address.
+  // The key is the row number alone: a cell's content must not appear in a URL.
   const key = keyOfRow(db, { campaignId, place, row: first });
   const page = keys === null ? cells : cells.where(sql<SqlBool>`(list_cells.folded, list_cells.row_number) > (${key}, ${first})`);
   const found = await page.orderBy('list_cells.folded').orderBy('list_cells.row_number').execute();
@@ -164,7 +161,7 @@ function selectRows(db: Queries, campaignId: string, { cells = false }: RowQuery
   return rows.$if(cells, (query) => query.select('recipients.cells'));
 }
 
-/** All that a row has to meet, in columns of `recipients` that are not named with it; with `only`, of this standing. */
+/** Conditions on unqualified columns of `recipients`; `only`: of this status. */
 export async function conditionOf(
   db: Queries,
   campaignId: string,
@@ -194,7 +191,7 @@ const shownColumns = [
 
 type FoundRow = Awaited<ReturnType<ReturnType<typeof selectRows>['execute']>>[number];
 
-/** What is meant of what `standing` says of a row; null: all of it. */
+/** Statuses that the query selects; null: all. */
 function standingsOf({ states, outcomes }: RowQuery): readonly string[] | null {
   if (states === undefined && outcomes === undefined) return null;
   const open = ['waiting', 'open'] as const;
@@ -208,7 +205,7 @@ function isIn(column: RawBuilder<unknown>, values: readonly unknown[]): RawBuild
   return values.length === 0 ? sql`1 = 0` : sql`${column} in (${sql.join(values)})`;
 }
 
-/** The rows of a single standing, as recipients_standing has them together. */
+/** Rows of one status, as recipients_standing indexes them. */
 function sqlStanding(name: string): RawBuilder<SqlBool> {
   return name === 'waiting' || name === 'open' ? sql`(state = ${name} and outcome is null)` : sql`(state = 'done' and outcome = ${name})`;
 }
@@ -256,7 +253,7 @@ function shownTerms(row: Parameters<typeof termsOf>[0]): ShownTerms {
   return { ...nothingSaid, ...terms } as ShownTerms;
 }
 
-/** Shorter ones are found in nearly every row. */
+/** Shorter texts match nearly every row. */
 const fewestCharacters = 2;
 
 function matching(db: Queries, { text: written, everywhere }: RowSearch): RawBuilder<SqlBool> {
@@ -270,7 +267,7 @@ function matching(db: Queries, { text: written, everywhere }: RowSearch): RawBui
   return text.length < fewestCharacters ? byId : sql<SqlBool>`(${byId} or ${inCells(db, text)})`;
 }
 
-/** Somewhere in a cell of the list, in small or in capital letters. */
+/** Case-insensitive match in any cell. */
 function inCells(db: Queries, text: string): RawBuilder<SqlBool> {
   const written = JSON.stringify(text)
     .slice(1, -1)

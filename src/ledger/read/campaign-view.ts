@@ -14,29 +14,28 @@ import { newestEvents, sqlMarkTypes } from '../events.ts';
 import type { Queries } from '../tx.ts';
 import { countDoubt, countUndecided } from './doubt-counts.ts';
 
-/** How a campaign stands, for whoever asks: command, API, page and report take it from here. Instants are service time. */
+/** State of a campaign for CLI, API, page and report. Instants are service time. */
 export type CampaignView = Awaited<ReturnType<typeof readCampaignView>>;
-/** The same without what a campaign shares with others: as cheap for each of many campaigns as for one. */
+/** Without what campaigns share, so that each of many costs no more than one. */
 export type CampaignBrief = Awaited<ReturnType<typeof readCampaignBrief>>;
 
-/** What only a person can set right. */
+/** What only the operator can fix. */
 export type Need =
   | { kind: 'failed'; reason: string | null }
   | { kind: 'paused'; reason: string | null }
-  /** Rows of which nobody knows what became of them; `apart`: of these, those whose records were not told apart. */
+  /** Rows with an unknown result; `apart`: of these, those with ambiguous records. */
   | { kind: 'unresolved'; rows: number; apart: number }
-  /** Promises whose time is not clear, or has passed. */
   | { kind: 'callbacks'; unclear: number; overdue: number }
   | { kind: 'caller_out'; phoneNumberId: string; reason: string }
   | { kind: 'hook_silent'; since: number }
   | { kind: 'hook_failed'; hook: 'on_completion' | 'on_pause' }
   | { kind: 'clocks_apart'; apartMs: number };
 
-/** Reads aggregates and the small ends of indexes: as cheap at a million rows as at ten. */
+/** Reads aggregates and index ends: as cheap at a million rows as at ten. */
 export async function readCampaignView(db: Queries, campaign: Campaign, now: number) {
   return {
     ...(await readCampaignBrief(db, campaign, now)),
-    /** Calls that may be on the line; null once it has ended. */
+    /** Null: it has ended or never started. */
     limits: isOver(campaign) ? null : await readLineLimits(db, campaign, { now }),
   };
 }
@@ -54,16 +53,16 @@ async function readFacts(db: Queries, campaign: Campaign, now: number) {
     callers: await readCallerUse(db, campaign),
     hooks: await readHookStanding(db, campaign),
     doubt: await countDoubt(db, campaign, { status, now }),
-    /** Promises to call people back; null: the campaign never had any. */
+    /** Null: the campaign never had any. */
     callbacks: await countPromises(db, campaign.campaignId, now),
-    /** How the sample stands that is called first, or was; null: the campaign has no pilot. */
+    /** Null: the campaign has no pilot. */
     pilot: await readPilot(db, campaign),
-    /** By how many real milliseconds the service's clock is too far ahead of a worker's for anybody to be dialled; 0: it is not. */
+    /** Real ms by which the service's clock is ahead of a worker's, if that stops dialling; else 0. */
     clocksApartMs: isOver(campaign) ? 0 : (await readAccount(db, campaign.accountId)).clocksApartMs,
   };
 }
 
-/** Nothing is dialled unless somebody starts it. */
+/** Ended, or never started. */
 function isOver(campaign: Campaign): boolean {
   return hasEnded(campaign) || campaign.round === 0;
 }
@@ -87,10 +86,10 @@ function needsOf({ campaign, callers, hooks, doubt, callbacks, clocksApartMs: ap
   return needs.filter((need) => need !== false);
 }
 
-/** Since when a campaign is in its state, and who last changed anything in it. Instants are service time. */
+/** Instants are service time. */
 export type LastActs = Awaited<ReturnType<typeof readLastActs>>;
 
-/** Reads the newest lines of each kind, found without a walk through those of the calls. */
+/** Found without reading the lines of calls. */
 export async function readLastActs(db: Queries, campaignId: string) {
   const marks = newestEvents(db, campaignId)
     .select(['at', 'data'])
@@ -98,14 +97,14 @@ export async function readLastActs(db: Queries, campaignId: string) {
   const changed = await marks.where('type', '=', 'campaign.state').limit(1).executeTakeFirst();
   const acted = await marks
     .where('type', '=', 'operator.acted')
-    // Whoever has looked has changed nothing.
+    // Viewing is no change.
     .where('data', 'not like', '%"action":"%_shown"%')
     .limit(1)
     .executeTakeFirst();
   return {
-    /** Null: its state has not changed since it was imported. */
+    /** Null: unchanged since the import. */
     changed: changed === undefined ? null : { at: changed.at, ...(JSON.parse(changed.data ?? '{}') as EventData['campaign.state']) },
-    /** Null: nobody has changed anything. */
+    /** Null: no operator has changed anything. */
     acted: acted === undefined ? null : { at: acted.at, ...(JSON.parse(acted.data ?? '{}') as EventData['operator.acted']) },
   };
 }

@@ -7,19 +7,18 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 import { readWaitingGroups } from './waiting.ts';
 
-/** Rows that wait and may be in one time zone, and when hours let them be called. A row that may be in several is in each of them. */
+/** Waiting rows that may be in one zone, and their hours; a row counts in each of its zones. */
 export interface ClockZone {
   zone: string;
-  /** Whether there is such a zone. */
   isKnown: boolean;
   rows: number;
-  /** Rows that hours let be called now. */
+  /** Rows whose hours are open now. */
   open: number;
-  /** The first later instant at which hours let one of the others be called; null: all may be now, or none within 45 days. */
+  /** When hours open next for one of the other rows; null: all are open, or none opens within 45 days. */
   opensAt: number | null;
-  /** When the first of those that may be called now no longer may; null: none may now, or nothing ends it. */
+  /** When the first open row closes; null: none is open, or none closes. */
   closesAt: number | null;
-  /** From `ahead.from` to `ahead.to`, in instants: when at least one row may be called, and when the law alone would let it. */
+  /** Instants within `ahead` at which at least one row may be called, and at which the law alone would allow it. */
   ahead: { open: Stretch[]; lawful: Stretch[] };
 }
 
@@ -29,29 +28,25 @@ interface Stretch {
 }
 
 export interface ClockStrip {
-  /** The day that lies ahead: it begins with a full hour before now. */
+  /** The day shown; it begins with a full hour before now. */
   ahead: Stretch;
-  /** Those with the most rows first. */
+  /** Most rows first. */
   zones: ClockZone[];
-  /** Zones that are left out. */
+  /** Zones left out. */
   more: number;
 }
 
 const mostZones = 24;
 const hourMs = 3_600_000;
-/** How much of the day is shown that has passed. */
+/** Past part of the day shown. */
 const behindMs = 4 * hourMs;
 
-/** Waiting rows to which the same hours apply. */
 interface HourKind {
   rows: number;
   window: Omit<WindowInput, 'at'>;
 }
 
-/**
- * The hours of the rows that wait, by time zone, as the planner judges them: with the campaign's hours, the law and the holidays. What else
- * may keep a row, such as its own beginning or a frequency cap, is not looked at.
- */
+/** As the planner evaluates them: campaign hours, law and holidays. Ignores other limits, such as a row's own start or a frequency cap. */
 export async function readClockStrip(db: Queries, campaign: Campaign, now: number): Promise<ClockStrip> {
   const kinds = await readHourKinds(db, campaign);
   const startsAt = campaign.state === 'scheduled' ? campaign.rules.startsAt : null;
@@ -101,7 +96,7 @@ function judgeZone(
     closesAt: firstOf(looks.map(({ closesAt }) => closesAt)),
     ahead: {
       open: joined(windows.flatMap((window) => openStretches(window, { ...ahead, from: Math.max(ahead.from, startsAt ?? ahead.from) }))),
-      // All but the hours of the campaign, which stand first.
+      // Without the campaign's hours, which come first.
       lawful: joined(windows.flatMap((window) => openStretches({ ...window, calendars: window.calendars.slice(1) }, ahead))),
     },
   };
@@ -112,7 +107,7 @@ function firstOf(instants: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.min(...known);
 }
 
-/** The instants between `from` and `to` at which `windowAt` lets a call begin. */
+/** Instants from `from` to `to` at which `windowAt` lets a call begin. */
 function openStretches(input: Omit<WindowInput, 'at'>, { from, to }: Stretch): Stretch[] {
   const stretches: Stretch[] = [];
   for (let at = from; at < to;) {
@@ -126,7 +121,7 @@ function openStretches(input: Omit<WindowInput, 'at'>, { from, to }: Stretch): S
   return stretches;
 }
 
-/** Stretches that overlap or touch become one. */
+/** Merges overlapping and touching stretches. */
 function joined(stretches: readonly Stretch[]): Stretch[] {
   const found: Stretch[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {
@@ -139,15 +134,15 @@ function joined(stretches: readonly Stretch[]): Stretch[] {
 
 export interface AdjustEffect {
   waiting: number;
-  /** May be called at this minute as far as hours are concerned: as it is, and after the change. */
+  /** Rows with open hours, before and after the change. */
   openNow: { before: number; after: number };
-  /** Have an hour now, and after the change none before the end of the campaign, or at all. */
+  /** Rows that the change leaves without hours before the campaign's end, or at all. */
   neverOpen: number;
-  /** Have used up the attempts that they have after the change: they end as not reached when their turn comes. */
+  /** Rows whose attempts the change uses up: they end as not reached when due. */
   usedUp: number;
 }
 
-/** Looks at what a change would do; changes nothing. Its cost grows with the rows that wait. */
+/** Changes nothing. The cost grows with the waiting rows. */
 export async function readAdjustEffect(
   db: Queries,
   { campaignId, rules: known }: Campaign,

@@ -3,7 +3,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { accountScope, toSuppression, type StoredSuppression } from '../rows/suppressions.ts';
 import type { Queries } from '../tx.ts';
 
-/** Which entries are wanted: those that somebody said in a call, that came in a file, or that hold for a single campaign. */
+/** `asked`: said in a call; `imported`: from a file; `single`: for one campaign. */
 export const entryKinds = ['all', 'asked', 'imported', 'single'] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
@@ -16,14 +16,14 @@ const conditions: Readonly<Record<EntryKind, RawBuilder<SqlBool>>> = {
 
 export interface EntryQuery {
   kind: EntryKind;
-  /** Four digits or more of a number, or a part of who said so, of the reason or of the campaign's id; empty: all. */
+  /** At least four digits of a number, or part of source, reason or campaign id; empty: all. */
   search: string;
-  /** From 1. A place and no number of a person, so that it may stand in an address. */
+  /** From 1. Safe in a URL: it is no recipient's number. */
   page: number;
   pageSize: number;
 }
 
-/** One page of the do-not-call list, newest first, and whether there is another one. Walks over the pages before it. */
+/** Newest first. Reads over the pages before it. */
 export async function readEntryPage(
   db: Queries,
   { kind, search, page, pageSize }: EntryQuery,
@@ -51,15 +51,15 @@ function matching(search: string): RawBuilder<SqlBool> {
 }
 
 export interface ListFigures {
-  /** Entries of each kind, those that are over included. */
+  /** Including expired ones. */
   kinds: Readonly<Record<EntryKind, number>>;
-  /** Those that hold at `now`, and of these those that hold for all campaigns. */
+  /** In force at `now`; of these, for all campaigns. */
   holding: number;
   holdingForAll: number;
-  /** Added within `spanMs`, and of these those that somebody said in a call. */
+  /** Added within `spanMs`; of these, said in a call. */
   added: number;
   addedInCalls: number;
-  /** They hold, and end within `endMs`. */
+  /** In force, and ending within `endMs`. */
   ending: number;
 }
 

@@ -11,16 +11,16 @@ import type { Queries } from '../tx.ts';
 import { readWordsKept } from '../doubt/shared-words.ts';
 import { readDeferrals } from './waiting.ts';
 
-/** Rows that wait, or have ended, because calls cannot be told apart, and every other cause of doubt. */
+/** Rows that wait or ended because calls are indistinguishable, and other doubts. */
 export interface DoubtCounts {
-  /** Due, and kept back: an open call begins with the same words, or records of an earlier call are still to be looked at. */
+  /** Due but held: by an open call with the same opening words, or by unread records of an earlier call. */
   waitingForWords: number;
   waitingForEvidence: number;
-  /** `waitingForWords` is counted no further. */
+  /** Count limit of `waitingForWords`. */
   mostCounted: number;
-  /** Rows whose turn did not come before the end, since calls with their words went one at a time. */
+  /** Not called before the end: calls with the same words went one at a time. */
   wordsBusy: number;
-  /** Unresolved rows by their cause: the reason of the row where it says one, else the detail of its last call. */
+  /** Unresolved rows by cause: the row's reason if it names one, else the detail of its last call. */
   unresolved: Record<string, number>;
 }
 
@@ -35,7 +35,7 @@ export async function countDoubt(
 ): Promise<DoubtCounts> {
   const { campaignId } = campaign;
   const counts: DoubtCounts = { waitingForWords: 0, waitingForEvidence: 0, mostCounted, wordsBusy: 0, unresolved: {} };
-  // Rows that have ended are many: they are looked through only where some of them may be meant.
+  // Ended rows are many: read only if some can match.
   if ((outcomes.unresolved ?? 0) > 0) counts.unresolved = await countUnresolved(db, campaignId);
   const ended = db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('state', '=', 'done');
   if ((outcomes.expired ?? 0) > 0) counts.wordsBusy = await countRows(ended.where('reason', '=', 'words_busy'));
@@ -48,12 +48,11 @@ export async function countDoubt(
   return counts;
 }
 
-/** Unresolved rows about which a person has still to decide. */
 export function countUndecided(unresolved: DoubtCounts['unresolved']): number {
   return Object.entries(unresolved).reduce((sum, [cause, count]) => sum + (cause === givenUp ? 0 : count), 0);
 }
 
-/** People about whom somebody has still to decide, by campaign; of campaigns without any nothing. */
+/** By campaign; campaigns without any are missing. */
 export async function countUndecidedPeople(db: Queries): Promise<ReadonlyMap<string, number>> {
   const campaigns = await campaignsWithOutcome(db, 'unresolved');
   if (campaigns.size === 0) return new Map();
@@ -82,7 +81,7 @@ export async function countUnresolved(db: Queries, campaignId: string): Promise<
   return unresolved;
 }
 
-/** Rows that are due while an open call of the agent begins with their words: from the few open calls to the rows. */
+/** From the few open calls to the due rows with their opening words. */
 async function countBehindWords(db: Queries, { campaignId, rules }: Campaign, now: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from (

@@ -6,37 +6,35 @@ import { isPostgres, type Queries, type Store } from '../tx.ts';
 
 export interface FeedQuery {
   afterSeq: number;
-  /** Null: of all campaigns. */
+  /** Null: all campaigns. */
   campaignId: string | null;
   types?: readonly EventType[] | null;
   limit: number;
 }
 
-/** The log at one moment. */
 interface Look {
   newest: number;
-  /** The transactions that were writing to the log: if a number up to `newest` is still to come, it is one of theirs. */
+  /** Transactions writing to the log: a missing number up to `newest` belongs to one of them. */
   writers: ReadonlySet<string>;
 }
 
 /**
- * Reads the log in its order so that a cursor misses nothing: on PostgreSQL a line with a smaller number may be committed after one with a
- * larger number, so a gap is waited for until every transaction that could fill it has ended. That may be long if a writer of the log hangs
- * in its transaction: the feed stands still until it ends, and goes on then. No other transaction holds it up, neither a backup nor one
- * that writes to other tables or databases of the server. Keep one feed for each reader's life.
+ * Reads the log in order so that a cursor misses nothing. On PostgreSQL a smaller number may be committed after a larger one, so the feed
+ * waits at a gap until every transaction that could fill it has ended. A hanging writer of the log stops the feed until it ends; no other
+ * transaction does, not even a backup. Keep one feed per reader.
  */
 export class EventFeed {
   readonly #store: Pick<Store, 'db'>;
-  /** Up to this number nothing can be added any more. */
+  /** No event up to this number can still appear. */
   #settled = 0;
-  /** What settles more once its writers have ended. */
+  /** Settles more once its writers have ended. */
   #look: Look | null = null;
 
   constructor(store: Pick<Store, 'db'>) {
     this.#store = store;
   }
 
-  /** The next events, and the cursor to go on from: it moves over events that were not wanted too. */
+  /** The next events, and the cursor to continue from; it also passes events that are filtered out. */
   async read(query: FeedQuery): Promise<{ events: CampaignEvent[]; cursor: number }> {
     const { db } = this.#store;
     const { afterSeq, campaignId, types = null, limit } = query;
@@ -45,12 +43,12 @@ export class EventFeed {
     const found =
       campaignId === null ? await readAllEvents(db, afterSeq, limit, types) : await readEvents(db, campaignId, { afterSeq, limit, types });
     const events = found.filter(({ seq }) => seq <= last);
-    // A full page may go on before `last`.
+    // More events up to `last` may follow a full page.
     const isFull = found.length === limit && (found.at(-1)?.seq ?? 0) <= last;
     return { events, cursor: isFull ? (events.at(-1)?.seq ?? last) : last };
   }
 
-  /** The last number up to which nothing can be added any more, looking at most so many numbers ahead. */
+  /** Last number up to which no event can still appear, at most `ahead` numbers ahead. */
   async #lastSafe(afterSeq: number, ahead: number): Promise<number> {
     const { db } = this.#store;
     const rows = await db.selectFrom('events').select('seq').where('seq', '>', afterSeq).orderBy('seq').limit(ahead).execute();
@@ -64,9 +62,9 @@ export class EventFeed {
 
   async #settle(): Promise<void> {
     const { db } = this.#store;
-    // Before the writers of now, since other readings of this feed look as well.
+    // Taken first: concurrent reads of this feed set it, too.
     const earlier = this.#look;
-    // The end of the log before its writers: whoever has taken a number by then and has not ended is among them.
+    // Read before the writers, so that every unfinished holder of a number is among them.
     const newest = await lastEventSeq(db);
     const writers = await readWriters(db);
     if (earlier !== null && [...earlier.writers].some((writer) => writers.has(writer))) return;
@@ -76,10 +74,7 @@ export class EventFeed {
   }
 }
 
-/**
- * The transactions that are writing to the log. Each locks the table before it takes a number, and lets go of it after its rows have come
- * to be seen by every later statement, or are gone.
- */
+/** Each writer locks the table before it takes a number, and releases it once its rows are visible or gone. */
 async function readWriters(db: Store['db']): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`select distinct virtualtransaction as id from pg_locks
     where locktype = 'relation' and relation = 'events'::regclass and mode = 'RowExclusiveLock' and granted
@@ -87,7 +82,7 @@ async function readWriters(db: Store['db']): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** How many lines of each type the log of a campaign has. Walks through its part of an index: costly where there are many. */
+/** Reads the campaign's part of an index: costly for long logs. */
 export async function readEventKinds(db: Queries, campaignId: string): Promise<ReadonlyMap<EventType, number>> {
   const lines = await countBy(db.selectFrom('events').where('campaign_id', '=', campaignId), 'type');
   return new Map(Object.entries(lines) as [EventType, number][]);

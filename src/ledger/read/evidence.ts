@@ -12,15 +12,14 @@ import { findEntries } from '../rows/suppressions.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 import type { Queries, Store } from '../tx.ts';
 
-/** What is known of one number, for whoever has to answer for calls to it. Instants are epoch milliseconds; null: not recorded. */
+/** Instants are epoch ms; null: not recorded. */
 export type Evidence = NonNullable<Awaited<ReturnType<typeof readEvidence>>>;
-/** A campaign as it was begun. */
 export type EvidenceCampaign = Awaited<ReturnType<typeof readCampaign>>;
-/** A row of a list that leads to the number, or led there when it was called. */
+/** A list row that leads to the number, or did when it was called. */
 export type EvidenceRow = Awaited<ReturnType<typeof readRow>>;
 export type EvidenceCall = Awaited<ReturnType<typeof readCall>>;
 
-/** Whether somebody may have been called: it was requested, and not given back. */
+/** Whether a call may have been placed: requested, and not given back. */
 export function isPlaced({ requests, state }: Pick<EvidenceCall, 'requests' | 'state'>): boolean {
   return requests.length > 0 && state !== 'released';
 }
@@ -28,7 +27,7 @@ export function isPlaced({ requests, state }: Pick<EvidenceCall, 'requests' | 's
 const mostRows = 1_000;
 const mostEvents = 20_000;
 
-/** Reads all that the database has of one number and of nobody else. Null: it has nothing. Only reads. */
+/** Everything stored about one number, and about no other recipient. Read-only. Null: nothing stored. */
 export async function readEvidence(
   { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
   { e164, since, now }: { e164: string; since: number | null; now: number },
@@ -57,10 +56,10 @@ export async function readEvidence(
   return {
     e164,
     madeAt: now,
-    /** Calls that were requested before are left out; null: none is. */
+    /** Calls requested earlier are left out; null: none. */
     sinceAt: since,
     ledgerId,
-    /** The ids under which lists have the number, and how many other numbers they have under one of these. */
+    /** Ids of the number in lists; `otherNumbers`: other numbers under these ids. */
     ids,
     otherNumbers: await countOthers(db, ids, e164),
     campaigns: [...campaigns.values()],
@@ -75,7 +74,7 @@ async function readCampaign(db: Queries, id: string) {
   const rules = withoutHouse(held);
   const found = db.selectFrom('campaigns').select(['file', 'file_hash', 'created_at']).where('campaign_id', '=', id);
   const { file, file_hash: fileHash, created_at: importedAt } = await found.executeTakeFirstOrThrow();
-  /** `fileHash`: of what its file says together with the bytes of its list. `file`: null: begun before that was kept. */
+  /** `fileHash`: of the file's content and its list's bytes. `file` null: begun before files were stored. */
   return { campaignId, name, rules, state, fileHash, importedAt, file: file === null ? null : (JSON.parse(file) as unknown) };
 }
 
@@ -91,7 +90,7 @@ async function readRow(
   const cells = written.map((value, index) => ({ column: rules.list.columns[index] ?? `${index + 1}`, value }));
   const cell = (column: string | null) => (column === null ? null : (cells.find((each) => each.column === column)?.value ?? null));
   const span = consentSpan(rules.consent, consentedAt);
-  /** Word by word, and when that held; null: its campaign asks for none. */
+  /** Verbatim, and when it applied; null: the campaign requires none. */
   const consent =
     rules.consent === undefined || span === undefined
       ? null
@@ -104,13 +103,13 @@ async function readRow(
           beginsAt: span.from,
           endsAt: span.until,
         };
-  /** Rules of law that hold for the row, as they were frozen, their sources, and when their file was looked up. */
+  /** Laws that apply to the row, as frozen, with source and look-up date. */
   const law = lawFor(rules, placeOf(recipient)).map(({ id, source, asOf = null }) => ({ id, source, asOf }));
   const theirs = { externalId, cells, zones, country, regions, consent, outcome, reason, law };
   return { campaignId, row, recipientId, ...(recipient.e164 === e164 ? theirs : somebodyElses), calls };
 }
 
-/** The row leads to another number now. */
+/** For a row that now leads to another number. */
 const somebodyElses = { externalId: null, cells: null, zones: [], country: null, regions: null, consent: null, outcome: null, reason: null, law: [] }; // prettier-ignore
 
 async function readCall(db: Queries, attempt: AttemptRow) {
@@ -129,11 +128,11 @@ async function readCall(db: Queries, attempt: AttemptRow) {
   const facts = record === undefined ? null : (JSON.parse(record.facts) as ConversationFacts);
   return {
     attemptId: attempt.attempt_id,
-    /** Of the row, from 1. */
+    /** Number within the row, from 1. */
     call: attempt.number,
     state: attempt.state,
     plannedAt: attempt.planned_at,
-    /** To the service; none: nobody was called. */
+    /** To the service; none: no call was placed. */
     requests,
     endedAt: attempt.settled_at,
     disposition: attempt.disposition,
@@ -141,7 +140,7 @@ async function readCall(db: Queries, attempt: AttemptRow) {
     result: attempt.result,
     openingLine: attempt.opening_line,
     agentId: attempt.agent_id,
-    /** `check`: what had been found out about it when the call was last requested; null: not known. Never a later check. */
+    /** `check`: as known when the call was last requested, never later; null: unknown. */
     caller: {
       id,
       e164: check?.e164 ?? caller?.e164 ?? null,
@@ -149,10 +148,10 @@ async function readCall(db: Queries, attempt: AttemptRow) {
       check: check === null ? null : (check.fault ?? 'ready'),
       country: caller?.country ?? null,
     },
-    /** The answer of the pre-dial hook. */
+    /** Answer of the pre-dial hook. */
     screened: attempt.screened,
     screenedAt: attempt.screened_at,
-    /** By what the record is known to be its own. */
+    /** How the record was matched to the call. */
     evidence: attempt.evidence,
     record:
       record === undefined || facts === null
@@ -166,14 +165,14 @@ async function readCall(db: Queries, attempt: AttemptRow) {
   };
 }
 
-/** Other numbers under the same ids: somebody with two numbers, or an id that was given twice. */
+/** Other numbers under the same ids: a person with two numbers, or an id given twice. */
 async function countOthers(db: Queries, ids: readonly string[], e164: string): Promise<number> {
   if (ids.length === 0) return 0;
   const others = db.selectFrom('recipients').select('e164').distinct().where('external_id', 'in', ids).where('e164', '!=', e164);
   return (await others.execute()).length;
 }
 
-/** What the log tells of the number's rows and of it on the do-not-call list; of a row that was corrected only what is of this number. */
+/** Log lines of the number's rows and do-not-call entries; of a corrected row only those about this number. */
 async function readEvents(
   db: Queries,
   { e164, recipients, own }: { e164: string; recipients: readonly RecipientRow[]; own: ReadonlySet<string> },
@@ -189,7 +188,7 @@ async function readEvents(
     .selectAll()
     .where((eb) =>
       eb.or([
-        // What holds for all people holds for this one.
+        // Account rules apply to every recipient.
         eb('type', '=', 'house.changed'),
         eb.and([eb('type', 'in', ['suppression.added', 'suppression.removed']), eb('data', 'like', `%"${e164}"%`)]),
       ]),
@@ -202,7 +201,7 @@ async function readEvents(
     .map(withoutAddress);
 }
 
-/** A token may be named after an e-mail address: a bundle has the name before the @ alone. */
+/** A token may be named after an e-mail address: keeps only the part before the @. */
 function withoutAddress(event: CampaignEvent): CampaignEvent {
   const actor = actorOf(event);
   if (actor === null) return event;
@@ -212,7 +211,7 @@ function withoutAddress(event: CampaignEvent): CampaignEvent {
 
 const keyName = 'evidence_key';
 
-/** The private key with which this database signs, Ed25519 as PEM. It is made when it is first asked for. */
+/** Ed25519 private key as PEM; created on first use. */
 export async function readEvidenceKey({ transaction }: Pick<Store, 'transaction'>): Promise<string> {
   return transaction(async (tx) => {
     const { privateKey } = generateKeyPairSync('ed25519');

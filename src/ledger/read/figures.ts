@@ -16,12 +16,12 @@ import { sqlConsentFault } from '../migrations.ts';
 import { countBy, findRoundRow } from '../reads.ts';
 import type { Queries } from '../tx.ts';
 
-/** Of one campaign, what an operator watches from outside; the metrics say of each what it is. */
+/** The metrics describe each figure. */
 export type CampaignFigures = Awaited<ReturnType<typeof readFigures>>;
 
 const mostRecords = 1000;
 
-/** Ids of the campaigns for which somebody works, or should, and of those of which a round has ended after `endedSince`. */
+/** Campaigns that need a worker, and those with a round ended after `endedSince`. */
 export async function listWatched(db: Queries, endedSince: number): Promise<string[]> {
   const rows = await db
     .selectFrom('campaigns')
@@ -42,7 +42,7 @@ export async function listWatched(db: Queries, endedSince: number): Promise<stri
   return rows.map((row) => row.campaign_id);
 }
 
-/** Times are milliseconds of service time, never negative. Reads aggregates and the small ends of indexes: cheap at any number of rows. */
+/** Times are ms of service time, never negative. Cheap at any number of rows. */
 export async function readFigures(db: Queries, campaign: Campaign, now: number) {
   const { campaignId, state, stateReason, rules } = campaign;
   const { dispositions, outcomes, waiting, open, batches, results } = await readStatus(db, campaign);
@@ -70,10 +70,10 @@ export async function readFigures(db: Queries, campaign: Campaign, now: number) 
     goalsWanted: rules.stopAt?.goal ?? null,
     pilot: campaign.pilot === null ? {} : { [campaign.pilot.state]: 1 },
     callerRooms: Object.fromEntries([...rooms].map(([id, { room }]) => [id, room])),
-    /** As cheap as they are few. */
+    /** Cheap: such rows are few. */
     unconsented: rules.consent === undefined ? {} : await countBy(unconsented, 'reason'),
     houseVersion: rules.house?.version ?? 0,
-    /** What the planner would wait for; null: the campaign has ended, or was not started. */
+    /** What the planner would wait for; null: ended, or not started. */
     reason: idle === undefined ? null : (idle?.reason ?? ('ready' as const)),
     pausedByItself: paused !== null && paused !== pausedByPerson,
     breakerOpen: paused !== null && isBreakersReason(paused),
@@ -95,7 +95,7 @@ async function readOldestUnknown(db: Queries, campaignId: string): Promise<numbe
   return row?.at ?? null;
 }
 
-/** The end of the last complete sweep, or the oldest open call where that is younger; null: no call is open. */
+/** End of the last complete sweep, or the oldest open call if that is later; null: no call is open. */
 async function readUnsweptSince(db: Queries, { campaignId, rules }: Campaign): Promise<number | null> {
   const row = await db
     .selectFrom('attempts')

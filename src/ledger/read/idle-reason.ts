@@ -17,46 +17,45 @@ import { readNextRule } from './waiting.ts';
 export type IdleReasonName =
   Exclude<WaitReason, 'blocked'> | 'draining' | 'planned' | 'not_sent' | 'not_witnessed' | 'rate_limited' | 'unknown';
 
-/** Why a campaign dials nobody now. Instants are service time; null: not known, or not fixed. */
+/** Why a campaign places no call now. Instants are service time; null: unknown, or not fixed. */
 export interface IdleReason {
   reason: IdleReasonName;
   since: number | null;
   until: number | null;
-  /** Calls of the batch that is spoken of; with `capacity` those on the line. */
+  /** Calls of the batch concerned; with `capacity`, calls on the line. */
   calls: number | null;
-  /** Calls that may be on the line; only with `capacity`. */
+  /** Lines allowed; only with `capacity`. */
   lines: number | null;
-  /** What keeps those who are due next, as `readWaiting` names it; only with `due`, and null where nothing tells. */
+  /** Rule that keeps the rows due next, as `readWaiting` names it; only with `due`; null: unknown. */
   rule: string | null;
-  /** The campaign that uses a caller number, too; only with `caller_limit`, and absent unless that is the cause. */
+  /** Campaign that also uses a caller number; only with `caller_limit`, and only if it is the cause. */
   usedBy?: string | undefined;
 }
 
 export interface Clock {
   now(): number;
-  /** Seconds of the service per real second. */
+  /** Service seconds per real second. */
   speed: number;
 }
 
 /**
- * Real milliseconds for which a planned batch is taken to be on its way, and a campaign that has sent one to be about to send the next:
- * what goes on all the time would be told in other words at every look.
+ * Real ms for which a planned batch counts as on its way, and the next one as about to come: otherwise the reason would change at every
+ * check.
  */
 const onItsWayMs = 30_000;
 
 interface Depth {
-  /** False: the rule is left out, which is looked for in the log. */
+  /** False: skips the rule, which needs the log. */
   withRule?: boolean;
-  /** Given where many campaigns are asked about in the same moment. */
+  /** Cache for many campaigns at the same moment. */
   claims?: Claims | undefined;
 }
 
 const nothingMore = { since: null, until: null, calls: null, lines: null, rule: null };
 
 /**
- * What the planner waits for, looked up without a change, in its own order. While calls are placed one after the other that is what limits
- * them, whether the next batch is still to be planned, is on its way, or waits for a free line. Null: nothing keeps anybody, or the
- * campaign is over.
+ * What the planner waits for, in its own order, without a change; while calls are placed one after the other, what limits them. Null:
+ * nothing, or the campaign is over.
  */
 export async function readIdleReason(db: Queries, campaign: Campaign, clock: Clock, depth: Depth = {}): Promise<IdleReason | null> {
   if (hasEnded(campaign) || campaign.round === 0) return null;
@@ -74,7 +73,7 @@ export async function readIdleReason(db: Queries, campaign: Campaign, clock: Clo
   const isOnItsWay = unsent?.reason === 'planned' && (unsent.since ?? 0) > onItsWaySince;
   if (unsent !== null && !isOnItsWay) return unsent;
   const found = (await readBlock(db, campaign, now)) ?? (await readWait(db, campaign, { now, depth, onItsWaySince }));
-  // Those who are being called wait for nobody.
+  // Rows being called wait for nothing.
   return isOnItsWay && (found?.reason === 'due' || found?.reason === 'collecting') ? null : found;
 }
 
@@ -87,7 +86,7 @@ export async function lastMoveAt(db: Queries, { campaignId }: Campaign, type?: E
   return row?.at ?? null;
 }
 
-/** A batch that is planned and was not sent, or came back unsent; the planner is not asked before it has a verdict. */
+/** Planned and not sent, or come back unsent; the planner waits for its verdict. */
 async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Promise<IdleReason | null> {
   const batch = await db
     .selectFrom('batches')
@@ -98,7 +97,7 @@ async function readUnsentBatch(db: Queries, campaign: Campaign, now: number): Pr
     .limit(1)
     .executeTakeFirst();
   if (batch === undefined) return null;
-  // A pause that the service has asked for holds for all campaigns of the account.
+  // A pause requested by the service applies to all campaigns of the account.
   const { notBefore } = await readAccount(db, campaign.accountId);
   const until = notBefore > now ? notBefore : null;
   const { size: calls, planned_at: since } = batch;

@@ -3,24 +3,24 @@ import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries } from '../tx.ts';
 
-/** A call that was requested and has no result yet. Instants are service time. */
+/** Requested, without a result. Instants are service time. */
 export interface LiveCall {
   row: number;
-  /** In the list's own id column. */
+  /** From the list's id column. */
   externalId: string | null;
-  /** Number of the attempt: the row's first call, second call and so on. */
+  /** Call number within the row, from 1. */
   attempt: number;
   e164: string;
-  /** When it was requested. */
+  /** Time of the request. */
   since: number;
   /**
-   * `requested`: the service has not answered yet; `unknown`: nobody knows whether it was placed; `accepted`: the service has taken it on;
-   * `over`: its record shows the end, and its results are still to come.
+   * `requested`: no answer yet; `unknown`: it may have been placed; `accepted`: by the service; `over`: by its record, with results
+   * pending.
    */
   state: 'requested' | 'unknown' | 'accepted' | 'over';
 }
 
-/** The calls of a campaign that have no result at `now`, the longest first: at most `limit` of them. */
+/** Calls without a result at `now`, longest first. */
 export async function readLiveCalls(
   db: Queries,
   { campaignId }: Pick<Campaign, 'campaignId'>,
@@ -49,7 +49,7 @@ export async function readLiveCalls(
 
 const going = ['scheduled', 'running', 'paused'] as const;
 
-/** Counts what an entry of the do-not-call list for these numbers would stop, and what it would not. */
+/** What a do-not-call entry for these numbers would stop, and what not. */
 export async function countCallsTo(db: Queries, numbers: readonly string[]) {
   const waiting = await readInParts(numbers, (part) =>
     db
@@ -70,6 +70,6 @@ export async function countCallsTo(db: Queries, numbers: readonly string[]) {
       .execute(),
   );
   const planned = calls.filter(({ state }) => state === 'planned').length;
-  /** `waiting`: rows, in campaigns that have not ended; `planned`: calls that were not sent yet. */
+  /** `waiting`: rows of campaigns that have not ended; `planned`: calls not sent yet. */
   return { waiting: waiting.length, planned, open: calls.length - planned };
 }

@@ -28,24 +28,24 @@ export type ReportDimension = (typeof reportDimensions)[number];
 export interface CountLine {
   value: string;
   count: number;
-  /** Of all of this table, 0 to 1. */
+  /** Of the whole table, 0 to 1. */
   share: number;
 }
 
 export interface CallLine {
   value: string | number;
   calls: number;
-  /** Calls whose end is not known yet. */
+  /** Calls without a known end. */
   open: number;
-  /** Calls that a person took, those who asked not to be called again included. */
+  /** Answered by a human, opt-outs included. */
   answered: number;
-  /** Of the calls that have ended, 0 to 1; null while none has. */
+  /** Of ended calls, 0 to 1; null: none has ended. */
   answerRate: number | null;
-  /** Of the calls whose record tells a duration; null when none does. */
+  /** Of calls with a recorded duration; null: none. */
   talkSeconds: number | null;
 }
 
-/** Calls of one hour of the week, in the recipients' own time. */
+/** In the recipients' local time. */
 export interface WeekHour extends Omit<CallLine, 'value'> {
   /** 0 for Monday to 6 for Sunday. */
   weekday: number;
@@ -57,12 +57,12 @@ export interface CallerLine extends CallLine {
   days: CallLine[];
 }
 
-/** What `carillon report --json` prints; a table that was not asked for is missing. */
+/** Printed by `carillon report --json`; tables not requested are missing. */
 export type Report = Awaited<ReturnType<typeof readReport>>;
 
 const unknownZone = 'unknown';
 
-/** Reads running counts where there are any, and lets the database group the calls where there are none. */
+/** Uses running counts where they exist; else the database groups the calls. */
 export async function readReport(store: Store, campaign: Campaign, dimensions: readonly ReportDimension[]) {
   const { campaignId, name, state, rowsTotal, rules } = campaign;
   const aggregates = await readAggregates(store.db, campaignId, ['outcome', 'result', 'collected', 'evaluation']);
@@ -83,25 +83,25 @@ export async function readReport(store: Store, campaign: Campaign, dimensions: r
     name,
     state,
     rows: { total: rowsTotal, ended },
-    /** All calls together; null when no table of calls was asked for. */
+    /** All calls; null: no table of calls requested. */
     calls: groups === null ? null : sumUp(groups),
     ...(wants('outcome') ? { outcome: outcomeLines(aggregates, rowsTotal) } : {}),
-    /** Unresolved rows by what keeps anybody from knowing what became of them; beside the outcomes, where there are any. */
+    /** Unresolved rows by cause; beside the outcomes, if any. */
     ...(doubt.length > 0 ? { doubt } : {}),
-    /** Exhausted rows by their reason; beside the outcomes, where there are any. */
+    /** Exhausted rows by reason; beside the outcomes, if any. */
     ...(unreached.length > 0 ? { unreached } : {}),
     ...(wants('disposition') ? { disposition: mostFirst(divide(calls, (group) => group.disposition ?? 'open')) } : {}),
     ...(wants('result') && rules.results !== undefined ? await resultTables(store, campaign, aggregates) : {}),
     ...(wants('attempt') ? { attempt: inOrder(divide(calls, (group) => group.attempt ?? 0)) } : {}),
-    /** In the recipient's own time, by the first of its possible zones; hours without a call are left out. */
+    /** Local time of the first possible zone; hours without a call are left out. */
     ...(wants('hour') ? { hour: inOrder(divide(calls, hourOf)) } : {}),
-    /** Hours of the week with a call; calls of recipients without a known zone are left out. */
+    /** Hours of the week with a call; recipients without a known zone are left out. */
     ...(wants('week') ? { week: weekOf(calls) } : {}),
-    /** By the recipient's own calendar. */
+    /** By the recipient's local date. */
     ...(wants('day') ? { day: byDay(calls) } : {}),
     ...(wants('zone') ? { zone: mostFirst(divide(calls, zoneOf)) } : {}),
     ...(wants('caller') ? { caller: callerLines(calls) } : {}),
-    /** Per collected value and per evaluation, the most frequent first. */
+    /** Per collected value and evaluation, most frequent first. */
     ...(wants('collected') ? { collected: valueTables(aggregates, 'collected') } : {}),
     ...(wants('evaluation') ? { evaluation: valueTables(aggregates, 'evaluation') } : {}),
   };
@@ -164,7 +164,7 @@ function sumUp(groups: readonly CallGroup[]): Omit<CallLine, 'value'> {
   };
 }
 
-/** Numbers as numbers, and `unknown` at the end. */
+/** By number; `unknown` last. */
 function inOrder(lines: readonly CallLine[]): CallLine[] {
   const rank = ({ value }: CallLine): number => (typeof value === 'number' ? value : Infinity);
   return lines.toSorted((a, b) => rank(a) - rank(b));
@@ -181,7 +181,7 @@ function outcomeLines(aggregates: readonly Aggregate[], total: number): CountLin
   return withShares([...lines, { value: 'in_progress', count: total - ended }].filter(({ count }) => count > 0));
 }
 
-/** Talks by what they came to, and how many reached the goal: of the talks, and of the people who were called and have an outcome. */
+/** Shares that reached the goal: of talks, and of called recipients with an outcome. */
 async function resultTables(store: Store, { campaignId, rules }: Campaign, aggregates: readonly Aggregate[]) {
   const talks = aggregates.filter((row) => row.kind === 'result');
   const ofCampaign = store.db.selectFrom('recipients').where('campaign_id', '=', campaignId);
@@ -193,7 +193,7 @@ async function resultTables(store: Store, { campaignId, rules }: Campaign, aggre
   return { result: byCount(withShares(talks)), goal: ofTalks === null || ofPeople === null ? null : { talks: ofTalks, people: ofPeople } };
 }
 
-/** Exhausted rows by reason: their attempts are used up, or the campaign has no retry after a call that ended so. */
+/** By reason: attempts used up, or no retry after such a call. */
 export function countUnreached(db: Queries, campaignId: string): Promise<Record<string, number>> {
   return countBy(db.selectFrom('recipients').where('campaign_id', '=', campaignId).where('outcome', '=', 'exhausted'), 'reason');
 }

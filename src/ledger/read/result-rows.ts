@@ -10,17 +10,17 @@ import type { Campaign } from '../rows/campaigns.ts';
 import type { RecipientRow } from '../schema.ts';
 import type { Queries } from '../tx.ts';
 
-/** One data row of the list with what came of it. Instants are epoch milliseconds of service time. */
+/** One data row of the list with its results. Instants are epoch ms of service time. */
 export type RecipientResult = ReturnType<typeof resultOf>;
 
-/** Which rows are wanted; `dispositions`: of the latest attempt. */
+/** `dispositions`: of the latest attempt. */
 export interface ResultFilter extends Pick<RowQuery, 'outcomes' | 'reasons' | 'results' | 'changedSince' | 'afterRow'> {
   dispositions?: readonly string[] | undefined;
 }
 
 const rowsPerRead = 500;
 
-/** The data rows of a campaign in file order, read in small pages: a million rows take no more memory than a thousand. */
+/** In file order, paged: memory does not grow with the rows. */
 export async function* readResults(db: Queries, campaignId: string, filter: ResultFilter = {}): AsyncGenerator<RecipientResult> {
   const { dispositions, afterRow = 0 } = filter;
   const wanted = await conditionOf(db, campaignId, filter, { now: 0 });
@@ -82,11 +82,11 @@ function resultOf(
     cells: storable(JSON.parse(cells) as string[]),
     outcome: outcome ?? ('in_progress' as const),
     reason,
-    /** Calls that were placed, or may have been, and the one that the service refused. */
+    /** Calls placed, possibly placed, or refused by the service. */
     attempts: own.length,
-    /** What the last talk came to, by the rules of the campaign; null: there was none, or it has no rules. */
+    /** Result of the last talk, by the campaign's rules; null: no talk, or no rules. */
     result,
-    /** The last promise to call them back; null: there was none. */
+    /** The last callback; null: none. */
     callback,
     disposition: latest?.disposition ?? null,
     detail: latest?.detail ?? null,
@@ -96,7 +96,7 @@ function resultOf(
     endedAt: facts === null ? null : endOf(facts),
     durationMs: facts?.durationMs ?? null,
     audio: facts?.audio ?? null,
-    /** Conversations of which it cannot be told whether one is that of the row's last call in doubt. */
+    /** Conversations that may be the record of the row's last call in doubt. */
     candidates: candidatesOf(own.findLast((attempt) => attempt.candidates !== null)).filter((id) => !owned.has(id)),
     collected: facts?.collected ?? null,
     evaluation: facts?.evaluation ?? null,
@@ -111,14 +111,13 @@ function candidatesOf(attempt: { candidates: string | null } | undefined): strin
   return attempt?.candidates == null ? [] : (JSON.parse(attempt.candidates) as string[]);
 }
 
-/** The last promise to each of them. */
 async function findCallbacks(db: Queries, ids: readonly string[]) {
   const promises = db.selectFrom('promises').select(['recipient_id', 'due_at as dueAt', 'state']).where('recipient_id', 'in', ids);
   const rows = await promises.orderBy('made_at').execute();
   return new Map(rows.map(({ recipient_id: id, ...promise }) => [id, promise]));
 }
 
-/** Those that have turned out to be the records of other calls. */
+/** Those that turned out to be records of other calls. */
 async function findOwned(db: Queries, ids: readonly string[]): Promise<Set<string>> {
   const rows = await readInParts([...new Set(ids)], (part) =>
     db
@@ -131,7 +130,7 @@ async function findOwned(db: Queries, ids: readonly string[]): Promise<Set<strin
   return new Set(rows.map((row) => row.conversation_id));
 }
 
-/** When a row of the campaign changed last, in service time; null without rows. */
+/** Last change of a row, service time; null: no rows. */
 export async function lastChange(db: Queries, campaignId: string): Promise<number | null> {
   const row = await db
     .selectFrom('recipients')
@@ -141,7 +140,6 @@ export async function lastChange(db: Queries, campaignId: string): Promise<numbe
   return row?.at ?? null;
 }
 
-/** Reasons that rows of the campaign have, in order. */
 export async function readReasons(db: Queries, campaignId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('recipients')
@@ -154,7 +152,7 @@ export async function readReasons(db: Queries, campaignId: string): Promise<stri
   return rows.flatMap(({ reason }) => (reason === null ? [] : [reason]));
 }
 
-/** What the columns of the results file are named after: the values collected and the evaluations seen are in order. */
+/** Column names of the results file; collected values and evaluations are sorted. */
 export async function readResultColumns(db: Queries, { campaignId, rules }: Campaign) {
   const aggregates = await readAggregates(db, campaignId, ['collected', 'evaluation']);
   const keysOf = (kind: string) => [...new Set(aggregates.filter((row) => row.kind === kind).map((row) => row.key))].sort();
@@ -178,7 +176,7 @@ function selectConversations(db: Queries, campaignId: string) {
     .where('recipients.campaign_id', '=', campaignId);
 }
 
-/** The call of this number of a row, and the conversation that is known to be its own; undefined when there is none. */
+/** With the conversation known to be its own; undefined: no such call. */
 export async function findCallConversation(
   db: Queries,
   { campaignId, row, call }: { campaignId: string; row: number; call: number },
@@ -194,16 +192,15 @@ export async function findCallConversation(
   return { ...found, isOpen: openAttemptStates.includes(found.state), isComplete: found.final === 1, gone: found.gone === 1 };
 }
 
-/** A conversation of a campaign, for reading it at the service. `isComplete`: false while the call or its analysis goes on. */
+/** `isComplete`: false while the call or its analysis goes on. */
 export interface ResultConversation {
   row: number;
   conversationId: string;
   isComplete: boolean;
-  /** The service said that it has it no more. */
+  /** The service no longer has it. */
   gone: boolean;
 }
 
-/** Every conversation of a campaign's attempts in row order, read in small pages. */
 export async function* readResultConversations(db: Queries, campaignId: string): AsyncGenerator<ResultConversation> {
   let after = { row: 0, number: 0 };
   for (;;) {

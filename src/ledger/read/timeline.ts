@@ -7,13 +7,12 @@ import type { Queries } from '../tx.ts';
 import { sqlPlaced } from './call-groups.ts';
 
 export type Course = NonNullable<Awaited<ReturnType<typeof readCourse>>>;
-/** A stretch of it. */
 export type CoursePoint = Course['points'][number];
 
 const steps = [10_000, 30_000, 60_000, 300_000, 900_000, 3_600_000, 6 * 3_600_000, 86_400_000];
 const mostPoints = 240;
 
-/** Lines, starts, rate limits and pauses over time, in at most 240 stretches; null before any request. Instants are service time. */
+/** In at most 240 steps; null: no request yet. Instants are service time. */
 export async function readCourse(db: Queries, campaign: Campaign, now: number) {
   const { campaignId } = campaign;
   const span = await readSpan(db, campaignId, now);
@@ -38,15 +37,15 @@ export async function readCourse(db: Queries, campaign: Campaign, now: number) {
   const points = [];
   let open = 0;
   for (let index = Math.floor(span.from / stepMs); index <= Math.floor(span.to / stepMs); index += 1) {
-    // Calls that were requested in it, and that ended, and requests that the service refused because of its rate limit (429).
+    // Calls requested and ended in this step, and requests refused with 429.
     const counts = { starts: starts.get(index) ?? 0, ends: ends.get(index) ?? 0, limited: limited.get(index) ?? 0 };
-    // When it ended.
+    // At the end of the step.
     open += counts.starts - counts.ends;
-    // By the campaign's own limit, its warm-up and the pace that it was told; not by the share of an account.
+    // By the campaign's limit, warm-up and pace; not by its account share.
     const allowed = allowedAt(Math.min((index + 1) * stepMs, span.to));
     points.push({ at: index * stepMs, ...counts, open, allowed });
   }
-  /** `from`: the first request; `to`: the last end of a call, or now, while one is open. */
+  /** `from`: first request; `to`: last end of a call, or now while one is open. */
   return { ...span, stepMs, points, pauses: pausesOf(marks) };
 }
 
@@ -67,7 +66,7 @@ async function readSpan(db: Queries, campaignId: string, now: number): Promise<{
   return { from: row.first, to: Math.max(row.first, to) };
 }
 
-/** The lines that were allowed at an instant, by what the log tells of changes. */
+/** Lines allowed at an instant, from the logged changes. */
 function allowance({ rules }: Campaign, marks: readonly CampaignEvent[]): (at: number) => number {
   const limits: Change[] = [];
   const begins: Change[] = [];
@@ -98,7 +97,7 @@ function lastBefore(changes: readonly Change[], at: number): number | undefined 
   return changes.findLast((change) => change.at <= at)?.value;
 }
 
-/** When it was paused; `toAt` is null while it is. */
+/** `toAt`: null while paused. */
 function pausesOf(marks: readonly CampaignEvent[]) {
   const pauses: { fromAt: number; toAt: number | null; reason: string | null }[] = [];
   for (const event of marks) {

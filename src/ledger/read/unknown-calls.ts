@@ -4,12 +4,11 @@ import { readInParts } from '../parts.ts';
 import type { Campaign } from '../rows/campaigns.ts';
 import type { Queries, Store } from '../tx.ts';
 
-/** An entry of the service's list. Instants are on the service's clock, not corrected. */
+/** From the service's list. Instants are on its clock, uncorrected. */
 export type ListedCall = Pick<ConversationFacts, 'conversationId' | 'direction' | 'startedAt' | 'calleeNumber' | 'references'>;
 
-/** What the record of a call tells besides. */
 export interface LookedAtCall extends ListedCall {
-  /** Unless it names one of ours, it is not of a batch of ours. */
+  /** Not from a batch of this database, unless it names one of its calls. */
   isElsewhere: boolean;
 }
 
@@ -19,14 +18,13 @@ interface OpenCall {
   posted_at: number | null;
 }
 
-/** A record may be dated so long before the request that it follows from, and a call may begin so long after it. */
+/** Most time by which a record may be dated before its request, and a call begin after it. */
 const beforeMs = 5 * 60_000;
 const afterMs = 2 * 3_600_000;
 
 /**
- * Conversations that began since the campaign's last request and that no call of this database accounts for: ids, oldest first. In a
- * database that was set back these are the calls that it has lost; in one that was kept there are none, unless others use the agent.
- * `look` reads a record where that tells whose a call is, so that the calls of others are left out. Only asks.
+ * Conversations since the campaign's last request that match no call of this database: ids, oldest first. In a restored database these are
+ * the lost calls; else there are none, unless others use the agent. `readRecord` serves to leave out calls of others. Read-only.
  */
 export async function findUnknownCalls(
   { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
@@ -56,7 +54,7 @@ export async function findUnknownCalls(
   for (const entry of unowned.toSorted((a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0))) {
     const named = entry.references.find((text) => text.startsWith(`${ledgerId}:`))?.slice(ledgerId.length + 1);
     const { calleeNumber } = entry;
-    // A call to somebody who is not in the list is none of this campaign's.
+    // A call to a number outside the list is not this campaign's.
     if (named === undefined && (entry.isElsewhere === true || (calleeNumber !== null && !ours.has(calleeNumber)))) continue;
     const index = free.findIndex((call) => mayBe(call, entry, named));
     if (index === -1) unknown.push(entry.conversationId);
@@ -66,8 +64,8 @@ export async function findUnknownCalls(
 }
 
 /**
- * Which of the service's batches carry a mark of this database that it does not know: their titles, with the service's id. A database that
- * was set back has lost them; there are none else. Only asks.
+ * The service's batches that carry this database's mark but are unknown to it: titles with ids. Only a restored database has any.
+ * Read-only.
  */
 export async function findUnknownBatches(
   { db, ledgerId }: Pick<Store, 'db' | 'ledgerId'>,
@@ -93,7 +91,7 @@ function mayBe(call: OpenCall, { startedAt, calleeNumber }: ListedCall, named: s
   return startedAt === null || (startedAt >= postedAt - beforeMs && startedAt <= postedAt + afterMs);
 }
 
-/** Calls that were requested and have no record yet, oldest first, whichever campaign of the agent they are of. */
+/** Requested calls without a record, oldest first, of every campaign of the agent. */
 async function readOpenCalls(db: Queries, agentId: string, since: number): Promise<OpenCall[]> {
   const open = db.selectFrom('attempts').select(['attempt_id', 'e164', 'posted_at']).where('agent_id', '=', agentId);
   const late = open.where('posted_at', '>=', since).where('conversation_id', 'is', null);

@@ -14,31 +14,30 @@ import type { At, Queries } from '../tx.ts';
 /** Rows that wait for the same thing. Instants are service time. */
 export interface WaitingGroup {
   /**
-   * `due`: they could be called now, as far as their own rules go; `retry`: the delay after their last call; `not_before`: what their rows
-   * say; else the rule that put them off, such as `outside_hours`, or `later` where the log tells no more.
+   * `due`: callable now by their own rules; `retry`: delay after the last call; `not_before`: from the row; else the deferring rule, such
+   * as `outside_hours`; `later`: not in the log.
    */
   rule: string;
   rows: number;
-  /** The first and the last instant at which one of them is looked at again. */
+  /** Earliest and latest due time. */
   from: number;
   to: number;
 }
 
-/** A line of the log about rows that the planner has put off together. */
 interface Deferral {
   until: number;
   reason: string;
   count: number;
 }
 
-/** Deferrals that are looked at to count all waiting rows, and to tell what keeps the next ones. */
+/** Deferrals read to count all waiting rows, and to explain the next ones. */
 const mostDeferrals = 5_000;
 const newestDeferrals = 200;
 
-/** The waiting rows of a campaign by the rule that keeps each of them, the largest group first. */
+/** Largest group first. */
 export async function readWaiting(db: Queries, { campaignId }: Pick<Campaign, 'campaignId'>, now: number): Promise<WaitingGroup[]> {
   const rule = await sqlRule(db, campaignId, now);
-  // Rows that are alike first: there are many of them, and few rules.
+  // Equal rows are grouped first: there are many rows and few rules.
   const { rows } = await sql<WaitingGroup>`
     select rule, cast(sum(alike) as bigint) as rows, min(due_at) as "from", max(due_at) as "to" from (
       select ${rule} as rule, due_at, alike from (
@@ -51,7 +50,7 @@ export async function readWaiting(db: Queries, { campaignId }: Pick<Campaign, 'c
   return rows.toSorted((a, b) => b.rows - a.rows || a.rule.localeCompare(b.rule));
 }
 
-/** The condition under which a row of `recipients` is one of those that `readWaiting` counts under this rule. */
+/** Condition on `recipients` for the rows that `readWaiting` counts under this rule. */
 export async function waitsFor(
   db: Queries,
   campaignId: string,
@@ -60,7 +59,7 @@ export async function waitsFor(
   return sql`state = 'waiting' and ${await sqlRule(db, campaignId, now)} = ${rule}`;
 }
 
-/** What keeps those who are due next, at `next`; null where nothing tells. Cheap at any number of rows. */
+/** Rule that keeps the rows due next, at `next`; null: unknown. Cheap at any number of rows. */
 export async function readNextRule(
   db: Queries,
   campaign: Pick<Campaign, 'campaignId' | 'rules' | 'pilot'>,
@@ -74,7 +73,6 @@ export async function readNextRule(
   return row === undefined || row.rule === 'later' ? null : row.rule;
 }
 
-/** The rule that keeps a waiting row of `recipients`. */
 async function sqlRule(db: Queries, campaignId: string, now: number, most = mostDeferrals): Promise<RawBuilder<string>> {
   const rules = new Map<number, string>();
   for (const { until, reason } of await readDeferrals(db, { campaignId, now }, most)) if (!rules.has(until)) rules.set(until, reason);
@@ -85,7 +83,7 @@ async function sqlRule(db: Queries, campaignId: string, now: number, most = most
     when called = 1 then 'retry' else 'later' end`;
 }
 
-/** Until when which rule has put rows off that are still put off, as the newest lines of the log tell, the newest first. */
+/** Deferrals in force according to the newest log lines, newest first. */
 export async function readDeferrals(db: Queries, { campaignId, now }: At, most: number): Promise<Deferral[]> {
   const events = await newestEvents(db, campaignId).select('data').where('type', '=', 'recipient.deferred').limit(most).execute();
   return events.map(({ data }) => JSON.parse(data ?? '{}') as Deferral).filter(({ until }) => until > now);
@@ -93,10 +91,10 @@ export async function readDeferrals(db: Queries, { campaignId, now }: At, most: 
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Rows that are due between two of these from now on are due together, at the last one's time. */
+/** Rows due between two of these offsets from now count as due together, at the latest of their times. */
 const dueStepsMs = [0, 15 * minuteMs, ...[1, 4, 12, 24, 72, 168].map((hours) => hours * hourMs)];
 
-/** The waiting rows of a campaign in groups for a forecast, each with the attempts that were made; by hours alone where `now` is null. */
+/** Waiting rows in groups for a forecast, each with its attempts made; `now` null: by hours alone. */
 export async function readWaitingGroups(
   db: Queries,
   { campaignId, rules }: Pick<Campaign, 'campaignId' | 'rules'>,
@@ -127,7 +125,7 @@ export async function readWaitingGroups(
   return groups.all();
 }
 
-/** Rows in groups for a forecast: those of a group are alike in hours, law, caps and times. */
+/** Groups rows for a forecast by hours, law, caps and times. */
 export class RowGroups {
   readonly #rules: CampaignRules;
   readonly #groups = new Map<string, ForecastGroup>();

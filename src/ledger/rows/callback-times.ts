@@ -10,7 +10,7 @@ import { laterTermsOf, placeOf } from './row-terms.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** What a campaign does about promises, also where its file says nothing of them. */
+/** Defaults apply if the campaign file has none. */
 export function callbackRulesOf({ callback }: Pick<CampaignRules, 'callback'>) {
   return callback ?? usualCallback;
 }
@@ -27,7 +27,7 @@ export function questionOf(campaign: Campaign, row: RecipientRow, { toldAt, now 
   return { toldAt, zones, now, isOpen: (at) => windowAt({ ...asked, at }).open };
 }
 
-/** The same local time of the next day on which the row may be called; null: none before the promise would be too old. */
+/** The same local time on the next allowed day; null: none before the callback is too old. */
 export function nextDayOf(campaign: Campaign, { promise, row, now }: { promise: PromiseRow; row: RecipientRow; now: number }) {
   const rules = callbackRulesOf(campaign.rules);
   const question = questionOf(campaign, row, { toldAt: now, now });

@@ -21,7 +21,7 @@ export interface Campaign {
   accountId: string;
   api: ServiceApi;
   state: CampaignState;
-  /** Why it is paused, or null. Never holds the service's own words. */
+  /** Why it is paused, or null. Never holds the service's own text. */
   stateReason: string | null;
   createdAt: number;
   rowsTotal: number;
@@ -34,7 +34,7 @@ export interface Campaign {
   resumeAt: number | null;
   letQueued: boolean;
   dialsSince: number;
-  /** `reached`: in this round, so that only promised callbacks are made. `passed`: in an earlier one: people are called again. */
+  /** `reached`: in this round, so only callbacks are made. `passed`: in an earlier round; calls go on. */
   goal: 'missing' | 'reached' | 'passed';
   pilot: { sample: number; state: 'calling' | 'asked' | 'passed' } | null;
   gates: GateMarks;
@@ -67,10 +67,10 @@ function toCampaign(row: Row<'campaigns'> & { house: string | null }): Campaign 
   };
 }
 
-/** The same object for the same text: what is worked out of hours is kept with them. */
+/** Keeps the object for the same text: values derived from its hours are cached with it. */
 const lastAdjusted = new WeakMap<CampaignRules, { adjustments: string; rules: CampaignRules }>();
 
-/** The rules with what a person changed since; the threshold of a refill stays the same part of the lines that there are now. */
+/** The operator's changes; the refill threshold keeps its share of the lines. */
 function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRules {
   if (adjustments === null) return rules;
   const known = lastAdjusted.get(rules);
@@ -79,14 +79,14 @@ function adjusted(rules: CampaignRules, adjustments: string | null): CampaignRul
   const { refillThreshold: before, maxConcurrentCalls: lines } = rules.pacing;
   const { maxConcurrentCalls: allowed, batchSize } = changed.pacing;
   const scaled = refillAt({ refillThreshold: before, lines, allowed });
-  // A batch that is full need not wait for more lines.
+  // A full batch need not wait for more lines.
   const refillThreshold = Math.min(scaled, Math.max(before, batchSize));
   const after = { ...changed, pacing: { ...changed.pacing, refillThreshold } };
   lastAdjusted.set(rules, { adjustments, rules: after });
   return after;
 }
 
-/** States in which somebody works for a campaign, or will: its calls may be on the line. */
+/** States in which a worker acts or will act: calls may be on the line. */
 export const goingStates: readonly CampaignState[] = ['scheduled', 'running', 'paused', 'draining'];
 
 const houseNow = sql<string | null>`(select rules from house_rules order by version desc limit 1)`.as('house');
@@ -97,13 +97,13 @@ const selectCampaign = prepared((db: Queries, { campaignId }: { campaignId: stri
   everyCampaign(db).where('campaign_id', '=', campaignId),
 );
 
-/** The campaign, or undefined when the database has none of that id or its import never finished. */
+/** Undefined: no such campaign, or its import never finished. */
 export async function findCampaign(db: Queries, campaignId: string): Promise<Campaign | undefined> {
   const [row] = (await selectCampaign(db, { campaignId })).rows;
   return row === undefined || row.state === 'importing' ? undefined : toCampaign(row);
 }
 
-/** As `findCampaign`, where something of the campaign is in the database; throws when the campaign is not. */
+/** As `findCampaign`; throws when the campaign is missing. */
 export async function requireCampaign(db: Queries, campaignId: string): Promise<Campaign> {
   const campaign = await findCampaign(db, campaignId);
   if (campaign === undefined) throw new Error(`Campaign ${campaignId} is not in this database`);
@@ -113,13 +113,13 @@ export async function requireCampaign(db: Queries, campaignId: string): Promise<
 export async function listRunningWith(db: Queries, numbers: readonly string[]): Promise<Campaign[]> {
   const rows = await everyCampaign(db)
     .where('state', '=', 'running')
-    // Most have others: only what may name one of them is parsed.
+    // Most campaigns use other numbers: parses only rules that may name one.
     .where((eb) => eb.or(numbers.map((id) => eb('rules', 'like', `%${JSON.stringify(id).replaceAll('\\\\', '_')}%`))))
     .execute();
   return rows.map(toCampaign).filter(({ rules }) => rules.callers.numbers.some((id) => numbers.includes(id)));
 }
 
-/** The campaigns whose import has finished, oldest first; of one account, or of all. */
+/** Imported ones, oldest first; of one account, or of all. */
 export async function listCampaigns(db: Queries, accountId?: string): Promise<Campaign[]> {
   const rows = await everyCampaign(db)
     .where('state', '!=', 'importing')
@@ -134,15 +134,12 @@ interface StateChange {
   to: CampaignState;
   reason?: string | null;
   resumeAt?: number | null;
-  /** Of a pause: whether a person wished it. */
+  /** Of a pause: whether the operator requested it. */
   wished?: boolean;
   letQueued?: boolean;
 }
 
-/**
- * Changes and logs a campaign's state. Answers whether it is in `to` afterwards; an illegal change does nothing. A pause that nobody wished
- * is not undone by an earlier wish.
- */
+/** Returns whether the campaign is in `to` afterwards; an illegal change does nothing. An automatic pause outranks an earlier request. */
 export async function changeCampaignState(
   tx: Tx,
   { campaignId, now }: At,
@@ -162,7 +159,7 @@ export async function changeCampaignState(
   return true;
 }
 
-/** From here on nobody new is dialled. Those who wait get their outcome from the planner, open calls from the collector. */
+/** No new calls: the planner finishes waiting rows, the collector open calls. */
 export async function drainCampaign(
   tx: Tx,
   at: At,
@@ -170,7 +167,7 @@ export async function drainCampaign(
 ): Promise<boolean> {
   if (!(await changeCampaignState(tx, at, { to: 'draining', reason }))) return false;
   const update = tx.updateTable('campaigns').set({ draining: why }).where('campaign_id', '=', at.campaignId);
-  // One that drains already goes on doing so for its first reason, unless a person cancels it.
+  // A draining campaign keeps its first reason, unless the operator cancels it.
   await (why === 'cancelled' ? update : update.where('draining', 'is', null)).execute();
   return true;
 }
@@ -181,14 +178,13 @@ const drainWords: Readonly<Record<DrainReason, string>> = {
   campaign_end: 'its end (ends_at) has come',
 };
 
-/** Brings a campaign into the state in which it dials: it waits for its start time until that has come. */
 export async function startDialling(tx: Tx, at: At, { startsAt }: Pick<CampaignRules, 'startsAt'>): Promise<boolean> {
   return changeCampaignState(tx, at, { to: startsAt !== null && at.now < startsAt ? 'scheduled' : 'running' });
 }
 
 /**
- * Pauses dialling: planned calls are given back, open ones collected. `letQueued`: what waits at the service may ring; of two pauses the
- * later decides. `round`: another one goes on.
+ * Planned calls are given back, open ones collected. `letQueued`: calls waiting at the service may ring; the later of two pauses decides.
+ * `round`: pauses only this round.
  */
 export async function pauseCampaign(
   store: Store,
@@ -200,16 +196,14 @@ export async function pauseCampaign(
       if (round !== undefined && (await findCampaign(tx, at.campaignId))?.round !== round) return false;
       const ofPaused = tx.updateTable('campaigns').where('campaign_id', '=', at.campaignId).where('state', '=', 'paused');
       await ofPaused.set({ let_queued: letQueued ? 1 : 0 }).execute();
-      // One that would go on by itself stays paused from here on.
+      // Cancels an automatic resume.
       await ofPaused.set({ state_reason: reason, resume_at: null }).where('resume_at', 'is not', null).execute();
       return changeCampaignState(tx, at, { to: 'paused', reason, wished: true, letQueued });
     }),
   );
 }
 
-/**
- * Goes on dialling. A person has looked, so that what stopped the campaign counts anew. `beside`: what else is done in that transaction.
- */
+/** Restarts the counts that stopped the campaign: the operator has reviewed them. `beside`: more work in that transaction. */
 export async function resumeCampaign(
   store: Store,
   at: At,
@@ -248,7 +242,7 @@ interface End {
   reason?: string | undefined;
 }
 
-/** Ends a campaign: `cancelled` as cancelled, `drained` as completed with what it has. Open calls are still collected. */
+/** `cancelled` ends as cancelled, `drained` as completed with what it has. Open calls are still collected. */
 export async function endCampaign(store: Store, at: At, { why, wish, reason }: End): Promise<boolean> {
   const change = why === 'cancelled' ? 'cancel' : 'drain';
   return lockedTransaction(store, at.campaignId, (tx) =>
@@ -256,14 +250,14 @@ export async function endCampaign(store: Store, at: At, { why, wish, reason }: E
   );
 }
 
-/** Notes that a campaign cannot go on, and why; a person mends it and starts it again. Does nothing without such a campaign. */
+/** The operator fixes the cause and starts it again. Does nothing for a missing campaign. */
 export async function failCampaign(store: Store, { campaignId, now }: At, reason: string): Promise<void> {
   await lockedTransaction(store, campaignId, (tx) =>
     changeCampaignState(tx, { campaignId, now: Math.round(now) }, { to: 'failed', reason }),
   );
 }
 
-/** A campaign that failed, and is started again, goes on where it was. */
+/** Does nothing unless the campaign has failed. */
 export async function reviveCampaign(store: Store, at: At): Promise<void> {
   await lockedTransaction(store, at.campaignId, async (tx) => {
     const campaign = await findCampaign(tx, at.campaignId);
@@ -271,7 +265,7 @@ export async function reviveCampaign(store: Store, at: At): Promise<void> {
   });
 }
 
-/** What the file of a campaign says, as it was written; null where it is not kept. */
+/** Null: not stored. */
 export async function readFileOf(db: Queries, campaignId: string): Promise<Record<string, unknown> | null> {
   const kept = await db.selectFrom('campaigns').select('file').where('campaign_id', '=', campaignId).executeTakeFirst();
   return kept?.file == null ? null : (JSON.parse(kept.file) as Record<string, unknown>);

@@ -11,7 +11,7 @@ import type { Tx } from '../tx.ts';
 import type { RecipientRow } from '../schema.ts';
 import { personIn } from './row-terms.ts';
 
-/** Fills the campaign's templates from one row's cells; null when a value is missing (the import refuses such rows). */
+/** Fills templates from a row's cells; null: a value is missing (the import refuses such rows). */
 export type RenderRecipient = (
   cells: readonly string[],
 ) => { firstMessage: string | null; variables: Record<string, string> | null; override?: JsonObject } | null;
@@ -25,16 +25,13 @@ export interface NewBatch {
   caller: string;
   reference: ((attemptId: string) => string) | null;
   recipients: readonly { row: RecipientRow; openingLine: string | null }[];
-  /** Calls with the same words are kept from being open together. */
+  /** Calls with the same opening words must not be open together. */
   wordsKept: boolean;
-  /** Gets how those end whose text the database refuses, and who are left out then; absent: it is known to take them. */
+  /** Receives rows whose text the database refuses; absent: it is known to be storable. */
   refused?: Finish[];
 }
 
-/**
- * Writes a batch in state `intent` with one attempt per recipient, but for numbers or words that another open call has taken. Answers its
- * size; with 0 there is no batch.
- */
+/** In state `intent`, with one attempt per recipient, except for numbers or words of another open call. Returns the size; 0: no batch. */
 export async function createBatch(tx: Tx, batch: NewBatch): Promise<number> {
   const { campaignId, round, n, caller, now } = batch;
   const batchId = batchIdOf(campaignId, round, n);
@@ -87,7 +84,7 @@ async function insertAttempts(
       words_key: wordsKept ? recipient.words_key : null,
     };
   });
-  // Whoever else plans at the same moment takes numbers and words in the same order, so that nobody waits for each other in a circle.
+  // Concurrent planners take numbers and words in the same order, which avoids deadlocks.
   const sorted = attempts.toSorted((a, b) => (a.e164 < b.e164 ? -1 : 1));
   const inserted = new Set<string>();
   const insert = (part: readonly (typeof attempts)[number][]) =>
@@ -113,13 +110,13 @@ async function insertAttempts(
   return attempts.filter((attempt) => inserted.has(attempt.attempt_id));
 }
 
-/** How a recipient ends whose templates cannot be filled in: a value is missing, or its row holds what no text may hold. */
+/** For templates that cannot be filled: a value is missing, or the row has unstorable text. */
 export function endWithoutWords({ recipient_id: recipientId, cells }: RecipientRow): Finish {
   const reason = (JSON.parse(cells) as string[]).every(isStorable) ? 'missing_value' : unusableText;
   return { recipientId, outcome: 'undialable', reason };
 }
 
-/** Only an open call to the same number, or with the same words, may keep an attempt from being planned. */
+/** Throws unless an open call to the same number, or with the same words, blocks the attempt. */
 async function requireHolder(
   tx: Tx,
   attempt: { attempt_id: string; agent_id: string; e164: string; words_key: string | null },

@@ -2,20 +2,20 @@ import { sql, type RawBuilder } from 'kysely';
 import { lockedTransaction } from '../locks.ts';
 import { isPostgres, type Queries, type Tx, type Store } from '../tx.ts';
 
-/** What comes behind it tells no two cells of a list apart. */
+/** Text behind it does not affect the order. */
 const longestKey = 80;
 
-/** By what the cell of a column is ordered: its text in small letters, without blanks around it; of a missing cell nothing. */
+/** Sort key of a cell: its text trimmed and in lower case; empty: no cell. */
 function foldedCell(db: Queries, place: number): RawBuilder<string> {
   const column = sql.lit(place);
   if (!isPostgres(db))
     return sql`lower(substr(trim(coalesce(json_extract(cells, '$[' || ${column} || ']'), '')), 1, ${sql.lit(longestKey)}))`;
-  // A character that PostgreSQL has no text for stands escaped in the JSON, and would end the whole statement.
+  // An escaped character that PostgreSQL text cannot hold would fail the whole statement.
   const cell = sql`case when cells ~ '\\\\u(0000|d[89a-f])' then '' else coalesce(cells::jsonb ->> ${column}::int, '') end`;
   return sql`lower(left(btrim(${cell}), ${sql.lit(longestKey)}))`;
 }
 
-/** Stores the order of the rows by a column in `list_cells`, when it is first asked for; a change of the list forgets it. */
+/** On first use stores the order in `list_cells`; a change of the list discards it. */
 export async function orderByColumn(store: Store, campaignId: string, place: number): Promise<void> {
   if (await isOrdered(store.db, campaignId, place)) return;
   await lockedTransaction(store, campaignId, async (tx) => {
@@ -37,7 +37,7 @@ async function isOrdered(db: Queries, campaignId: string, place: number): Promis
   return found !== undefined;
 }
 
-/** The rows of the campaign are others than before. Its row is locked. */
+/** Call after rows have changed, with the campaign's row locked. */
 export async function forgetOrders(tx: Tx, campaignId: string): Promise<void> {
   const ordered = await tx.deleteFrom('list_orders').where('campaign_id', '=', campaignId).executeTakeFirst();
   if (ordered.numDeletedRows > 0n) await tx.deleteFrom('list_cells').where('campaign_id', '=', campaignId).execute();

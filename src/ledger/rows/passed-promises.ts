@@ -4,10 +4,7 @@ import { endPromise, findPassed, leaveCallbackLine, movePromise } from './promis
 import { finishRecipients } from './recipients.ts';
 import type { Tx } from '../tx.ts';
 
-/**
- * Decides about rows whose promise has passed or ended: nobody is called late, what was not kept is told, and the campaign says what
- * follows.
- */
+/** Passed callbacks are never called late: by the campaign's rules they move to the next day or are logged as missed. */
 export async function settlePassedPromises(tx: Tx, campaign: Campaign, now: number): Promise<void> {
   const at = { campaignId: campaign.campaignId, now };
   const { missed } = callbackRulesOf(campaign.rules);

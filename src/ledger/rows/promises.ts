@@ -14,14 +14,14 @@ import type { Campaign } from './campaigns.ts';
 import { callbackRulesOf, questionOf } from './callback-times.ts';
 import { callbackRank, laterTermsOf, rankOf } from './row-terms.ts';
 
-/** What a talk asks for, and when; undefined: nothing. `write` writes it, once the talk's result stands in the log. */
+/** What a talk requests, and when; undefined: nothing. `write` stores it once the talk's result is logged. */
 export interface Asked {
   asks?: Exclude<Asks, 'person'>;
   at?: number;
   write?: () => Promise<void>;
 }
 
-/** A talk asks for a call back: a promise where it is clear when, else what the campaign says. */
+/** A callback if its time is clear, else what the campaign's rules say. */
 export async function promiseFromTalk(
   tx: Tx,
   campaign: Campaign,
@@ -51,13 +51,13 @@ export async function promiseFromTalk(
   return at === null ? { write } : { asks: 'retry', at, write };
 }
 
-/** Whether another row has the open promise to this number: there is one at most. */
+/** Whether another row has the open callback to this number; there is at most one. */
 export async function findOther(tx: Queries, row: RecipientRow): Promise<Extract<UnclearReason, 'promised_elsewhere'> | null> {
   const [open] = await openPromisesTo(tx, [row.e164 ?? '']);
   return open === undefined || open.recipient_id === row.recipient_id ? null : 'promised_elsewhere';
 }
 
-/** Whether the row has had as many promises by its own records as it may: an agent may hear one in every talk. */
+/** Whether the row's records led to as many callbacks as allowed: an agent may hear one in every talk. */
 async function isTooOften(tx: Tx, row: RecipientRow, most: number): Promise<Extract<UnclearReason, 'too_often'> | null> {
   const made = tx.selectFrom('promises').where('recipient_id', '=', row.recipient_id).where('from_attempt', 'is not', null);
   return (await countRows(made.where('due_at', 'is not', null))) >= most ? 'too_often' : null;
@@ -66,7 +66,7 @@ async function isTooOften(tx: Tx, row: RecipientRow, most: number): Promise<Extr
 export async function openPromisesTo(db: Queries, numbers: readonly string[]): Promise<PromiseRow[]> {
   if (numbers.length === 0) return [];
   const promises = db.selectFrom('promises').selectAll().where('e164', 'in', numbers);
-  // As text, since no database uses its index of the open ones for a value that comes with the statement.
+  // As a literal: with a bound value, no database uses its index of the open ones.
   return promises.where(sql<boolean>`state = 'open'`).execute();
 }
 
@@ -94,7 +94,7 @@ function columnsOf(row: RecipientRow, { promiseId, said, fromAttempt, madeBy }: 
   return { ...where, ...made };
 }
 
-/** Writes a promise and gives its row a budget of attempts of its own. Where the row stands in line is the caller's to write. */
+/** Stores a callback and gives its row its own attempt budget. The caller sets when the row is due. */
 export async function writePromise(
   tx: Tx,
   { campaign, row, now }: { campaign: Campaign; row: RecipientRow; now: number },
@@ -109,7 +109,7 @@ export async function writePromise(
     .execute();
   const budget = { budget_from: row.attempts, counted: 0, uncounted_in_row: 0 };
   await updateRecipient(tx, recipientId, { promise_id: told.promiseId, rank: callbackRank, ...budget, changed_at: now });
-  // Whom a person has called back asked for it as well as if their record said so.
+  // An operator's callback counts as requested in the talk itself.
   if (told.madeBy !== null) {
     const talks = tx.updateTable('attempts').set({ asks: 'person', asks_at: dueAt }).where('recipient_id', '=', recipientId);
     await talks.where('disposition', '=', 'answered').where('asks', 'is', null).execute();
@@ -145,7 +145,7 @@ interface PromiseEnd {
   keptBy?: string;
 }
 
-/** Ends an open promise; its row stands in line as others do from then on. Answers false where it had ended before. */
+/** Ends an open callback; false: it had ended before. Does not change its row. */
 export async function endPromise(
   tx: Tx,
   { campaignId, now }: At,
@@ -167,12 +167,11 @@ export async function endPromise(
   return true;
 }
 
-/** A row stands in line as others do: its promise has ended. */
+/** To the normal queue, after the row's callback has ended. */
 export async function leaveCallbackLine(tx: Tx, row: Pick<RecipientRow, 'recipient_id' | 'called' | 'terms'>): Promise<void> {
   await updateRecipient(tx, row.recipient_id, { promise_id: null, rank: rankOf(row.called, laterTermsOf(row)) });
 }
 
-/** Of rows that get their outcome: their open promises end with them. */
 export async function endPromisesOf(
   tx: Tx,
   at: At,
@@ -186,21 +185,21 @@ export async function endPromisesOf(
 }
 
 /**
- * What the end of a call means for promises: its own is kept, or stays where nobody can have been called; whoever was talked to is owed no
- * call any more, in any campaign. The rows of those end at their turn.
+ * The call keeps its own callback, or leaves it open if it cannot have reached the recipient; a talk cancels those of other rows, in any
+ * campaign. Their rows end at their turn.
  */
 export async function notePromises(tx: Tx, attempt: AttemptRow, result: AttemptResult, now: number): Promise<void> {
   const at = { campaignId: attempt.campaign_id, now };
   const open = await openPromisesTo(tx, [attempt.e164]);
   for (const promise of open) {
     const isOwn = promise.recipient_id === attempt.recipient_id;
-    // The talk in which they asked for it was none.
+    // The talk that requested it turned out to be none.
     if (promise.from_attempt === attempt.attempt_id && result.disposition !== 'answered') {
       await endPromise(tx, at, promise, { state: 'cancelled', reason: 'corrected' });
       await updateRecipient(tx, attempt.recipient_id, { promise_id: null, rank: rankOf(1) });
       continue;
     }
-    // What is heard late of a talk before the promise takes nothing back.
+    // A late result of a talk before the callback cancels nothing.
     const isTalk = result.disposition === 'opted_out' || (result.disposition === 'answered' && (attempt.posted_at ?? 0) > promise.made_at);
     if (isOwn && (attempt.posted_at ?? 0) >= (promise.due_at ?? 0)) await endOwn(tx, at, { promise, attempt, result });
     else if (!isOwn && isTalk)
@@ -218,7 +217,7 @@ async function endOwn(
   { promise, attempt, result }: { promise: PromiseRow; attempt: AttemptRow; result: AttemptResult },
 ): Promise<void> {
   const { disposition } = result;
-  // Nobody picked up, and the carrier says so: it may be tried again while it is in time.
+  // The carrier reports no pick-up: it may be retried while in time.
   if (disposition === 'failed' && !result.counted) return;
   const keptBy = attempt.attempt_id;
   const rang = attempt.rang_at ?? attempt.posted_at ?? 0;
@@ -230,13 +229,13 @@ async function endOwn(
   await updateRecipient(tx, attempt.recipient_id, { promise_id: null, rank: rankOf(1) });
 }
 
-/** Notes what keeps promises from being called, by their ids: the reason where it comes to nothing. */
+/** Records why callbacks are held, by id: the reason if they are missed. */
 export async function notePromiseDelays(tx: Tx, reasons: ReadonlyMap<string, string>): Promise<void> {
   for (const [promiseId, reason] of reasons)
     await tx.updateTable('promises').set({ reason }).where('promise_id', '=', promiseId).where('state', '=', 'open').execute();
 }
 
-/** Promises of a campaign whose time has passed, and those that ended while their rows stood in line. */
+/** Past their time, or ended while their rows were queued. */
 export async function findPassed(tx: Tx, campaignId: string, now: number): Promise<{ promise: PromiseRow; row: RecipientRow }[]> {
   const passed = tx
     .selectFrom('promises')
@@ -254,7 +253,7 @@ export async function findPassed(tx: Tx, campaignId: string, now: number): Promi
   });
 }
 
-/** Whether nobody is left to a campaign but whom it is to call back: who is not done has a promise. */
+/** Whether only callbacks are left: every unfinished row has one. */
 export async function isLeftToPromises(db: Queries, campaignId: string): Promise<boolean> {
   const left = db
     .selectFrom('recipients')
@@ -268,7 +267,7 @@ export async function isLeftToPromises(db: Queries, campaignId: string): Promise
 
 export type PromiseCounts = NonNullable<Awaited<ReturnType<typeof countPromises>>>;
 
-/** How promises of a campaign stand; null: it never had any. */
+/** Null: the campaign never had any. */
 export async function countPromises(db: Queries, campaignId: string, now: number) {
   const rows = await db
     .selectFrom('promises')
@@ -282,7 +281,7 @@ export async function countPromises(db: Queries, campaignId: string, now: number
   const count = (state: PromiseRow['state']): number => of(state)?.count ?? 0;
   return {
     open: count('open'),
-    /** Open ones whose time has passed while nobody could dial. */
+    /** Open past their time because no call could be placed. */
     overdue: of('open')?.overdue ?? 0,
     nextDueAt: of('open')?.next ?? null,
     unclear: count('unclear'),

@@ -16,7 +16,7 @@ export interface Finish {
   reason: string | null;
 }
 
-/** Gives recipients their final outcome, or corrects it: counts and log follow the change, and repeating it changes nothing. */
+/** Sets or corrects final outcomes, with counts and log. Idempotent. */
 export async function finishRecipients(tx: Tx, at: At, finishes: readonly Finish[]): Promise<void> {
   for (const part of partsOf(finishes)) await finishPart(tx, at, part);
 }
@@ -88,7 +88,7 @@ export async function requeueRecipient(tx: Tx, { campaignId, now }: At, recipien
   await updateRecipient(tx, recipientId, { state: 'waiting', due_at: dueAt, outcome: null, reason: null, changed_at: now });
 }
 
-/** As `requeueRecipient`, where nothing else in the log tells that an outcome is taken back. */
+/** As `requeueRecipient`, if no other log line shows that the outcome is taken back. */
 export async function takeBackOutcome(tx: Tx, at: At, recipient: Requeue): Promise<void> {
   await requeueRecipient(tx, at, recipient);
   if (recipient.outcome === null) return;

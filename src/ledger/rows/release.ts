@@ -11,24 +11,23 @@ import type { Outcome } from '../../rules/outcome.ts';
 import { updateAttempt, updateBatch } from '../updates.ts';
 import type { BatchRow } from '../schema.ts';
 
-/** Reason of attempts that the service refused together with others, and that are sent again in halves. */
+/** Refused together with others, and resent in halves. */
 export const refusedInBatch = 'refused_in_batch';
 
-/** Reason of rows that an earlier call reached while a later one was planned. */
+/** An earlier call reached the row while a later one was planned. */
 export const reachedEarlier = 'reached_by_earlier_attempt';
 
 export interface Release {
   attemptId: string;
   recipientId: string;
-  /** Why no call was made, or that none is counted. */
+  /** Why no call was made, or none is counted. */
   reason: string;
-  /** The service's report says so. */
+  /** According to the service's report. */
   by?: 'report';
-  /** What becomes of the recipient: back in line from that instant, or done. */
   next: { kind: 'requeue'; dueAt: number } | { kind: 'finish'; outcome: Outcome; reason: string };
 }
 
-/** Takes attempts back that were not dialled. They keep their number and never count. */
+/** Takes back attempts that were not dialled. They keep their number and never count. */
 export async function releaseAttempts(
   tx: Tx,
   { campaignId, batchId, now }: At & { batchId: string },
@@ -46,7 +45,7 @@ export async function releaseAttempts(
     }
     const recipient = await requireRecipient(tx, recipientId);
     if (recipient.state !== 'open') continue;
-    // What came of an earlier call while this one was open: nobody is to be called again.
+    // An earlier call reached the recipient meanwhile: no further call is placed.
     const talk = (await findTalks(tx, [recipientId])).get(recipientId);
     if (talk !== undefined) await finish({ outcome: talk, reason: reachedEarlier });
     else if (recipient.taken_out_at !== null) await finish({ outcome: 'cancelled', reason: withdrawnReason });
@@ -58,21 +57,21 @@ export async function releaseAttempts(
   await appendEvents(tx, events);
 }
 
-/** The outcome of those whose row a call has ended, by recipient. */
+/** By recipient, if a call has ended the row. */
 export async function findTalks(tx: Tx, recipientIds: readonly string[]): Promise<Map<string, 'completed' | 'opted_out'>> {
   const rows = await tx
     .selectFrom('attempts')
     .select(['recipient_id', 'disposition', 'asks'])
     .where('recipient_id', 'in', recipientIds)
     .where('disposition', 'in', ['answered', 'opted_out'])
-    // An opt-out comes last, and holds.
+    // An opt-out comes last and wins.
     .orderBy('disposition')
     .execute();
   const talks = rows.filter(endsRow);
   return new Map(talks.map((row) => [row.recipient_id, row.disposition === 'opted_out' ? 'opted_out' : 'completed']));
 }
 
-/** Releases every attempt of a batch that holds a slot; the recipients go back in line at once. */
+/** Releases the batch's attempts that hold a slot; recipients are requeued at once. */
 export async function releaseBatchAttempts(
   tx: Tx,
   { campaign_id: campaignId, batch_id: batchId }: BatchRow,
@@ -88,7 +87,7 @@ export async function releaseBatchAttempts(
   await releaseAttempts(tx, { campaignId, batchId, now }, releases);
 }
 
-/** Gives a batch back of which nothing was sent; its recipients go back in line at once. Answers false when it is past that. */
+/** Gives an unsent batch back; recipients are requeued at once. False: it is past that. */
 export async function releaseBatch(tx: Tx, batch: BatchRow, { reason, now }: { reason: string; now: number }): Promise<boolean> {
   if (!(await compareAndSetBatch(tx, batch.batch_id, { from: unsentStates, to: 'released' }))) return false;
   await updateBatch(tx, batch.batch_id, { reason, verdict_at: now });

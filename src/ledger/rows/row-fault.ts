@@ -2,10 +2,9 @@ import { sql } from 'kysely';
 import { codeOf } from '../../shared/input/errors.ts';
 import type { Tx } from '../tx.ts';
 
-/** A value that the database cannot hold, or that a column does not take. A unique index guards a promise, and is none of them. */
+/** Values the database or a column cannot hold. Unique violations are left out: they guard an invariant. */
 const refusals = /^(22[0-9A-Z]{3}|23502|23514|SQLITE_(CONSTRAINT_(CHECK|NOTNULL)|MISMATCH|TOOBIG))$/;
 
-/** Why a row ends that was imported, and whose text cannot be stored. */
 export const unusableText = 'unusable_text';
 export const refusedEdit = {
   result: 'failed',
@@ -15,8 +14,7 @@ export const refusedEdit = {
 } as const;
 
 /**
- * Works on rows together; where the database refuses one, on parts, until that row is by itself: `alone` answers it. `work` must leave
- * nothing behind where it fails.
+ * If the database refuses a row, splits the rows until it is alone, for `alone` to answer. `work` must leave nothing behind when it fails.
  */
 export async function sparingOthers<Row, Result>(
   rows: readonly Row[],
@@ -34,7 +32,7 @@ export async function sparingOthers<Row, Result>(
   }
 }
 
-/** Does work within a transaction that goes on where the work fails, without what it had written. */
+/** In a savepoint: a failure undoes the work, and the transaction continues. */
 export async function undoably<Result>(tx: Tx, work: () => Promise<Result>): Promise<Result> {
   await sql`savepoint undoable`.execute(tx);
   try {

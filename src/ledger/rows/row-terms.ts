@@ -4,18 +4,18 @@ import type { RecipientPlace } from '../../rules/hours/legal-hours.ts';
 import type { RecipientRow } from '../schema.ts';
 import { isPostgres, type Queries } from '../tx.ts';
 
-/** What a row says of its own has a column where statements ask for it; the rest stands together in one. */
+/** Terms without a column of their own share one; columns exist where statements need them. */
 const laterTerms = ownTerms.filter((term) => term !== 'notBefore' && term !== 'expiresAt');
 
 /**
- * The order of calls: of those due, a lower rank first, then the longest due, then file order. Called before: 0, so that no first call
- * delays a retry; first calls: their priority, 1 to 100. Written by import, correction and the first placed call.
+ * Order of due rows: lower rank, then longest due, then file order. Called before: 0, so that no first call delays a retry; first calls:
+ * their priority, 1 to 100. Written by import, correction and the first placed call.
  */
 export function rankOf(called: 0 | 1, { priority }: OwnTerms = {}): number {
   return called === 1 ? 0 : (priority ?? usualPriority);
 }
 
-/** The rank of whoever is to be called back: before everybody else, or a promise would queue behind the retries of the morning. */
+/** Before all others, or callbacks would queue behind the morning's retries. */
 export const callbackRank = -1;
 
 export function placeOf({ country, regions }: Pick<RecipientRow, 'country' | 'regions'>): RecipientPlace {
@@ -52,17 +52,17 @@ export function laterTermsOf({ terms }: Pick<RecipientRow, 'terms'>): OwnTerms {
   return terms === null ? {} : (JSON.parse(terms) as OwnTerms);
 }
 
-/** Whom caps by person count. */
+/** Key for per-person caps. */
 export function personIn(row: Pick<RecipientRow, 'terms' | 'external_id'>): string | null {
   return personOf({ ...laterTermsOf(row), externalId: row.external_id });
 }
 
-/** One of them in a statement about rows of `recipients`, as text. */
+/** SQL for one of them on `recipients`, as text. */
 export function sqlLaterTerm(db: Queries, term: keyof OwnTerms): RawBuilder<string | null> {
   return sql.raw(isPostgres(db) ? `(recipients.terms::json ->> '${term}')` : `json_extract(recipients.terms, '$.${term}')`);
 }
 
-/** As JSON, always in one order, so that equal terms are equal texts; null: there are none. */
+/** JSON in a fixed order, so that equal terms are equal texts; null: no terms. */
 function laterTermsText(terms: OwnTerms): string | null {
   const said = laterTerms.filter((term) => terms[term] != null).map((term) => [term, terms[term]]);
   return said.length === 0 ? null : JSON.stringify(Object.fromEntries(said));

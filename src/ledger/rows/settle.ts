@@ -16,7 +16,7 @@ import { accountScope, addSuppression } from './suppressions.ts';
 import { updateAttempt, updateRecipient } from '../updates.ts';
 import type { AttemptRow, RecipientRow } from '../schema.ts';
 
-/** Reason of an attempt that counts although nobody picked up, because too many such came in a row; it does not end the row. */
+/** Counts although unanswered, because too many such came in a row; does not end the row. */
 const uncountedTooOften = 'uncounted_too_often';
 
 const selectAttemptsTo = prepared((tx: Tx, { recipientId }: { recipientId: string }) =>
@@ -39,19 +39,19 @@ const selectLastTalk = prepared((tx: Tx, { recipientId }: { recipientId: string 
     .where('recipient_id', '=', recipientId)
     .where('state', '=', 'settled')
     .where('disposition', 'in', ['answered', 'opted_out'])
-    // Only the agent spoke: that was no talk.
+    // Only the agent spoke: no talk.
     .where((eb) => eb.or([eb('disposition', '=', 'opted_out'), eb('detail', 'is', null), eb('detail', '!=', 'silent')]))
     .orderBy('number', 'desc')
     .limit(1),
 );
 
-/** Sets a recipient's result to that of the last talk; empty while that talk has none, and for good where the person opted out in it. */
+/** Empty while the last talk has no result, and for good after an opt-out. */
 export async function noteResultOfLastTalk(tx: Tx, recipientId: string, now: number): Promise<void> {
   const [last] = (await selectLastTalk(tx, { recipientId })).rows;
   await updateRecipient(tx, recipientId, { result: last?.result ?? null, changed_at: now });
 }
 
-/** Counts a recipient's attempts afresh from its settled ones: a correction may have changed any of them. */
+/** Recounts a recipient's settled attempts: a correction may have changed any. */
 async function tally(
   tx: Tx,
   { recipient_id: recipientId, budget_from: budgetFrom }: RecipientRow,
@@ -70,7 +70,7 @@ async function tally(
     sameDisposition: before.filter((row) => row.disposition === disposition).length + 1,
     reached: settled.some((row) => row.number !== until && endsRow(row)),
     optedOut: settled.some((row) => row.disposition === 'opted_out' && row.number !== until),
-    // One that is planned or open decides for itself when it ends.
+    // A planned or open attempt decides at its own end.
     isLatest: attempts.every((row) => row.number <= until),
     isBeforeRetry: attempts.some((row) => row.number > until) && settled.every((row) => row.number <= until),
   };
@@ -81,7 +81,7 @@ interface Settled {
   attempt: AttemptRow;
   result: AttemptResult;
   by?: 'report' | undefined;
-  /** What it came to is still to be told, by a record that is to be read to its end. */
+  /** Its result waits until the record is read to its end. */
   isAwaited?: boolean | undefined;
   now: number;
 }
@@ -91,7 +91,7 @@ async function decideNext(tx: Tx, { campaign, attempt, result, isAwaited = false
   const { recipient_id: recipientId, attempt_id: attemptId, number } = attempt;
   const recipient = await requireRecipient(tx, recipientId);
   const counts = await tally(tx, recipient, { number, disposition: result.disposition });
-  // An attempt of an earlier budget is corrected without a bearing on this one.
+  // Correcting an attempt of an earlier budget does not affect this one.
   const isOfBudget = number > recipient.budget_from;
   const next = afterAttempt({
     result,
@@ -111,48 +111,46 @@ async function decideNext(tx: Tx, { campaign, attempt, result, isAwaited = false
   const finish = (outcome: Outcome, reason: string) => finishRecipients(tx, { campaignId, now }, [{ recipientId, outcome, reason }]);
   const isLast = recipient.last_attempt_id === attemptId;
   if (counts.optedOut) await finish('opted_out', 'opted_out');
-  // Out of line, and without an outcome, until its record has been read to its end.
+  // Neither queued nor finished until its record is read to its end.
   else if (isAwaited && isLast && counts.isLatest && recipient.outcome === null) await updateRecipient(tx, recipientId, { state: 'open' });
   else if (next.kind === 'final' && (next.outcome === 'completed' || next.outcome === 'opted_out')) {
-    // Reached after all: this outranks a waiting retry. A newer call that is already open is left to its own end.
+    // Reached after all: outranks a waiting retry. A newer open call decides at its own end.
     if (recipient.state !== 'open' || isLast) await finish(next.outcome, next.reason);
   } else if (counts.reached) await finish('completed', 'reached_by_another_attempt');
-  // Whom a person took out stays out.
+  // A withdrawn row stays withdrawn.
   else if (counts.isLatest && isLast && recipient.outcome !== 'cancelled') {
     if (next.kind === 'final') await finish(next.outcome, next.reason);
     else if (recipient.taken_out_at !== null) await finish('cancelled', withdrawnReason);
     else if (recipient.expires_at !== null && next.at + rules.timing.dispatchMarginMs >= recipient.expires_at)
       await finish('expired', 'row_expired');
-    // A campaign that has ended calls nobody again for a record that comes late.
+    // A late record does not make an ended campaign call again.
     else if (!hasClosed(campaign) || recipient.outcome === null)
       await takeBackOutcome(tx, { campaignId, now }, { ...recipient, dueAt: next.at });
   }
-  // A retry that is planned and not on its way yet waits as long as the corrected end asks for.
+  // A planned retry not under way yet waits as long as the corrected end requires.
   else if (counts.isBeforeRetry && next.kind === 'retry') await updateRecipient(tx, recipientId, { due_at: next.at });
   return next.countsAs;
 }
 
-/** Keeps which conversations may be an attempt's, for a person to decide. */
+/** For the operator to decide. */
 export async function noteCandidates(tx: Tx, attemptId: string, conversationIds: readonly string[]): Promise<void> {
   const candidates = JSON.stringify(conversationIds.slice(0, mostCandidates));
   await updateAttempt(tx, attemptId, { candidates });
 }
 
-/** More are no help to anybody. */
+/** More do not help the operator. */
 const mostCandidates = 50;
 
 export interface Settlement {
   attemptId: string;
   result: AttemptResult;
-  /** The service's report says so, and there is no record. */
+  /** According to the service's report, without a record. */
   by?: 'report';
-  /** What follows is decided when its record has been read to its end, see `decideAfterTalk`. */
+  /** What follows is decided once the record is read to its end, see `decideAfterTalk`. */
   isAwaited?: boolean;
 }
 
-/**
- * Gives attempts their disposition and recipients what follows. A settled attempt is corrected if the disposition differs, else left alone.
- */
+/** Corrects a settled attempt if disposition or detail differ, else leaves it. */
 export async function settleAttempts(tx: Tx, { campaignId, now }: At, settlements: readonly Settlement[]): Promise<void> {
   if (settlements.length === 0) return;
   const campaign = await requireCampaign(tx, campaignId);
@@ -162,7 +160,7 @@ export async function settleAttempts(tx: Tx, { campaignId, now }: At, settlement
   }
 }
 
-/** Decides what follows for those whose call was settled, and whose record tells no more. Repeating it changes nothing. */
+/** Decides what follows for a settled call whose record brings no more. Idempotent. */
 export async function decideAfterTalk(tx: Tx, { campaignId, now }: At, attemptId: string): Promise<void> {
   const [attempt] = (await selectPlaced(tx, { attemptId })).rows;
   if (attempt?.disposition == null || attempt.state !== 'settled') return;
@@ -171,7 +169,7 @@ export async function decideAfterTalk(tx: Tx, { campaignId, now }: At, attemptId
   await decideNext(tx, { campaign: await requireCampaign(tx, campaignId), attempt, result, now });
 }
 
-/** As `settleAttempts`, where nobody knows what became of the calls: they count as made. */
+/** As `settleAttempts`, for calls with an unknown result: they count as made. */
 export async function settleAsUnknown(
   tx: Tx,
   at: At,
@@ -196,7 +194,7 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
     detail: result.detail,
     counted: result.counted ? 1 : 0,
     evidence: by,
-    // What was taken for another end came to nothing, and asks for nothing.
+    // The earlier result and its request are void.
     ...(corrected ? { result: null, asks: null, asks_at: null } : {}),
   });
   await notePromises(tx, attempt, result, now);
@@ -204,7 +202,7 @@ async function settleOne(tx: Tx, settled: Settled): Promise<void> {
   if (countsAs !== result.counted) await updateAttempt(tx, attempt.attempt_id, { counted: 1, reason: uncountedTooOften });
   const changes: AggregateChange[] = [{ kind: 'disposition', value: result.disposition, delta: 1 }];
   if (attempt.result !== null) changes.push({ kind: 'result', value: attempt.result, delta: -1 });
-  // The first call of a row has no talk before it.
+  // A row's first call has no talk before it.
   if (corrected || attempt.number > 1) await noteResultOfLastTalk(tx, attempt.recipient_id, now);
   if (corrected && attempt.disposition !== null) changes.push({ kind: 'disposition', value: attempt.disposition, delta: -1 });
   await changeAggregates(tx, attempt.campaign_id, changes);

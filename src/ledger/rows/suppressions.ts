@@ -7,17 +7,16 @@ import { countRows } from '../reads.ts';
 import type { At, Queries, Tx, Store } from '../tx.ts';
 import type { Row } from '../schema.ts';
 
-/** The scope of an entry that stops every campaign of this database. */
 export const accountScope = 'account';
 
 export interface Suppression {
   e164: string;
-  /** `account` stops every campaign in this database, a campaign id that one, `purpose:` and a word those that call for it. */
+  /** `account`: every campaign of this database; a campaign id: that one; `purpose:` and a word: campaigns of that purpose. */
   scope: string;
-  /** Who said so: `call:<attempt>`, `person`, `import:<file>`. */
+  /** `call:<attempt>`, `person` or `import:<file>`. */
   source: string;
   reason: string | null;
-  /** Epoch milliseconds, or null for ever. */
+  /** Epoch ms; null: forever. */
   expiresAt: number | null;
 }
 
@@ -25,15 +24,15 @@ export interface StoredSuppression extends Suppression {
   createdAt: number;
 }
 
-/** Adds a do-not-call entry. Throws DoNotCallLockNeeded, on which `Store.transaction` begins again and nobody dials meanwhile. */
+/** Throws DoNotCallLockNeeded, on which `Store.transaction` starts over while no call is dialled. */
 export async function addSuppression(tx: Tx, entry: Suppression, now: number): Promise<void> {
   requireDoNotCallLock(tx);
   await upsert(tx, [entry], now);
 }
 
 /**
- * Adds entries, all or none, and logs those that are new or last longer. No entry is shortened; the first words stay unless it was over;
- * consent is taken back as often as somebody says so. Answers how many changed. Idempotent.
+ * All or none; logs new and extended entries. Never shortens one; each withdrawal of consent renews its entry. Returns the number changed.
+ * Idempotent.
  */
 export async function addSuppressions(store: Store, entries: readonly Suppression[], now: number): Promise<number> {
   return store.transaction(async (tx) => {
@@ -95,7 +94,7 @@ async function upsert(tx: Tx, entries: readonly Suppression[], now: number): Pro
     .execute();
 }
 
-/** Takes entries off the list, those from `before` on excepted, and logs it. Answers how many there were. */
+/** Logs and removes entries older than `before`; returns how many. */
 export async function removeSuppressions(
   store: Store,
   { scope, now, before = Number.MAX_SAFE_INTEGER }: { scope: string; now: number; before?: number | undefined },
@@ -135,7 +134,7 @@ export async function listSuppressions(
   return (await rows.orderBy('e164').orderBy('scope').limit(limit).execute()).map(toSuppression);
 }
 
-/** How many entries from imported lists, for this campaign or all, end after `from` and at `to` or before (epoch milliseconds). */
+/** Imported entries for this campaign or all that end after `from` and by `to` (epoch ms). */
 export async function countImportedEndings(db: Queries, campaignId: string, { from, to }: { from: number; to: number }): Promise<number> {
   const imported = db.selectFrom('suppressions').where('source', 'like', 'import:%');
   const ending = imported.where('expires_at', '>', from).where('expires_at', '<=', to);
@@ -147,10 +146,10 @@ export function toSuppression(row: Row<'suppressions'>): StoredSuppression {
   return { ...entry, createdAt, expiresAt };
 }
 
-/** Why this campaign must not dial a number now: it is on the do-not-call list, or consent for what the campaign is for was taken back. */
+/** On the do-not-call list, or consent to the campaign's purpose was withdrawn. */
 export type Suppressed = 'suppressed' | 'consent_revoked';
 
-/** Which of these numbers this campaign must not dial now. Without a purpose, it may be for one for which consent was taken back. */
+/** Numbers this campaign must not dial now. Without a purpose, any withdrawn consent blocks. */
 export async function findSuppressed(
   db: Queries,
   { campaignId, purpose, now }: At & { purpose: string | undefined },

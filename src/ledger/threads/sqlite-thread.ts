@@ -2,9 +2,9 @@ import { workerData } from 'node:worker_threads';
 import { cachePrepared, isBusy, openSqliteFile } from '../sqlite-file.ts';
 import { answerOwner } from './thread.ts';
 
-/** The program of a thread with a connection of its own: SQLite keeps whoever asks it busy until it has answered. */
+/** A thread with its own connection: SQLite blocks its thread until it has answered. */
 const { path, cacheKib } = workerData as SqliteThreadInput;
-/** SQLite looks ten times a second whether it is its turn, which is never where others write one transaction after the other. */
+/** SQLite retries ten times a second, which never succeeds while others write one transaction after the other. */
 const lookEveryMs = 5;
 const longestWaitMs = 10_000;
 let database: ReturnType<typeof cachePrepared> | null = null;
@@ -41,6 +41,6 @@ export interface SqliteQuestion {
 
 export interface SqliteAnswer {
   rows: unknown[];
-  /** Null: the statement reads. */
+  /** Null: a read. */
   changes: number | null;
 }

@@ -5,15 +5,12 @@ import { forgiveEnded, TransactionalSqliteAdapter } from '../sqlite-dialect.ts';
 import { programBeside, Threads } from './thread.ts';
 
 const program = programBeside('sqlite-thread', import.meta.url);
-/** More only get into each other's way on a machine with few processors; one costly statement leaves others a thread. */
+/** More would compete on few processors; one costly statement still leaves others a thread. */
 const mostReaders = 3;
-/** The pages of several connections add up. */
+/** Per connection; several add up. */
 const cacheKib = 16 * 1024;
 
-/**
- * The file in threads, while the process goes on. SELECTs outside of transactions run beside each other and beside the one transaction;
- * each sees all that was committed before.
- */
+/** SELECTs outside of transactions run in parallel with each other and with the one transaction, and see all that was committed before. */
 export function createThreadedSqliteDialect(path: string): Dialect {
   return {
     createDriver: () => new ThreadedSqliteDriver(path),
@@ -26,9 +23,9 @@ export function createThreadedSqliteDialect(path: string): Dialect {
 class ThreadedSqliteDriver implements Driver {
   readonly #writer: Threads<SqliteQuestion>;
   readonly #readers: Threads<SqliteQuestion>;
-  /** Who is in a transaction, and how many writing threads had ended when it began. */
+  /** Connections in a transaction, with the writer threads ended when it began. */
   readonly #holders = new Map<DatabaseConnection, number>();
-  /** Ends when nobody holds the writing connection any more. */
+  /** Resolves when the writing connection is free. */
   #turn: Promise<void> = Promise.resolve();
   #endTurn = (): void => {};
 
@@ -39,7 +36,7 @@ class ThreadedSqliteDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    // Whatever is wrong with the file shows here; and nobody waits for a thread to begin.
+    // Shows faults of the file early, and starts the threads before they are needed.
     const first = CompiledQuery.raw('select count(*) from sqlite_master');
     await Promise.all([ask(this.#writer, first), ...Array.from({ length: mostReaders }, () => ask(this.#readers, first))]);
   }
@@ -61,7 +58,7 @@ class ThreadedSqliteDriver implements Driver {
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await this.#takeTurn();
     this.#holders.set(connection, this.#writer.ended);
-    // Deferred, one that reads and then writes could fail half-way when another process wrote in between.
+    // A deferred one that reads, then writes, could fail half-way after another process wrote in between.
     await ask(this.#writer, CompiledQuery.raw('begin immediate'));
   }
 
@@ -79,7 +76,7 @@ class ThreadedSqliteDriver implements Driver {
 
   async #run<Row>(connection: DatabaseConnection, query: CompiledQuery): Promise<QueryResult<Row>> {
     const ended = this.#holders.get(connection);
-    // A thread that is started anew would keep each statement of a transaction by itself.
+    // A restarted thread would commit each statement of a transaction by itself.
     if (ended !== undefined) return ask(this.#writer, query, ended);
     if (isReading(query)) return ask(this.#readers, query);
     await this.#takeTurn();

@@ -3,15 +3,15 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { parentPort, Worker } from 'node:worker_threads';
 
-/** The program of a thread beside the file at `beside`: as built, or as it stands in the sources. */
+/** The program of a thread next to `beside`: built, or as source. */
 export function programBeside(name: string, beside: string): URL {
   return new URL(`./${name}.${beside.endsWith('.ts') ? 'ts' : 'js'}`, beside);
 }
 
-/** Of memory for what is thrown away at once: with V8's own 48 MB each thread takes as much before it tidies up. */
+/** Memory for short-lived objects: with V8's default of 48 MB each thread takes that much before it collects. */
 const resourceLimits = { maxYoungGenerationSizeMb: 6 };
 
-/** Starts a program in a thread. In the sources it is TypeScript, which a thread learns to read first. */
+/** For TypeScript sources the thread loads tsx first. */
 function startThread(program: URL, workerData: unknown): Worker {
   if (program.pathname.endsWith('.js')) return new Worker(program, { workerData, resourceLimits });
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
@@ -25,7 +25,7 @@ function startThread(program: URL, workerData: unknown): Worker {
 
 type Answer = { value: unknown } | { error: CarriedError } | { piece: unknown };
 
-/** In the thread: answers its owner's questions, one at a time, with a value or piece by piece, until it is closed. */
+/** In the thread: answers one request at a time, with a value or in pieces, until closed. */
 export function answerOwner(answer: (question: never) => unknown, close: () => unknown): void {
   const post = (said: Answer) => parentPort?.postMessage(said, []);
   const fail = (error: unknown) => post({ error: carryError(error) });
@@ -56,20 +56,20 @@ function isPieces(given: unknown): given is AsyncIterable<unknown> {
 }
 
 interface ThreadsOptions {
-  /** So many at once; other questions wait in the order in which they came. */
+  /** Threads at once; further requests queue in order. */
   most: number;
-  /** Whether a thread stays for the next question. */
+  /** Whether a thread stays for the next request. */
   keep: boolean;
 }
 
-/** Threads of one program that answer questions, each one at a time. They are started as they are needed, and anew when one has ended. */
+/** One request per thread at a time. Threads start on demand, and again after one has ended. */
 export class Threads<Question extends object> {
   readonly #start: () => Worker;
   readonly #options: ThreadsOptions;
   readonly #resting: Thread[] = [];
   readonly #threads = new Set<Thread>();
   readonly #waiting: ((thread: Thread) => void)[] = [];
-  /** What is asked and not over yet; none of them fails. */
+  /** Pending requests; none rejects. */
   readonly #asked = new Set<Promise<unknown>>();
   #isClosed = false;
   #ended = 0;
@@ -79,12 +79,12 @@ export class Threads<Question extends object> {
     this.#options = options;
   }
 
-  /** How many threads have ended so far: what one of them knew is gone. */
+  /** Threads that have ended so far: their state is gone. */
   get ended(): number {
     return this.#ended;
   }
 
-  /** `ended`: so many have ended before; throws, and asks nothing, where it is not so any more when a thread is free. */
+  /** `ended`: expected count of ended threads; throws without a request if it differs once a thread is free. */
   async ask(question: Question, ended: number | null = null): Promise<unknown> {
     const isOver = this.#note();
     try {
@@ -104,7 +104,7 @@ export class Threads<Question extends object> {
     }
   }
 
-  /** Goes on as far as the pieces are taken. */
+  /** Continues as pieces are taken. */
   async *pieces(question: Question): AsyncGenerator {
     const isOver = this.#note();
     try {
@@ -132,14 +132,14 @@ export class Threads<Question extends object> {
     }
   }
 
-  /** When all that is asked has been answered; what is asked from now on is refused. */
+  /** Waits for pending requests; refuses later ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#asked);
     await Promise.all([...this.#threads].map((thread) => thread.close()));
   }
 
-  /** Notes that something is asked; answers how to note that it is over. Throws where the threads are closed. */
+  /** Registers a request; returns the function that ends it. Throws when the threads are closed. */
   #note(): () => void {
     if (this.#isClosed) throw new Error('The background threads are closed: nothing can be asked of them any more.');
     let end = (): void => {};
@@ -206,7 +206,7 @@ class Thread {
     worker.unref();
   }
 
-  /** Its answer is waited for; that the thread is there is not. */
+  /** A pending answer keeps the process alive; an idle thread does not. */
   async tell(said: object | 'more' | 'enough'): Promise<Answer> {
     if (this.#ended !== null) throw this.#ended;
     this.#worker.ref();
@@ -235,12 +235,11 @@ function valueOf(given: Answer): unknown {
   return 'value' in given ? given.value : undefined;
 }
 
-/** An error as it crosses over from a thread: what is told of it, and what it is known by. */
 interface CarriedError {
   name: string;
   message: string;
   stack: string | undefined;
-  /** Its own properties, such as `code` and `isBadInput`, as far as they are plain values. */
+  /** Its own plain properties, such as `code` and `isBadInput`. */
   facts: Record<string, unknown>;
   cause: CarriedError | null;
 }
@@ -252,7 +251,7 @@ function carryError(thrown: unknown): CarriedError {
   return { name: error.name, message: error.message, stack: error.stack, facts: Object.fromEntries(facts), cause };
 }
 
-/** An error with the same name, words and facts; of another class. */
+/** Same name, message and properties; another class. */
 function revivedError({ name, message, stack, facts, cause }: CarriedError): Error {
   const error = new Error(message, cause === null ? {} : { cause: revivedError(cause) });
   return Object.assign(error, facts, { name, stack });

@@ -3,7 +3,7 @@ import { failingAfterMs } from '../../rules/webhooks/pace.ts';
 import type { Tx, Store } from '../tx.ts';
 import { deliveringStates, findWebhook, logChange, updateWebhook, type Webhook } from './registry.ts';
 
-/** The right to deliver to a webhook, until somebody else takes it. */
+/** The right to deliver to a webhook, until another process takes it. */
 export interface Claim {
   webhookId: string;
   deliverer: string;
@@ -11,7 +11,7 @@ export interface Claim {
 
 const self = 'carillon';
 
-/** Takes over the deliveries of a webhook: a process that was cut off moves no cursor any more. Null: nothing is to be delivered. */
+/** A process cut off earlier moves no cursor any more. Null: nothing to deliver. */
 export async function claimDeliveries(store: Store, webhookId: string): Promise<{ claim: Claim; webhook: Webhook } | null> {
   const deliverer = randomUUID();
   return store.transaction(async (tx) => {
@@ -26,7 +26,7 @@ export async function claimDeliveries(store: Store, webhookId: string): Promise<
   });
 }
 
-/** How a claim stands: it holds; somebody else delivers; or nothing is to be delivered any more. */
+/** `lost`: another process delivers; `over`: nothing more is delivered. */
 export type ClaimState = 'held' | 'lost' | 'over';
 
 export async function readClaim({ db }: Pick<Store, 'db'>, { webhookId, deliverer }: Claim): Promise<ClaimState> {
@@ -35,7 +35,7 @@ export async function readClaim({ db }: Pick<Store, 'db'>, { webhookId, delivere
   return row.deliverer === deliverer ? 'held' : 'lost';
 }
 
-/** Keeps that everything up to `cursor` was confirmed, or is nothing for this webhook. Answers whether the claim still held. */
+/** Everything up to `cursor` is confirmed, or not for this webhook. Returns whether the claim was still held. */
 export async function moveCursor(store: Store, { webhookId, deliverer }: Claim, cursor: number): Promise<boolean> {
   return store.transaction(async (tx) => {
     const { numUpdatedRows: moved } = await tx
@@ -53,7 +53,7 @@ interface Now {
   nowReal: number;
 }
 
-/** As `moveCursor`, after the receiver has confirmed the event of this number. */
+/** As `moveCursor`, after the receiver has confirmed this event. */
 export async function noteDelivered(store: Store, claim: Claim, { cursor, now, nowReal }: Now & { cursor: number }): Promise<boolean> {
   return store.transaction(async (tx) => {
     const webhook = await findOwn(tx, claim);
@@ -71,8 +71,7 @@ export async function noteDelivered(store: Store, claim: Claim, { cursor, now, n
 }
 
 /**
- * Notes a failure; answers how many in a row there were, or null when the claim was lost. After days of them the webhook is marked as
- * failing, once; `isFinal` disables it.
+ * Returns the failures in a row, or null: claim lost. After days of failures the webhook is marked as failing, once; `isFinal` disables it.
  */
 export async function noteFailed(
   store: Store,
@@ -99,7 +98,7 @@ export async function noteFailed(
   });
 }
 
-/** A webhook that was paused while its answer was under way still counts that answer. */
+/** An answer still counts if the webhook was paused meanwhile. */
 async function findOwn(tx: Tx, { webhookId, deliverer }: Claim): Promise<Webhook | null> {
   const own = await tx
     .selectFrom('webhooks')

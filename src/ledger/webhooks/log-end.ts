@@ -4,12 +4,12 @@ import { EventFeed } from '../read/event-feed.ts';
 import type { Store } from '../tx.ts';
 
 const everyMs = 25;
-/** An import may hold numbers of the log for longer; then a reader from here on gets some events from before. */
+/** An import may hold log numbers longer; a reader from here then gets some earlier events. */
 const longestWaitMs = 2_000;
-/** No transaction that is under way has taken a number further back. */
+/** No open transaction has taken a number further back. */
 const lookBack = 10_000;
 
-/** All that is committed from now on is behind it. PostgreSQL may be about to commit a smaller number: that is waited for. */
+/** Later commits come behind it. Waits for smaller numbers that PostgreSQL may be about to commit. */
 export async function findEndOfLog(store: Store): Promise<number> {
   const last = await lastEventSeq(store.db);
   const feed = new EventFeed(store);

@@ -4,20 +4,20 @@ import type { Queries } from '../tx.ts';
 import type { Webhook } from './registry.ts';
 import { requestedAttemptStates } from '../../rules/ledger.ts';
 
-/** A message in the form of Standard Webhooks: `type`, `timestamp` and `data`. */
+/** In the form of Standard Webhooks. */
 export interface WebhookMessage {
   id: string;
   body: { type: string; timestamp: string; data: Record<string, unknown> };
 }
 
-/** What this webhook is told of an event of the log, before its row is looked up; null when it is nothing for it. */
+/** The webhook's event for a log event, before its row is read; null: not for this webhook. */
 export function readFor({ campaignId, types }: Pick<Webhook, 'campaignId' | 'types'>, event: CampaignEvent): WebhookEvent | null {
   if (campaignId !== null && event.campaignId !== campaignId) return null;
   const told = readWebhookEvent(event);
   return told === null || types?.includes(told.type) === false ? null : told;
 }
 
-/** The same as its message, always in the same words. */
+/** Its message, always with the same text. */
 export async function writeMessage(
   db: Queries,
   webhook: Pick<Webhook, 'webhookId' | 'campaignId' | 'types'>,
@@ -48,15 +48,15 @@ async function writeData(
   return { campaign, ...ids, ...end, attempts };
 }
 
-/** A row as webhooks are told of it: no number, no name. */
+/** Without number and name. */
 export interface ToldRow {
   row: number;
   id: string | null;
-  /** Calls that were requested for it by then. */
+  /** Calls requested by then. */
   attempts: number;
 }
 
-/** The row of a recipient as it was at the event of this number, so that a repeated message says the same; null: there is none. */
+/** As of this event, so that a repeated message is the same; null: no such row. */
 export async function readToldRow(db: Queries, recipientId: string, untilSeq: number): Promise<ToldRow | null> {
   const found = await db
     .selectFrom('recipients')

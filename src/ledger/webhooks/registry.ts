@@ -9,7 +9,7 @@ export const deliveringStates = ['active', 'failing'] as const satisfies Webhook
 
 export interface Webhook {
   webhookId: string;
-  /** As it was written. Its path may be a secret: people are shown its place (`hookPlace`). */
+  /** As written. The path may be a secret: show `hookPlace` instead. */
   url: string;
   campaignId: string | null;
   /** Null: all. */
@@ -20,7 +20,7 @@ export interface Webhook {
   reason: string | null;
   sinceReal: number;
   cursor: number;
-  /** In a row; 0 while all goes well. */
+  /** In a row. */
   failures: number;
   failingSinceReal: number | null;
   succeededReal: number | null;
@@ -65,7 +65,7 @@ export function toWebhook(row: Row<'webhooks'>): Webhook {
   };
 }
 
-/** Stores a webhook; one that is known under this id is left as it is. */
+/** A known id stays as it is. */
 export async function insertWebhook(store: Store, added: NewWebhook): Promise<Webhook> {
   const { webhookId, url, campaignId, types, by, nowReal, cursor } = added;
   return store.transaction(async (tx) => {
@@ -99,7 +99,7 @@ export async function listWebhooks(db: Queries): Promise<Webhook[]> {
   return rows.map(toWebhook);
 }
 
-/** Nothing more is delivered to it, but for a request that is under way. Answers whether there was one of that id. */
+/** Ends deliveries, except a request under way. Returns whether the id existed. */
 export async function deleteWebhook(store: Store, change: ChangeOfWebhook): Promise<boolean> {
   return store.transaction(async (tx) => {
     const known = await findWebhook(tx, change.webhookId);
@@ -110,7 +110,7 @@ export async function deleteWebhook(store: Store, change: ChangeOfWebhook): Prom
   });
 }
 
-/** Holds deliveries back, or has them go on from where they were, at once also after failures. Repeating it changes nothing. */
+/** Resuming continues from the cursor, at once also after failures. Idempotent. */
 export async function steerWebhook(store: Store, wish: 'pause' | 'resume', change: ChangeOfWebhook): Promise<void> {
   await store.transaction(async (tx) => {
     const known = await findWebhook(tx, change.webhookId);

@@ -6,9 +6,9 @@ import { listWebhooks, type Webhook } from './registry.ts';
 
 export interface WaitingEvents {
   events: number;
-  /** Only the first events of the log were looked through: there may be more. */
+  /** Only the first events were read: there may be more. */
   orMore: boolean;
-  /** Service time; null: none was found. */
+  /** Service time; null: none. */
   oldestAt: number | null;
 }
 
@@ -16,7 +16,7 @@ export type WebhookWithWaiting = Webhook & { waiting: WaitingEvents };
 
 const most = 10_000;
 
-/** Looks through at most so many events of the types that can be for it. */
+/** Reads at most `most` events of the types it may receive. */
 export async function withWaiting(db: Queries, webhook: Webhook): Promise<WebhookWithWaiting> {
   const { campaignId, cursor: afterSeq, types } = webhook;
   const page = { afterSeq, limit: most + 1, types: sourceTypes(types) };
