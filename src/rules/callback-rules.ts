@@ -1,45 +1,42 @@
-/** Where a record says when to call back: keys of collected values. */
+/** Where a record gives the callback time: keys of collected values. */
 export type CallbackSource =
   { kind: 'at'; key: string } | { kind: 'date_and_time'; date: string; time: string } | { kind: 'in'; key: string };
 
-/** What a campaign does about people who ask to be called back. */
+/** How a campaign handles recipients who ask for a callback. */
 export interface CallbackRules {
   at: CallbackSource;
-  /** Of campaigns that began while English words were read: what is not understood is left to a person. */
+  /** Of campaigns begun while English words were parsed: what is not understood goes to an operator. */
   words?: 'en' | null;
-  /** It is kept if the call is requested from the promised instant on and before this has passed. */
+  /** A callback is kept if its call is requested from the due instant on and before this has passed. */
   lateMs: number;
-  /** What becomes of one that was not kept: a person decides, the row is called as after no answer, or at the same time of the next day. */
+  /** After a missed callback: an operator decides, a retry as after no answer, or the same time next day. */
   missed: 'ask' | 'retry' | 'next_day';
-  /** Of one whose time is not clear. */
+  /** After an unclear callback time. */
   unclear: 'ask' | 'retry';
-  /** So many promises are made to one row by its records; with the next one a person decides. */
+  /** Maximum callbacks from one row's records; the next one goes to an operator. */
   most: number;
-  /** Later than this, counted from the record, it is unclear. */
+  /** A time further ahead than this, counted from the record, is unclear. */
   horizonMs: number;
 }
 
-/**
- * What became of a promise: the phone rang in its time, or later; it was not called in its time; or its row ended, the person was talked
- * to otherwise, or somebody took it back.
- */
+/** Ends of a callback: rang in time; rang late; not called in time; or row ended, talk took place otherwise, or callback taken back. */
 export const endedPromises = ['kept', 'late', 'missed', 'cancelled'] as const;
-/** How a promise ended. */
+/** How a callback ended. */
 export type EndedPromise = (typeof endedPromises)[number];
 
-/** How a promise may stand. */
+/** States of a callback. */
 export const promiseStates = ['open', 'unclear', ...endedPromises] as const;
-/** How a promise stands. */
+/** State of a callback. */
 export type PromiseState = (typeof promiseStates)[number];
 
-/** Of promises that a person makes where the campaign file says nothing of call backs. */
+/** Rules for an operator's callbacks when the campaign file has none. */
 export const usualCallback = {
   lateMs: 30 * 60_000,
   missed: 'ask',
   horizonMs: 14 * 24 * 3_600_000,
 } as const satisfies Partial<CallbackRules>;
 
-/** Why it is not clear when somebody is to be called back. */
+/** Why a callback time is unclear. */
 export const unclearReasons = [
   'no_time',
   'not_understood',
@@ -52,5 +49,5 @@ export const unclearReasons = [
   'promised_elsewhere',
   'too_often',
 ] as const;
-/** One of them. */
+/** One of `unclearReasons`. */
 export type UnclearReason = (typeof unclearReasons)[number];

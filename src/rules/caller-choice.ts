@@ -1,34 +1,33 @@
-/** Territories that have an ISO 3166 code of their own, and in which the law of the US holds: American Samoa, Guam, … */
+/** US territories with ISO 3166 codes of their own, where US law applies: American Samoa, Guam, … */
 export const usTerritories: ReadonlySet<string> = new Set(['AS', 'GU', 'MP', 'PR', 'VI']);
 
-/** A number that may call. */
+/** A caller number. */
 export interface Caller {
   phoneNumberId: string;
   /** ISO 3166 code of the number, or null. */
   country: string | null;
-  /** States or provinces to which its area code belongs; null where that says nothing. */
+  /** Of its area code; null: not known. */
   regions: readonly string[] | null;
-  /** Recipients it has been chosen for so far. */
+  /** Recipients assigned to it so far. */
   given: number;
 }
 
-/** Whom the number is to call. */
+/** The recipient to choose a caller number for. */
 export interface CallerWish {
-  /** The number that was chosen for this recipient before, or null. */
+  /** Chosen for this recipient before, or null. */
   caller: string | null;
   country: string | null;
   regions: readonly string[] | null;
-  /** A call back that was promised to them, for which room was kept. */
+  /** Has a callback, for which capacity was reserved. */
   isPromised?: boolean;
 }
 
-/** Which of several numbers calls somebody who was never called (`caller_choice`); `region` is the default. */
+/** How to choose among several numbers for a recipient never called (`caller_choice`); default: `region`. */
 export type CallerChoice = 'region' | 'rotation';
 
 /**
- * The number that calls a recipient: the one they know already, else by `choice`. `region` prefers a number of their own state or
- * province, then one of their country. Among equals it is the one chosen least often so far, then the first in order.
- * `callers` are those that may be used, in the order of the campaign file; null when there is none.
+ * Chooses the number the recipient knows, else by `choice` (`region`: same state or province, then country), then the least chosen, then
+ * the first. `callers` are usable and in campaign-file order; null: none.
  */
 export function chooseCaller(callers: readonly Caller[], recipient: CallerWish, choice: CallerChoice): Caller | null {
   const known = callers.find((caller) => caller.phoneNumberId === recipient.caller);
@@ -37,10 +36,10 @@ export function chooseCaller(callers: readonly Caller[], recipient: CallerWish, 
   return callers.toSorted((a, b) => nearness(b) - nearness(a) || a.given - b.given)[0] ?? null;
 }
 
-/** 2: of the recipient's region, 1: of their country, 0: neither, or not known. */
+/** 2: the recipient's region, 1: its country, 0: neither or unknown. */
 function nearnessOf(caller: Caller, recipient: CallerWish): 0 | 1 | 2 {
   const country = landOf(recipient.country);
-  // Codes of regions mean something only within their country: WA is in the US and in Australia.
+  // Region codes are unique only within a country: WA is in the US and in Australia.
   if (country === null || landOf(caller.country) !== country) return 0;
   const own = recipient.regions ?? [];
   return caller.regions?.some((region) => own.includes(region)) === true ? 2 : 1;
@@ -57,8 +56,8 @@ interface CallerLook {
 }
 
 /**
- * Sorts people who are due into requests, since one request names one number: the first decides whose it is, and whoever has
- * another number waits for the next. Those who wait are counted as chosen for, or all of them would crowd to the same number.
+ * Sorts due recipients into requests with one caller number each, decided by the first. Waiting recipients count as assigned; otherwise all
+ * would crowd onto the same number.
  */
 export class CallerSorting {
   readonly #callers: Caller[];
@@ -71,8 +70,8 @@ export class CallerSorting {
   #takenUnpromised = 0;
 
   /**
-   * `rooms`: of those whose calls are limited; `sticksUntil`: whose number is full for longer is called from another one; `looksAt`: nobody
-   * waits for longer before the numbers are looked at again.
+   * `rooms`: capacity of limited numbers; `sticksUntil`: a recipient whose number is full for longer gets another; `looksAt`: latest
+   * recheck.
    */
   constructor(
     callers: readonly Caller[],
@@ -86,15 +85,12 @@ export class CallerSorting {
     this.#looksAt = looksAt;
   }
 
-  /** The number of this request; null while nobody has been taken. */
+  /** Null before the first recipient. */
   get caller(): string | null {
     return this.#ofRequest;
   }
 
-  /**
-   * Until when the recipient waits for the number that they know, or any, since it has made as many calls as it may or keeps the rest for
-   * call backs; null: they need not.
-   */
+  /** Until when the recipient's number, or every number, is at its limit or reserved for callbacks; null: no wait. */
   waitsUntil({ caller, isPromised }: CallerWish): number | null {
     const own = caller === null ? undefined : this.#rooms.get(caller);
     const known = (waitOf(own, isPromised === true) ?? 0) <= this.#sticksUntil ? own : undefined;
@@ -103,7 +99,7 @@ export class CallerSorting {
     return waits.length > 0 && !waits.includes(null) ? Math.min(this.#looksAt, ...waits.map(Number)) : null;
   }
 
-  /** Whether the recipient belongs into this request. */
+  /** Adds the recipient if it belongs to this request; returns whether it did. */
   takes(recipient: CallerWish): boolean {
     const isPromised = recipient.isPromised === true;
     const usable = this.#callers.filter(({ phoneNumberId }) => waitOf(this.#rooms.get(phoneNumberId), isPromised) === null);
@@ -119,10 +115,10 @@ export class CallerSorting {
   }
 }
 
-/** Why a number may not call: the service does not have it, or says that it is not verified. */
+/** Why a number may not call: the service does not have it, or reports it as unverified. */
 export type CallerFault = 'unknown' | 'not_verified';
 
-/** What the service says of a number. */
+/** The service's report on a number. */
 export interface CallerStanding {
   phoneNumberId: string;
   e164: string | null;
@@ -130,11 +126,11 @@ export interface CallerStanding {
   regions: readonly string[] | null;
   /** Null: it may call. */
   fault: CallerFault | null;
-  /** The service's own word; null: it does not say. */
+  /** As the service reports it; null: not reported. */
   verified: boolean | null;
 }
 
-/** Why no campaign may start with these numbers, some of which may not call; holds ids only. */
+/** Why no campaign can start with these numbers; contains ids only. */
 export function explainFaults(standings: readonly CallerStanding[]): string {
   const [first] = standings;
   if (standings.length > 1) {
@@ -150,19 +146,19 @@ export function explainFaults(standings: readonly CallerStanding[]): string {
     : `The service has no phone number ${id}: import the number, or write another from_phone_number_id (a started campaign keeps its own)`;
 }
 
-/** Why a number may not call, as a predicate for sentences to operators. */
+/** Fault of a number, as a predicate for sentences to operators. */
 export const faultWords: Readonly<Record<CallerFault, string>> = {
   unknown: 'is not known to the service',
   not_verified: 'is not verified',
 };
 
-/** How many calls one number may make, over all campaigns of the database; null: no limit. */
+/** Call limits of one number, over all campaigns of the database; null: no limit. */
 export interface CallerLimits {
   perHour: number | null;
   perDay: number | null;
-  /** Between two calls of it at least; absent: none. */
+  /** Minimum interval between its calls; absent: none. */
   spreadMs?: number;
-  /** A recipient whose number must wait for longer than this is called from another one; absent: they wait. */
+  /** A recipient whose number must wait longer than this gets another one; absent: waits. */
   stickMs?: number;
 }
 
@@ -172,7 +168,7 @@ const dayMs = 24 * hourMs;
 /** How far back calls count. */
 export const callerLookBackMs = dayMs;
 
-/** Any stretch of that length counts, so that nothing bursts at midnight. */
+/** Sliding windows, so that calls do not burst at midnight. */
 export function windowsOf({ perHour, perDay, spreadMs }: CallerLimits): { most: number; ms: number }[] {
   return [
     ...(perHour === null ? [] : [{ most: perHour, ms: hourMs }]),
@@ -181,33 +177,31 @@ export function windowsOf({ perHour, perDay, spreadMs }: CallerLimits): { most: 
   ];
 }
 
-/** Calls that a number may begin now, and when it may begin one more where that is none. */
+/** Calls that a number may begin now, or when it may begin one. */
 export interface CallerRoom {
   room: number;
   freeAt: number;
-  /** How many of them to people to whom nothing was promised, so that each call back finds room; where none, look again then. */
+  /** How many may go to recipients without a callback, so that callbacks have capacity; if none, when to recheck. */
   free: number;
   looksAt: number;
 }
 
-/** Until when a number calls nobody, or nobody to whom nothing was promised; null: it may. */
+/** Until when a number places no calls, or callbacks only; null: no wait. */
 export function waitOf(room: CallerRoom | undefined, isPromised: boolean): number | null {
   if (room?.room === 0) return room.freeAt;
   return room?.free === 0 && !isPromised ? room.looksAt : null;
 }
 
-/** Room that is kept is looked at again after this long at least. */
+/** Minimum wait before rechecking reserved capacity. */
 export const leastLookMs = 60_000;
 
-/**
- * `calls`: when its calls rang, or may ring at the latest; `promised`: when call backs are due for which it is to have room; in any order.
- */
+/** `calls`: when its calls rang, or may ring at the latest; `callbacks`: due instants that need capacity. In any order. */
 export function roomOf(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[] = []): CallerRoom {
   const found: CallerRoom = { room: Infinity, freeAt: now, free: Infinity, looksAt: Infinity };
   for (const { most, ms } of windowsOf(limits)) {
     const within = calls.filter((at) => at > now - ms).sort((a, b) => a - b);
     found.room = Math.min(found.room, Math.max(0, most - within.length));
-    // One more fits when all but the last few of them are so long ago.
+    // The last call that must leave the window before another fits.
     const leaving = within[within.length - most];
     if (leaving !== undefined) found.freeAt = Math.max(found.freeAt, leaving + ms);
     found.looksAt = Math.min(found.looksAt, (within[0] ?? Infinity) + ms);
@@ -217,7 +211,7 @@ export function roomOf(limits: CallerLimits, calls: readonly number[], now: numb
   return found;
 }
 
-/** How many calls of now leave room for each callback that is due before they have left a stretch. */
+/** How many calls may begin now and leave capacity for each callback due within their windows. */
 export function keptFor(limits: CallerLimits, calls: readonly number[], now: number, promised: readonly number[]): number {
   const dues = promised.map((due) => Math.max(due, now)).sort((a, b) => a - b);
   return Math.min(

@@ -1,4 +1,4 @@
-/** As `Map.groupBy`, which not every engine has. */
+/** Like `Map.groupBy`, which not every engine has. */
 export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Value) => Key): Map<Key, Value[]> {
   const groups = new Map<Key, Value[]>();
   for (const value of values) {
@@ -10,7 +10,7 @@ export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Valu
   return groups;
 }
 
-/** The first whole number for which `holds`, by halving what is between: it does not hold at `before`, and from `after` on it does. */
+/** Binary search for the first integer with `holds`: false at `before`, true from `after` on. */
 export function firstThat(holds: (value: number) => boolean, before: number, after: number): number {
   let [low, high] = [before, after];
   while (high - low > 1) {
@@ -21,7 +21,7 @@ export function firstThat(holds: (value: number) => boolean, before: number, aft
   return high;
 }
 
-/** As `find`, whose answers are kept; with more than `most` of them, all are forgotten first: memory matters more than speed. */
+/** Memoises `find`; beyond `most` entries the cache is cleared, to bound memory. */
 export function remember<Key, Value>(find: (key: Key) => Value, most = Infinity): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return (key) => {
@@ -34,13 +34,13 @@ export function remember<Key, Value>(find: (key: Key) => Value, most = Infinity)
   };
 }
 
-/** The same without what is left out. */
+/** Copy without undefined properties. */
 export function withoutUndefined<T extends object>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const written = Object.entries(record).filter(([, value]) => value !== undefined);
   return Object.fromEntries(written) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** These fields of an object alone. */
+/** Copy with only these fields. */
 export function picked<Value, Name extends keyof Value>(value: Value, names: readonly Name[]): Pick<Value, Name> {
   return Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<Value, Name>;
 }

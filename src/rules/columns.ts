@@ -1,9 +1,9 @@
-/** Which column a name means: the one, or those between which it cannot decide; null: none. */
+/** The column a name means, or several candidates; null: none. */
 export type ColumnReading = { column: string } | { several: string[] } | null;
 
 /**
- * Finds the column that a campaign file names. A column with exactly that name wins; else case, blanks around it, odd blanks, invisible
- * characters, and the difference between blanks and `_` do not matter (a template cannot name a column with a blank).
+ * Finds the column a campaign file names. An exact match wins; else case, surrounding and odd blanks, invisible characters, and blank
+ * versus `_` (for templates, which cannot name blanks) are ignored.
  */
 export function findColumn(name: string, columns: readonly string[]): ColumnReading {
   if (columns.includes(name)) return { column: name };
@@ -14,13 +14,13 @@ export function findColumn(name: string, columns: readonly string[]): ColumnRead
   return found.length === 1 ? { column: only } : { several: found };
 }
 
-/** The one column that a name means; null: none, or several. */
+/** The only column a name means; null: none or several. */
 export function theColumn(name: string, columns: readonly string[]): string | null {
   const found = findColumn(name, columns);
   return found !== null && 'column' in found ? found.column : null;
 }
 
-/** How many of these names are columns, or fit several: as `findColumn` finds them, with the columns looked at once. */
+/** Counts the names that match columns as in `findColumn`, but folds the columns once. */
 export function countNamed(names: readonly string[], columns: readonly string[]): number {
   const exact = new Set(columns);
   let folded: Set<string> | null = null;
@@ -41,7 +41,7 @@ function foldColumnName(name: string): string {
     .toLowerCase();
 }
 
-/** Header names and cells of one row as a record; a missing cell reads as the empty string. */
+/** One row as a record by header name; a missing cell reads as the empty string. */
 export function recipientFields(columns: readonly string[], cells: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
   columns.forEach((column, index) => {

@@ -13,7 +13,7 @@ import type { AfterTalk } from './talk-results.ts';
 
 type Limits = Partial<Record<AdjustableLimit | 'keepFree', number | null>>;
 
-/** Why calls that wait at the service are taken back: the campaign is stopped, or one of them may not be made any more. */
+/** Why calls queued at the service are withdrawn: the campaign stopped, or one of them is no longer allowed. */
 export type WithdrawReason =
   'paused' | 'ended' | 'withdrawn' | 'suppressed' | 'outside_hours' | 'campaign_end' | 'row_expired' | 'carried_out_twice' | ConsentFault;
 
@@ -23,17 +23,17 @@ interface CallEnd {
   counted: boolean;
 }
 
-/** `failing`: nothing was taken for days; `disabled`: its receiver said for good that it wants nothing (410). */
+/** `failing`: no delivery accepted for days; `disabled`: the receiver refused for good (410). */
 export type WebhookChange = 'added' | 'removed' | 'paused' | 'resumed' | 'failing' | 'recovered' | 'disabled';
 
-/** Keyed hashes of a row: where it leads, when and to whom; and what its cells are. */
+/** Keyed hashes of a row: its number, times and person; and its cells. */
 export interface RowHash {
   hash: string;
   cells: string;
   version?: RowHashVersion;
 }
 
-/** How the terms of a row are hashed. Older logs have none: there the terms of that time were hashed as a list. */
+/** How the terms of a row are hashed; absent in older logs, which hashed them as a list. */
 export type RowHashVersion = 2;
 
 interface Entry {
@@ -42,35 +42,35 @@ interface Entry {
   scope: string;
 }
 
-/** What came of one run of a schedule: a campaign of its own, or the reason why there is none. */
+/** Result of one scheduled run: a new campaign, or why there is none. */
 export interface Firing {
   scheduleId: string;
-  /** The campaign that it is to start. */
+  /** The campaign to start. */
   campaignId: string;
   /** Real time at which it was due. */
   scheduledAt: number;
-  /** Null when the campaign was started. Holds no number and no cell of a list. */
+  /** Null: the campaign was started. Contains no number and no cell of a list. */
   failure: string | null;
 }
 
-/** `until`: the call is requested from `dueAt` on and before this instant, or the promise is not kept. */
+/** A callback is kept if its call is requested from `dueAt` on and before `until`. */
 interface CallbackTimes {
   promise: string;
   dueAt: number;
   until: number;
 }
 
-/** A clock that was set while the campaign ran. */
+/** A clock change while the campaign ran. */
 export interface ClockStep {
   clock: 'service' | 'machine';
   /** Milliseconds on that clock; negative when it was set back. */
   byMs: number;
 }
 
-/** Something that a hook is told: the end of a round, or a pause that the campaign made by itself. */
+/** Subject of a notification: the end of a round, or a pause by the campaign itself. */
 export type NoticeFacts = { hook: 'on_completion'; round: number } | { hook: 'on_pause'; round: number; pausedAt: number };
 
-/** What each kind of event tells. Times are epoch milliseconds of service time unless the name says `Real`. */
+/** Data of each event type. Times are epoch ms, service time unless the name says `Real`. */
 export interface EventData {
   'campaign.imported': {
     hash: string;
@@ -78,85 +78,85 @@ export interface EventData {
     firstRow: number | null;
     rejected: number;
     rules: CampaignRules;
-    /** By which API the service is asked, where it is not the contract's. */
+    /** API of the service; absent: the contract's. */
     api?: ServiceApi;
     timeZoneData: string;
   };
-  /** Keyed hashes of the rows from this one on, as base64url; each is split as in `RowHash`. */
+  /** Keyed hashes of the rows from `from` on, as base64url; each split as in `RowHash`. */
   'campaign.rows': { from: number; hashes: string; cells: string; version?: RowHashVersion };
-  /** `letQueued`: what waits at the service is left to ring while it is paused. */
+  /** `letQueued`: calls queued at the service are left to ring during the pause. */
   'campaign.state': { from: CampaignState; to: CampaignState; reason: string | null; resumeAt?: number; letQueued?: true };
   'campaign.edited': { added: number; corrected: number; withdrawn: number };
   'campaign.adjusted': { from: Partial<AdjustableRules>; to: Partial<AdjustableRules>; by: 'person' };
   /** Limits of the account, or the address of its service. */
   'account.adjusted': { from: Limits & { service?: string }; to: Limits & { service?: string }; by: 'person' };
-  /** The rules that all campaigns are held to, under the scope of all; null: none any more. */
+  /** Account rules, under the scope of all campaigns; null: removed. */
   'house.changed': { version: number; rules: HouseRules | null };
   /** In thousandths of the limits. */
   'account.pace': { from: number; to: number };
   'round.started': { round: number };
   'round.ended': { round: number };
   'batch.planned': { size: number };
-  /** How many the pre-dial hook was asked about, and what it said; `eligible`: ids of attempts. */
+  /** Calls the pre-dial hook was asked about, and its answers; `eligible`: attempt ids. */
   'batch.screened': { asked: number; refused: number; later: number; eligible: readonly string[] };
-  /** `speed`: service milliseconds per real one, where it is not 1. */
+  /** `speed`: service ms per real ms, if not 1. */
   'batch.posting': { k: number; size: number; deadlineReal: number; caller: string; speed?: number };
   'batch.state':
     | { state: 'confirmed'; by: 'reply'; service_batch_id: string; calls_initiated: number | null }
     | { state: 'confirmed'; by: 'evidence' }
-    /** The service has the mark of its request. */
+    /** The service has the request's mark. */
     | { state: 'confirmed'; by: 'look_up'; service_batch_id: string }
     | { state: 'refused'; status: number | null }
     | { state: 'released'; reason?: string }
-    /** By a person who gave up its records; else because none was found. */
+    /** By an operator who gave up its records; otherwise because none was found. */
     | { state: 'held'; by?: 'person' }
-    /** `look_up`: the service does not have the mark of its request, and never will. */
+    /** `look_up`: the service does not have the request's mark, and never will. */
     | { state: 'not_sent'; by?: 'look_up' }
     | { state: 'redial'; by: 'person' | 'campaign' }
     | { state: 'given_up'; by: 'person' }
     | { state: Extract<BatchState, 'unknown'> };
-  /** The service is about to be asked to give back the calls of it that still wait there. */
+  /** Written before asking the service to return the batch's queued calls. */
   'batch.withdrawing': { reason: WithdrawReason };
   'post.verdict': { k: number; verdict: PostVerdict; status: number | null };
   'attempt.planned': undefined;
-  /** With all that the row says of the call, for the judge to know whom it leads to and when it might be placed. */
+  /** With all terms of the row, so that verification knows its recipient and allowed times. */
   'attempt.posted': LoggedTerms & {
     k: number;
-    /** Where the campaign has a pre-dial hook. */
+    /** If the campaign has a pre-dial hook. */
     screened?: string | null;
   };
-  /** `report`: the service says so of the call itself. */
+  /** `report`: from the service's report on the call. */
   'attempt.released': { reason: string; by?: 'report' };
   'attempt.matched': { conversation: string; evidence: string; by?: 'person' };
-  /** `report`: there is no record of it, only what the service says of the call itself. */
+  /** `report`: without a record, from the service's report on the call. */
   'attempt.settled': CallEnd & { by?: 'report' };
-  /** What the talk came to: a word of the campaign file. `asks`: it asks for another call, and does not end its row. */
+  /** Result of the talk, as named in the campaign file. `asks`: it asks for another call and does not end its row. */
   'attempt.result': { result: string; asks?: AfterTalk['kind'] };
-  /** The rows that are called first, drawn before anybody is, or once more by the word of a person. */
+  /** Rows of the pilot, drawn before the first call, or again by an operator. */
   'pilot.drawn': { sample: number; size: number; rows: readonly number[] };
-  /** All of them were called once and read to their end. `passed`: it goes on by itself. */
+  /** All were called once and read to their end. `passed`: the campaign goes on by itself. */
   'pilot.ended': { sample: number; passed: boolean; readings: readonly GateReading[] };
-  /** The agent was changed while it was called or after it had passed: a person decides anew. */
+  /** The agent changed during the pilot or after it passed: an operator decides again. */
   'pilot.voided': { sample: number };
   'pilot.decided': { sample: number; decision: 'go_on' | 'sample'; by: 'person' };
-  /** A gate that is always asked was asked. */
+  /** A gate with `always` was evaluated. */
   'gate.read': GateReading;
-  /** Talks that came to the goal, of as many as were wanted: nobody else is called but whom a call back was promised. */
+  /** Goal talks, as many as required: from now on only callbacks are called. */
   'goal.reached': { goals: number };
-  /** Somebody is to be called back: by their own record, or by the word of a person. */
+  /** A callback was agreed, by the recipient's record or by an operator. */
   'callback.promised': CallbackTimes & { by?: 'person' };
-  /** It was put off, or the row was corrected. */
+  /** Postponed, or the row was corrected. */
   'callback.moved': CallbackTimes;
-  /** Nobody can tell when they want to be called back; a person decides. */
+  /** The callback time is unclear; an operator decides. */
   'callback.unclear': { promise: string; reason: UnclearReason };
   'callback.ended': { promise: string; state: EndedPromise; reason: string | null };
   'attempt.corrected': CallEnd & { from: Disposition | null; by?: 'person' };
   'recipient.deferred': { until: number; reason: string; count: number };
-  /** Of its last calls, how many there were and how many failed. */
+  /** Its recent calls, and how many of them failed. */
   'caller.out': { phoneNumberId: string; reason: CallerFault; calls: number; failed: number };
   'caller.in': { phoneNumberId: string };
   'clock.stepped': ClockStep;
-  /** Null: an outcome is taken back. */
+  /** Null: the outcome is taken back. */
   'recipient.outcome': { outcome: Outcome | null; reason: string | null };
   'recipient.retried': { outcome: Outcome | null; by: 'person' };
   'recipient.decided':
@@ -166,19 +166,19 @@ export interface EventData {
   'schedule.fired': Firing;
   'schedule.failed': Firing;
   'recipient.added': RowHash;
-  /** `outcome`: what the correction takes back. */
+  /** `outcome`: the one that the correction takes back. */
   'recipient.corrected': RowHash & { outcome: Outcome | null; numberChanged: boolean };
-  /** `callOpen`: its call was planned or open, and what waits of it at the service is to be asked back. */
+  /** `callOpen`: its call was planned or open; its queued part at the service is withdrawn. */
   'recipient.withdrawn': { by: 'person'; note?: string; callOpen?: true };
-  /** A change that somebody made through the API, or what they were shown; beside the events that tell what came of it. */
+  /** A change or disclosure through the API, besides the events of its effects. */
   'operator.acted': { name: string; action: string };
-  /** Never its address, of which a part may be a secret. */
+  /** Without its address, which may contain a secret. */
   'webhook.changed': { webhook: string; change: WebhookChange; by: string };
   'suppression.added': Entry & { source?: string; expiresAt?: number | null };
   'suppression.removed': Entry & { source: string };
 }
 
-/** The name under which an event stands in the log. */
+/** Name of an event in the log. */
 export type EventType = keyof EventData;
 
 interface Told<Type extends EventType> {
@@ -191,7 +191,7 @@ interface Told<Type extends EventType> {
   batchId?: string;
 }
 
-/** A line of the log, before it has its number. `type` decides what `data` holds. */
+/** A log entry before it gets its number. `type` determines `data`. */
 export type NewEvent = {
   [Type in EventType]: Told<Type> & (EventData[Type] extends undefined ? { data?: undefined } : { data: EventData[Type] });
 }[EventType];

@@ -1,33 +1,33 @@
-/** How often the phone of one number, or of one person, may ring over all campaigns. Only calls that were placed count. */
+/** How often one number or one person may be called, over all campaigns. Only placed calls count. */
 export type FrequencyCap = {
   by: 'number' | 'person';
 } & (
   | {
-      /** At most so many calls … */
+      /** At most this many calls … */
       calls: number;
-      /** … in any such stretch of time, milliseconds. */
+      /** … within any such window, in ms. */
       withinMs: number;
     }
   /** No call for this long after a conversation. */
   | { afterTalkMs: number }
 );
 
-/** A call that was placed, by whatever campaign. */
+/** A placed call, of any campaign. */
 export interface PlacedCall {
-  /** When it rang; while that is not known, the last instant at which it may ring. */
+  /** When it rang; if not known, the last instant at which it may ring. */
   at: number;
-  /** Somebody was talked to. */
+  /** A conversation took place. */
   talked: boolean;
 }
 
-/** How far back calls matter. */
+/** How far back calls matter for these caps. */
 export function capsLookBackMs(caps: readonly FrequencyCap[]): number {
   return Math.max(0, ...caps.map((cap) => ('afterTalkMs' in cap ? cap.afterTalkMs : cap.withinMs)));
 }
 
 /**
- * The earliest instant, `at` or later, from which on one more call may be requested: however long the service queues it then, no stretch of
- * time holds more rings than a cap allows. `calls` are those to the number or the person.
+ * Earliest instant from `at` on at which another call may be requested, however long the service queues it. `calls` are to the number or
+ * the person.
  */
 export function capsAllowAt(
   caps: readonly FrequencyCap[],
@@ -44,7 +44,7 @@ function capAllowsAt(cap: FrequencyCap, calls: readonly PlacedCall[], at: number
   }
   const recent = calls.map((call) => call.at).filter((placed) => placed > at - cap.withinMs);
   if (recent.length < cap.calls) return at;
-  // One more fits once so many have left the window that this one is the last it holds.
+  // The last call that must leave the window before another fits.
   const leaving = recent.sort((a, b) => a - b)[recent.length - cap.calls];
   return (leaving ?? at) + cap.withinMs;
 }

@@ -1,42 +1,42 @@
 import { countedShare } from './talk-results.ts';
 
-/** What a gate looks at: calls that were answered, talks that ended as an opt-out or came to a goal, or to one result of the file. */
+/** What a gate measures: answered calls, talks that ended as an opt-out or a goal, or one result of the file. */
 export type GateMeasure = 'answered' | 'opted_out' | 'goal' | `result.${string}`;
 
-/** A limit for a share of the calls or talks of a campaign: of its pilot, and where it is `always` asked also of what follows. */
+/** Limit on a share of calls or talks: of the pilot, and with `always` also of the rest. */
 export interface Gate {
   measure: GateMeasure;
   of: 'calls' | 'talks';
-  /** Parts of 1. One of the two is given; null: no limit on that side. */
+  /** Fractions of 1, one of them given; null: no limit on that side. */
   atLeast: number | null;
   atMost: number | null;
-  /** Fewer calls or talks say nothing. */
+  /** Fewer calls or talks give no verdict. */
   min: number;
   always: boolean;
 }
 
-/** Who is called first, before anybody decides about the others. */
+/** Rows to call first, before the others are decided. */
 export interface PilotRules {
   rows: number;
   /** `spread`: drawn by a hash over the whole list, which is usually sorted; `first`: its first rows. */
   pick: 'spread' | 'first';
-  /** `go_on`: without a person where all gates hold. */
+  /** `go_on`: without an operator if all gates pass. */
   next: 'ask' | 'go_on';
 }
 
-/** Ended calls by how they ended, and talks by what they came to. */
+/** Ended calls by disposition, and talks by result. */
 export interface GateCounts {
   dispositions: Readonly<Record<string, number>>;
   results: Readonly<Record<string, number>>;
 }
 
-/** `too_few`: nothing can be said. `trips`: while the campaign runs, the true share is beyond the limit with 99 of 100. */
+/** `too_few`: no verdict. `trips`: while the campaign runs, the true share is beyond the limit with 99 % confidence. */
 export type GateVerdict = 'holds' | 'fails' | 'too_few' | 'trips';
 
-/** Of each gate that is always asked: where its counts began, and at how many calls or talks since then it is asked next. */
+/** Per `always` gate: where its counts began, and the number of calls or talks since then at the next evaluation. */
 export type GateMarks = Readonly<Record<string, { of: number; hits: number; next: number }>>;
 
-/** What a gate found: `of` calls or talks, `hits` of them. */
+/** Result of a gate: `hits` of `of` calls or talks. */
 export interface GateReading {
   measure: GateMeasure;
   of: number;
@@ -44,7 +44,7 @@ export interface GateReading {
   verdict: GateVerdict;
 }
 
-/** Of how many calls or talks how many are measured. `goals`: results that are the goal. */
+/** Counts calls or talks, and how many of them match. `goals`: goal results. */
 export function countGate({ measure, of }: Gate, { dispositions, results }: GateCounts, goals: ReadonlySet<string>) {
   const sum = (counts: Readonly<Record<string, number>>, has: (name: string) => boolean): number =>
     Object.entries(counts).reduce((all, [name, count]) => all + (has(name) ? count : 0), 0);
@@ -58,7 +58,7 @@ export function countGate({ measure, of }: Gate, { dispositions, results }: Gate
   return { of: sum(dispositions, of === 'calls' ? () => true : isTalk), hits };
 }
 
-/** At the decision about a pilot: the share itself. */
+/** Verdict on a pilot, by the share itself. */
 export function readGate(gate: Gate, { of, hits }: { of: number; hits: number }): GateReading {
   const { measure, min, atLeast, atMost } = gate;
   const share = of === 0 ? 0 : hits / of;
@@ -66,12 +66,12 @@ export function readGate(gate: Gate, { of, hits }: { of: number; hits: number })
   return { measure, of, hits, verdict: of < min || of === 0 ? 'too_few' : isWithin ? 'holds' : 'fails' };
 }
 
-/** Of the standard normal distribution, for 99 of 100 on one side. */
+/** Quantile of the standard normal distribution, 99 % one-sided. */
 const oneSided = 2.326348;
 
 /**
- * While the campaign runs: whether the true share lies beyond the limit, with 99 of 100 (Wilson 1927, one side). Who looks at each doubling
- * of the count only is not led astray by looking often.
+ * Whether the true share of a running campaign is beyond the limit with 99 % confidence (Wilson 1927, one-sided). Evaluate only at each
+ * doubling of the count; more frequent tests mislead.
  */
 export function gateTrips({ atLeast, atMost }: Gate, { of, hits }: { of: number; hits: number }): boolean {
   if (of === 0) return false;
@@ -96,7 +96,7 @@ export function gateText({ of: unit, atLeast, atMost }: Gate, { measure, of, hit
   return `${measure} ${hits} of ${of} ${unit}${seen}, ${limit}${few}`;
 }
 
-/** How many talks without one hit are needed before a true share above the limit can be ruled out with 95 of 100; null: no such limit. */
+/** Talks without a hit needed to rule out a true share above the limit with 95 % confidence; null: no such limit. */
 export function talksToRuleOut({ atMost }: Pick<Gate, 'atMost'>): number | null {
   return atMost === null || atMost >= 1 ? null : Math.ceil(Math.log(0.05) / Math.log(1 - atMost));
 }

@@ -1,10 +1,10 @@
 import type { CallerLimits } from './caller-choice.ts';
 import type { CampaignRules, HouseRules } from './campaign-rules.ts';
 
-/** Of each frozen rules the last that were asked for: what is worked out of hours and law is kept with the object. */
+/** Last merged rules per frozen rules: results are cached per object. */
 const lastHeld = new WeakMap<CampaignRules, { house: string; rules: CampaignRules }>();
 
-/** The rules of a campaign under those of the house, as these are stored; null: there are none. */
+/** A campaign's rules under stored account rules (JSON); null: none. */
 export function underHouse(rules: CampaignRules, house: string | null): CampaignRules {
   if (house === null) return rules;
   const known = lastHeld.get(rules);
@@ -14,7 +14,7 @@ export function underHouse(rules: CampaignRules, house: string | null): Campaign
   return held;
 }
 
-/** Caps of both hold, the lower limit of each number, and hours of both must be open (`calendarsFor`). */
+/** Merges account rules: all caps apply, the lower limit of each number, and hours of both must be open (`calendarsFor`). */
 export function withHouse(rules: CampaignRules, house: HouseRules | null): CampaignRules {
   if (house === null) return rules;
   const limits = stricterLimits(rules.callers.limits ?? null, house.callerLimits);
@@ -26,7 +26,7 @@ export function withHouse(rules: CampaignRules, house: HouseRules | null): Campa
 
 const ownOf = new WeakMap<CampaignRules, CampaignRules>();
 
-/** The campaign's own rules again. */
+/** The campaign's own rules, without account rules. */
 export function withoutHouse(rules: CampaignRules): CampaignRules {
   return ownOf.get(rules) ?? rules;
 }
@@ -42,10 +42,10 @@ function lower(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/** Settings of a campaign file that the house requires. */
+/** Settings of a campaign file that the account rules require. */
 export type HouseRequirement = 'consent' | 'opt_out';
 
-/** What the house requires and the campaign does not have; it calls nobody then. */
+/** What the account rules require and the campaign lacks; it then places no calls. */
 export function lacksOfHouse({ house, consent, optOut, dispositions }: CampaignRules): HouseRequirement[] {
   if (house === undefined) return [];
   const hearsOptOuts = optOut.length > 0 || dispositions.some(({ disposition }) => disposition === 'opted_out');
@@ -55,12 +55,12 @@ export function lacksOfHouse({ house, consent, optOut, dispositions }: CampaignR
   ];
 }
 
-/** Why a campaign that lacks something calls nobody, without a full stop. */
+/** Why a campaign that lacks something places no calls, without a full stop. */
 export function houseLackText(lacks: readonly HouseRequirement[], version: number): string {
   return `version ${version} of the house rules requires ${lacks.join(' and ')}, and the campaign file has no such setting`;
 }
 
-/** Whether nothing is ruled. */
+/** Whether the account rules set nothing. */
 export function isOpenHouse({ calendar, caps, callerLimits, requires }: Omit<HouseRules, 'version'>): boolean {
   const isBound = calendar.hours !== null || calendar.closedOn.length + caps.length > 0 || callerLimits !== null;
   return !isBound && !requires.consent && !requires.optOut;

@@ -1,8 +1,8 @@
 import type { CampaignRules } from './campaign-rules.ts';
 
 /**
- * `importing`: rows are being read, nothing else sees the campaign. `draft`: imported, not started. `scheduled`: started, and nothing is
- * dialled before its start time. `draining`: no new dials, open calls are still collected. `failed`: it could not go on.
+ * `importing`: invisible while rows are read. `draft`: imported, not started. `scheduled`: no dial before its start time. `draining`: no
+ * new dials, open calls are still collected. `failed`: could not go on.
  */
 export const campaignStates = [
   'importing',
@@ -18,18 +18,18 @@ export const campaignStates = [
 /** State of a campaign (docs/lifecycle.md); `campaignTransitions` lists the legal changes. */
 export type CampaignState = (typeof campaignStates)[number];
 
-/** When a campaign begins to dial, if nothing is dialled before `at`. */
+/** When a campaign begins to dial, at `at` or later. */
 export function dialsFrom({ startsAt }: Pick<CampaignRules, 'startsAt'>, at: number): number {
   return Math.max(at, startsAt ?? at);
 }
 
-/** Legal changes of a campaign. Whatever is not listed never happens, not even by hand. */
+/** Legal changes of a campaign. Unlisted changes never happen, not even by hand. */
 export const campaignTransitions: Readonly<Record<CampaignState, readonly CampaignState[]>> = {
   importing: ['draft'],
   draft: ['scheduled', 'running'],
   scheduled: ['running', 'paused', 'draining', 'failed'],
   running: ['paused', 'draining', 'completed', 'failed'],
-  // One whose people all have an outcome ends also while it is paused.
+  // A paused campaign also ends when every row has an outcome.
   paused: ['scheduled', 'running', 'draining', 'completed', 'failed'],
   draining: ['completed', 'cancelled', 'failed'],
   // A new round: recipients wait again.
@@ -38,36 +38,36 @@ export const campaignTransitions: Readonly<Record<CampaignState, readonly Campai
   failed: ['scheduled', 'running'],
 };
 
-/** The reason of a pause that a person made; any other is the campaign's own. */
+/** Reason of a pause by an operator; any other is the campaign's own. */
 export const pausedByPerson = 'paused by a person';
 
-/** Why a campaign drains, which decides what becomes of those who still wait and how it ends. */
+/** Why a campaign drains; decides how waiting rows and the campaign end. */
 export const drainReasons = ['cancelled', 'drained', 'campaign_end'] as const;
-/** Why a campaign drains; `campaign_end`: its `ends_at` has passed. */
+/** One of `drainReasons`; `campaign_end`: its `ends_at` has passed. */
 export type DrainReason = (typeof drainReasons)[number];
 
-/** Reason of outcome `cancelled` where the campaign has reached its goal. */
+/** Reason of outcome `cancelled` after the campaign reached its goal. */
 export const goalReached = 'goal_reached';
 
-/** The outcome of those who still wait when a campaign drains. */
+/** Outcome of recipients who still wait when a campaign drains. */
 export function outcomeOfWaiting(reason: DrainReason): 'cancelled' | 'expired' {
   return reason === 'campaign_end' ? 'expired' : 'cancelled';
 }
 
-/** Everybody has an outcome, and only another round changes that. One that failed goes on in its round when it is started again. */
+/** Every row has an outcome until another round. A failed campaign continues its round when started again. */
 export function hasClosed({ state }: { state: CampaignState }): boolean {
   return state === 'completed' || state === 'cancelled';
 }
 
-/** Nothing happens any more unless a person starts it again. */
+/** Nothing happens until an operator starts it again. */
 export function hasEnded(campaign: { state: CampaignState }): boolean {
   return hasClosed(campaign) || campaign.state === 'failed';
 }
 
-/** Between two looks of a campaign that waits for rows, in service time: whoever adds one tells it, but a message may be lost. */
+/** Recheck interval of a campaign that waits for rows (service time), as an addition's message may be lost. */
 const lookForRowsMs = 6 * 60 * 60_000;
 
-/** Until when a campaign whose people all have an outcome waits for further rows; null: it does not. */
+/** Until when a campaign whose rows all have an outcome waits for more; null: it does not. */
 export function rowsAwaitedUntil(
   { rules, state, goal }: { rules: { staysOpen?: object; endsAt: number | null }; state: CampaignState; goal: string | null },
   now: number,
@@ -76,7 +76,7 @@ export function rowsAwaitedUntil(
   return rules.staysOpen === undefined || isOver ? null : Math.min(now + lookForRowsMs, rules.endsAt ?? Infinity);
 }
 
-/** Whether a campaign may begin with a list that has no rows yet: they are added later, and no pilot is drawn from them. */
+/** Whether a campaign may begin with an empty list: rows are added later, and no pilot is drawn from them. */
 export function mayBeginEmpty({ staysOpen, pilot }: { staysOpen?: object; pilot?: object }): boolean {
   return staysOpen !== undefined && pilot === undefined;
 }

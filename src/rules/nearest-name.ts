@@ -1,4 +1,4 @@
-/** The known name that `name` was most likely meant to be, or null when none is near enough to suggest. */
+/** The known name nearest to `name`; null: none is near enough. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   const wanted = fold(name);
   let nearest: string | null = null;
@@ -6,7 +6,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   for (const candidate of known) {
     if (candidate === '') continue;
     const folded = fold(candidate);
-    // Most are too long or too short to be meant, and a list may have thousands of columns.
+    // Most differ too much in length, and a list may have thousands of columns.
     if (Math.abs(wanted.length - folded.length) >= nearestDistance) continue;
     const distance = editDistance(wanted, folded);
     if (distance < nearestDistance) {
@@ -17,13 +17,13 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   return nearest;
 }
 
-/** ` Did you mean "first_name"?`, or as `show` has the name; empty when none is near enough to suggest. */
+/** ` Did you mean "first_name"?`, formatted by `show`; empty: none is near enough. */
 export function didYouMean(name: string, known: readonly string[], show: (name: string) => string = JSON.stringify) {
   const nearest = nearestName(name, known);
   return nearest === null ? '' : ` Did you mean ${show(nearest)}?`;
 }
 
-/** Case, spaces and separators are what people get wrong most: they cost nothing. */
+/** Case, spaces and separators are the commonest mistakes, so they cost nothing. */
 function fold(name: string): string {
   return name
     .slice(0, 100)
@@ -31,17 +31,17 @@ function fold(name: string): string {
     .replace(/[\s_.-]+/g, '');
 }
 
-/** How many letters must be put in, taken out or changed to make one text of the other (Levenshtein). */
+/** Levenshtein distance. */
 export function editDistance(a: string, b: string): number {
   return distancesTo(a, b).at(-1) ?? 0;
 }
 
-/** The same to whichever beginning of the other text is nearest. */
+/** Levenshtein distance to the nearest beginning of the other text. */
 export function distanceToBeginning(a: string, b: string): number {
   return Math.min(...distancesTo(a, b.slice(0, 2 * a.length)));
 }
 
-/** The distance of a text to each beginning of the other, the shortest first. */
+/** Levenshtein distance to each beginning of the other text, the shortest first. */
 function distancesTo(a: string, b: string): number[] {
   const [from, to] = [Array.from(a), Array.from(b)];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,24 +1,24 @@
-/** What is known of an outcome beside the code that leads to it. */
+/** Page texts. */
 interface OutcomeFacts {
-  /** What pages call it. */
+  /** Name on pages. */
   word: string;
-  /** The same where the reason stands beside it. */
+  /** Name next to the reason. */
   short?: string;
-  /** Among what it is counted. */
+  /** Group in counts. */
   tone: 'reached' | 'unreached' | 'optout' | 'decide' | 'stopped' | 'cannot';
-  /** Colour and drawing of its badge. */
+  /** Colour and icon of its badge. */
   badge: readonly ['good' | 'wait' | 'quiet' | 'bad', 'done' | 'x' | 'ban' | 'person' | 'alert' | 'clock'];
-  /** When the next call is. */
+  /** Text on the next call. */
   next: string;
-  /** The recipient was called, or may have been. */
+  /** The recipient was, or may have been, called. */
   isCalled?: true;
-  /** Nobody is called after it, even if an operator asks for it. */
+  /** No call follows, even if an operator requests one. */
   isFinal?: true;
-  /** Why an operator may want another round for it; absent: it has none. */
+  /** Why an operator may want another round; absent: no other round. */
   retry?: string;
 }
 
-/** In the order of all lists. */
+/** In display order. */
 const outcomeFacts = {
   completed: { word: 'Reached', tone: 'reached', badge: ['good', 'done'], next: 'Done', isCalled: true },
   exhausted: {
@@ -71,29 +71,29 @@ const outcomeFacts = {
   suppressed: { word: 'On the do-not-call list', tone: 'cannot', badge: ['quiet', 'ban'], next: 'Never again', isFinal: true },
 } as const satisfies Readonly<Record<string, OutcomeFacts>>;
 
-/** Final result of a recipient, as the results show it. Every data row of a list ends in exactly one. */
+/** Final result of a recipient. Every data row of a list ends in exactly one. */
 export type Outcome = keyof typeof outcomeFacts;
-/** Outcomes with another round. */
+/** Outcomes that allow another round. */
 export type RetriableOutcome = { [Name in Outcome]: (typeof outcomeFacts)[Name] extends { retry: string } ? Name : never }[Outcome];
 
-/** Every outcome, in the order of all lists. */
+/** All outcomes in display order. */
 export const outcomes = Object.keys(outcomeFacts) as Outcome[];
-/** What is known of each. */
+/** Page texts and properties of each outcome. */
 export const outcomeOf: Readonly<Record<Outcome, OutcomeFacts>> = outcomeFacts;
 const outcomesWith = (holds: (facts: OutcomeFacts) => boolean) => outcomes.filter((outcome) => holds(outcomeOf[outcome]));
-/** Those with another round. */
+/** Outcomes that allow another round. */
 export const retriableOutcomes = outcomesWith(({ retry }) => retry !== undefined) as RetriableOutcome[];
-/** Those of recipients who were called, or may have been. */
+/** Outcomes of recipients who were, or may have been, called. */
 export const calledOutcomes = outcomesWith(({ isCalled }) => isCalled === true);
-/** Of those who cannot be called; one filter on pages. */
+/** Outcomes of recipients who cannot be called; one filter on pages. */
 export const cannotOutcomes = outcomesWith(({ tone }) => tone === 'cannot');
 
-/** Whether nobody is called after this outcome, whoever asks for it; null: there is none yet. */
+/** Whether no call follows this outcome, even on request; null: no outcome yet. */
 export function isNeverCalledAgain(outcome: Outcome | null): boolean {
   return outcome !== null && outcomeOf[outcome].isFinal === true;
 }
 
-/** Why a row was refused at import; stands in the results as the reason of outcome `rejected`. */
+/** Why a row was refused at import; reason of outcome `rejected` in the results. */
 export const rejectionReasons = [
   'missing_phone',
   'invalid_phone',
@@ -112,5 +112,5 @@ export const rejectionReasons = [
   'duplicate_phone',
   'duplicate_id',
 ] as const;
-/** Why a row of the list was refused at import. */
+/** One of `rejectionReasons`. */
 export type RejectionReason = (typeof rejectionReasons)[number];

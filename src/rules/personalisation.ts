@@ -5,17 +5,17 @@ import { theColumn } from './columns.ts';
 import { isStorable, textFault } from './text.ts';
 import { isJsonObject, mapTexts, type JsonObject } from './conversation-override.ts';
 
-/** Longest text that one template may give for a row; an opening line is spoken, and nobody listens to more. */
+/** Maximum text length of one template per row: an opening line is spoken, and no recipient listens to more. */
 export const maxRenderedChars = 10_000;
-/** Longest text that one template of the conversation's settings may give, such as a prompt. */
+/** Maximum text length of one template of the conversation's settings, such as a prompt. */
 const maxOverrideChars = 100_000;
 
 const overridePlace = 'conversation_config_override';
 const limits = { parseLimit: 100_000, memoryLimit: 1_000_000, renderLimit: 2_000 };
 
 /**
- * Thrown when a template cannot be parsed. `place` is `first_message`, `variables.<name>` or `conversation_config_override.<path>`; line
- * and column count from 1.
+ * Thrown when a template cannot be parsed. `place`: `first_message`, `variables.<name>` or `conversation_config_override.<path>`; line and
+ * column count from 1.
  */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError' as const;
@@ -32,28 +32,28 @@ export class TemplateError extends Error {
   }
 }
 
-/** The words of one call, or why the row cannot be called. A missing value never becomes an empty word in a call. */
+/** Texts of one call, or why the row cannot be called. A missing value never becomes an empty word in a call. */
 export type RenderedRow =
   | {
       ok: true;
       firstMessage: string | null;
       variables: Record<string, string> | null;
-      /** Further settings of the call, filled in; left out when the campaign has none. */
+      /** Further settings, filled in; absent: the campaign has none. */
       override?: JsonObject;
     }
   | {
       ok: false;
-      /** Columns that a template uses without a `default` filter and the row leaves empty, in order of use. */
+      /** Columns used without a `default` filter and empty in the row, in order of use. */
       missing: string[];
-      /** Any other reason why the row cannot be rendered. It may quote the row: for the operator's terminal only. */
+      /** Another reason why rendering failed. May quote the row: for the operator's terminal only. */
       problem: string | null;
     };
 
-/** The compiled templates of a campaign. Rendering is pure and does no I/O. */
+/** Compiled templates of a campaign. Rendering is pure and does no I/O. */
 export interface Personalisation {
-  /** Columns that the templates read, each once, as the list writes them where it is known. */
+  /** Columns that the templates read, each once, spelled as in the list if known. */
   readonly columns: readonly string[];
-  /** Renders one row. The same fields always give the same text: templates know neither the time of day nor chance. */
+  /** Renders one row. The same fields always give the same text: templates know neither time nor chance. */
   render(fields: Readonly<Record<string, string>>): RenderedRow;
 }
 
@@ -67,8 +67,8 @@ interface CompiledTemplate {
 const engine = createEngine();
 
 /**
- * Parses the templates of a campaign once, for rendering any number of rows. Where the columns of the list are known, a name in a template
- * finds its column as `findColumn` does. Throws `TemplateError`.
+ * Parses the templates of a campaign once for any number of rows. If the list's columns are known, names match as in `findColumn`. Throws
+ * `TemplateError`.
  */
 export function compileTemplates(
   rules: Pick<CampaignRules, 'firstMessage' | 'variables' | 'override'> & { list?: CampaignRules['list'] },
@@ -110,12 +110,11 @@ export function compileTemplates(
   };
 }
 
-/** The columns that one template reads, each once, without names that it defines itself. Throws `TemplateError`. */
+/** Columns that one template reads, each once, without names it defines itself. Throws `TemplateError`. */
 export function templateVariables(template: string): string[] {
   return engine.globalVariablesSync(compile('template', template).parsed);
 }
 
-/** What went wrong with one row, over all its templates. */
 class RowFailures {
   readonly #columnOf: ReadonlyMap<string, string>;
   readonly #missing = new Set<string>();
@@ -158,13 +157,13 @@ function renderTemplate(template: CompiledTemplate, scope: Scope, failures: RowF
       else failures.add(template.place, problemOf(cause));
     }
   }
-  // The row is refused because a failure was added.
+  // Unused: the failure just added refuses the row.
   return '';
 }
 
 type Scope = Record<string, string | undefined>;
 
-/** Empty cells are undefined, and said to be so: the engine would take a `size` that is left out for the number of all values. */
+/** Empty cells are explicitly undefined: the engine would read a missing `size` as the number of all values. */
 function scopeOf(columnOf: ReadonlyMap<string, string>, fields: Readonly<Record<string, string>>): Scope {
   const scope: Scope = Object.create(null);
   for (const [name, column] of columnOf) {
@@ -186,7 +185,7 @@ function compile(place: string, template: string, maxChars = maxRenderedChars): 
 }
 
 /**
- * The engine spares an undefined variable only when `default` is its first filter; `name | capitalize | default: "there"` means the same.
+ * The engine accepts an undefined variable only when `default` is its first filter; `name | capitalize | default: "there"` means the same.
  */
 function honourDefaultAnywhere(template: Template): void {
   for (const value of template.arguments?.() ?? []) {
@@ -212,7 +211,7 @@ function createEngine(): Liquid {
     preserveTimezones: true,
     ...limits,
   });
-  // Other files cannot be read, and a counter would change what the next template of the row sees.
+  // Other files cannot be read, and a counter would affect the row's next template.
   for (const tag of ['include', 'render', 'layout', 'block', 'increment', 'decrement']) delete liquid.tags[tag];
   liquid.unregisterFilter('sample');
   for (const name of ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']) {
@@ -221,7 +220,7 @@ function createEngine(): Liquid {
   return liquid;
 }
 
-/** A date filter without "now", and with a bare date as that day wherever the process runs. */
+/** A date filter without "now" that reads a bare date as that day in any process time zone. */
 function timeless(filter: FilterImplOptions | undefined): FilterImplOptions {
   if (typeof filter !== 'function') throw new TypeError('The template engine lacks a date filter.');
   return function (this: ThisParameterType<typeof filter>, value: unknown, ...rest: unknown[]) {
@@ -257,15 +256,14 @@ function positionOf(error: unknown): readonly [number, number] | null {
   return line === undefined || column === undefined ? null : [line, column];
 }
 
-/** Text and names of columns, in turn: at even places text, at odd ones names. */
+/** Alternately text (even indexes) and column names (odd indexes). */
 type PlainTemplate = readonly string[];
 
 const plainOutput = /\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}/;
 
 /**
- * The parts of a template that holds nothing but text and `{{ name }}`, as most do; null for any other. Such a template needs no engine,
- * which takes some ten times as long for it: an import renders each row once, only to see that nothing is missing. `variables` are the
- * names that the engine itself reads as columns, so that a word of its language, such as `empty`, is not taken for one.
+ * Parts of a template with only text and `{{ name }}`; null: any other. The engine takes some ten times as long, and an import renders each
+ * row once. `variables`: names that the engine reads as columns, not its own words such as `empty`.
  */
 export function readPlainTemplate(template: string, variables: readonly string[]): PlainTemplate | null {
   const parts = template.split(plainOutput);
@@ -273,7 +271,7 @@ export function readPlainTemplate(template: string, variables: readonly string[]
   return fits ? parts : null;
 }
 
-/** The filled-in text; `addMissing` is told each name without a value. */
+/** Fills in the text; calls `addMissing` with each name without a value. */
 export function fillPlainTemplate(
   parts: PlainTemplate,
   scope: Readonly<Record<string, string | undefined>>,

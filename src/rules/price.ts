@@ -1,4 +1,4 @@
-/** What a minute on the line costs, as the campaign file says it. */
+/** Price of a minute on the line, as in the campaign file. */
 export interface Price {
   /** Millionths of the currency. */
   perMinuteMicros: number;
@@ -7,14 +7,14 @@ export interface Price {
 }
 
 /**
- * What so much time on the line costs, in millionths of the currency. Time counts by the second, and the sum is rounded once: what a
- * provider rounds up for each call is not in it.
+ * Cost of this time on the line, in millionths of the currency. Counts by the second and rounds the sum once; a provider's rounding per
+ * call is not included.
  */
 export function costOf(lineMs: number, { perMinuteMicros }: Price): number {
   return Math.round((Math.round(lineMs / 1000) * perMinuteMicros) / 60);
 }
 
-/** `1,234.50 USD`; `most` digits behind the point where they are needed. */
+/** `1,234.50 USD`; up to `most` decimals where needed. */
 export function moneyText(micros: number, currency: string, most = 2): string {
   return `${(micros / 1_000_000).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: most })} ${currency}`;
 }

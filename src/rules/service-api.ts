@@ -1,34 +1,31 @@
-/**
- * The interfaces of services that calls can be placed through: the contract's, and the two of the published API. A campaign keeps the one
- * that it was started with.
- */
+/** Service APIs that can place calls: the contract's, and two of the published API. A campaign keeps the one it was started with. */
 export const serviceApis = ['contract', 'batch-calling', 'campaigns'] as const;
-/** One of them, as `SVC_API` names it. */
+/** One of `serviceApis`, as named in `SVC_API`. */
 export type ServiceApi = (typeof serviceApis)[number];
 
-/** The header in which each takes the key. */
+/** Header of the key in each API. */
 export const keyHeaders: Readonly<Record<ServiceApi, string>> = {
   contract: 'x-api-key',
   'batch-calling': 'xi-api-key',
   campaigns: 'xi-api-key',
 };
 
-/** Whether a service that is asked so tells for certain, by a request's key, whether it was carried out. */
+/** Whether the API shows for certain, by a request's key, if it was carried out. */
 export function knowsKeys(api: ServiceApi): boolean {
   return api === 'campaigns';
 }
 
-/** Whether a service that is asked so says itself what became of the call to each recipient, under our own name for it. */
+/** Whether the API reports each recipient's call under our reference. */
 export function reportsRecipients(api: ServiceApi): boolean {
   return api !== 'contract';
 }
 
-/** What a pause does to calls that wait at the service. */
+/** What a pause does to calls queued at the service. */
 export const queuedFates = ['taken_back', 'left_to_ring', 'never_taken_back'] as const;
-/** One of them. */
+/** One way to handle queued calls. */
 export type QueuedFate = (typeof queuedFates)[number];
 
-/** What becomes of the calls of a paused campaign that wait at its service; `letQueued`: whoever paused it left them to ring. */
+/** What happens to a paused campaign's queued calls; `letQueued`: the operator left them to ring. */
 export function fateOfQueued({ api, letQueued }: { api: ServiceApi; letQueued: boolean }): QueuedFate {
   if (!reportsRecipients(api)) return 'never_taken_back';
   return letQueued ? 'left_to_ring' : 'taken_back';
@@ -36,7 +33,7 @@ export function fateOfQueued({ api, letQueued }: { api: ServiceApi; letQueued: b
 
 const namesOfThisMachine: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Whether two addresses name the same service: this machine's names are one, and a slash at the end means nothing. */
+/** Whether two addresses name the same service: this machine's names are equal, and a trailing slash is ignored. */
 export function isSameService(one: string, other: string): boolean {
   return one === other || plainName(one) === plainName(other);
 }
@@ -48,21 +45,18 @@ function plainName(address: string): string {
   return `${protocol}//${host}:${port}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** A service as campaigns keep it: its address, and the API by which it is asked for calls. */
+/** A campaign's service: its address and API. */
 export interface ServiceOf {
   accountId: string;
   api: ServiceApi;
 }
 
-/** Whether a campaign's calls are those of this service, and told by it in the same way. */
+/** Whether a campaign's calls belong to this service and API. */
 export function isOwnService(campaign: ServiceOf, own: ServiceOf): boolean {
   return campaign.api === own.api && isSameService(campaign.accountId, own.accountId);
 }
 
-/**
- * Why nothing may be done here for a campaign of another service, and what to do. `own`: the service here. Its clock and its
- * records know nothing of the campaign's calls: they would all look as if they had never been placed.
- */
+/** Why nothing may be done here for a campaign of another service: by the clock and records of `own`, its calls would seem never placed. */
 export function otherServiceText(campaign: ServiceOf & { campaignId: string }, own: ServiceOf): string {
   const { campaignId, accountId, api } = campaign;
   const address = own.accountId;
@@ -74,7 +68,7 @@ export function otherServiceText(campaign: ServiceOf & { campaignId: string }, o
   );
 }
 
-/** Whether an address is this machine's own: 127.0.0.0/8, ::1, the one written as the other, and localhost with names below it. */
+/** Whether an address is this machine's: 127.0.0.0/8, ::1, IPv4-mapped loopback, and localhost with its subdomains. */
 export function isLoopback({ hostname }: Pick<URL, 'hostname'>): boolean {
   return /^(?:(?:.+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(hostname);
 }

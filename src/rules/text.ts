@@ -1,13 +1,13 @@
-/** NUL, control characters other than tab and line breaks, halves of characters, and the mark that stands for letters that were lost. */
+/** NUL, control characters other than tab and line breaks, lone surrogates, and the replacement character. */
 // eslint-disable-next-line no-control-regex
 const noText = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Surrogate}\ufffd]/u;
-/** They turn the direction of writing, and cannot be seen: two ids that look the same may differ by one of them. */
+/** Invisible marks that change the writing direction: ids that look the same may differ by one. */
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-/** What no database and no address can carry as it is. */
+/** Characters that no database and no address can carry. */
 const unstorable = /[\0\p{Surrogate}]/u;
 const everyUnstorable = new RegExp(unstorable, 'gu');
 
-/** What there is in a text that no text may hold, in words such as `a NUL (U+0000)`; null: nothing. The same rule holds at every door. */
+/** What a text contains that no text may, such as `a NUL (U+0000)`; null: nothing. The same rule applies at every input. */
 export function textFault(text: string): string | null {
   const code = noText.exec(text)?.[0].charCodeAt(0);
   if (code === undefined) return null;
@@ -15,7 +15,7 @@ export function textFault(text: string): string | null {
   return `${code === 0 ? 'a NUL' : code >= 0xd800 ? 'half a character' : 'the control character'} (${nameOf(code)})`;
 }
 
-/** As `textFault`, of a text by which one row, person or program is told from others. */
+/** Like `textFault`, for a text that identifies a row, person or program. */
 export function idFault(text: string): string | null {
   const code = directions.exec(text)?.[0].charCodeAt(0);
   return textFault(text) ?? (code === undefined ? null : `a mark that cannot be seen (${nameOf(code)})`);
@@ -26,7 +26,7 @@ export function isStorable(text: string): boolean {
   return !unstorable.test(text);
 }
 
-/** A value of JSON whose texts can be stored: of what cannot, there is the code, such as `\u0000`. */
+/** A JSON value with unstorable characters replaced by their code, such as `\u0000`. */
 export function storable<Value>(value: Value): Value {
   if (typeof value === 'string') {
     if (isStorable(value)) return value;
@@ -37,7 +37,7 @@ export function storable<Value>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storable(name), storable(inner)])) as Value;
 }
 
-/** Every text in a value of JSON that no text may hold, with its place. `isJudgedElsewhere`: names of fields that are left out. */
+/** Forbidden texts in a JSON value, with their paths. `isExcluded`: names of fields to skip. */
 export function textFaults(
   value: unknown,
   isJudgedElsewhere: (name: PropertyKey) => boolean = () => false,

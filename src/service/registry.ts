@@ -15,15 +15,14 @@ import type { PublishedApi } from './published/parts.ts';
 export { readServiceClock } from './convai/read-clock.ts';
 export { readServiceRecord } from './convai/record-facts.ts';
 
-/** Address, key, limits and interface (`api`, default the contract's) of a service. */
+/** Address, key, limits and interface of a service; default `api`: the contract's. */
 export interface ConnectOptions extends ConvaiClientOptions {
   api?: ServiceApi;
 }
 
-/** The interfaces of the published API. */
 const published: Readonly<Record<Exclude<ServiceApi, 'contract'>, PublishedApi>> = { 'batch-calling': batchCalling, campaigns };
 
-/** A trial of the look-up over an interface that has one; close it. Throws ServiceOptionsError. */
+/** Opens a look-up trial over an interface that has one; close it. Throws ServiceOptionsError. */
 export function openTrial(
   { api, ...options }: ConnectOptions & { api: Exclude<ServiceApi, 'contract'> },
   call: TrialCall,
@@ -32,23 +31,23 @@ export function openTrial(
   return { trial: published[api].trial(transport, readsOf(clientOver(transport)), call), close: () => transport.close() };
 }
 
-/** The way to the service at an address; close it. Throws ServiceOptionsError. */
+/** Connects to a service; close it. Throws ServiceOptionsError. */
 export function connectService({ api = 'contract', ...options }: ConnectOptions): CallService {
   return serviceOver(openConnection({ keyHeader: keyHeaders[api], ...options }), api);
 }
 
-/** The same over a connection that is open. */
+/** The same over an open connection. */
 export function serviceOver(transport: Transport, api: ServiceApi): CallService {
   const client = clientOver(transport);
   return api === 'contract' ? contractService(client) : published[api].service(transport, readsOf(client, true));
 }
 
-/** Whether a service has an interface: its operations are there, the key is refused in its header, or may not do that. */
+/** Whether a service has an interface, and accepts and permits the key for it. */
 export type Probe = 'answers' | 'key_refused' | 'not_permitted' | 'not_there' | 'unclear';
 
 /**
- * Asks for each interface by an operation that calls nobody: a page of its list, or, for the contract, which has none, a request to dial
- * without agent, caller and recipients. Throws ServiceOptionsError.
+ * Probes without a call: reads a page of a list or, for the contract, which has none, sends a dial request without agent, caller and
+ * recipients. Throws ServiceOptionsError.
  */
 export async function probeService({ api: _api, ...options }: ConnectOptions): Promise<Record<ServiceApi, Probe>> {
   const probes = serviceApis.map(async (api) => [api, await probe(options, api)] as const);
@@ -63,7 +62,7 @@ async function probe(options: Omit<ConnectOptions, 'api'>, api: ServiceApi): Pro
       return 'answers';
     }
     await transport.write({ method: 'POST', path: `${root}/phone-numbers/batch-calls`, body: Buffer.from('{}'), dials: true });
-    // A request that names nobody and is taken all the same tells nothing.
+    // Accepting a request without recipients proves nothing.
     return 'unclear';
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { readJson } from './http/bodies.ts';
 import { storableId } from './port/record-values.ts';
 
-/** The published header, and that of the sandbox; both are built alike. */
+/** The published header and the sandbox's; both have the same format. */
 const signatureHeaders = ['elevenlabs-signature', 'svc-signature'];
 
-/** The published clients refuse what was signed longer ago: `constructEvent` of npm's client 2.73.0, `construct_event` of PyPI's 2.78.0. */
+/** As in the published clients: `constructEvent` of npm's client 2.73.0, `construct_event` of PyPI's 2.78.0. */
 const signatureLastsMs = 30 * 60_000;
 
-/** Why a request is not taken as the service's: `time` where only the clocks, or a replay, speak against it. */
+/** `time`: authentic, but the clocks differ or it is replayed. */
 type SignatureFault = 'missing' | 'malformed' | 'time' | 'wrong';
 
 /**
- * Judges `t=<unix seconds>,v0=<hex>`, an HMAC-SHA256 over `<t>.<body>`, by the bytes as they came. Answers when it was signed, by the clock
- * of the service, or the fault. `now`: by that clock, as this process knows it; what is signed far ahead of it is refused as well.
+ * Checks `t=<unix seconds>,v0=<hex>`, an HMAC-SHA256 over `<t>.<body>`, on the raw bytes. Returns when it was signed, or the fault. `now`:
+ * the service's clock; a time far ahead of it is rejected too.
  */
 export function judgeSignature(
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -38,15 +38,15 @@ const word = z.string().regex(/^[\x21-\x7e]{1,200}$/);
 const event = z.object({ type: word, event_timestamp: z.number().int().min(0).max(1e11), data: z.record(z.string(), z.unknown()) });
 const conversation = z.object({ agent_id: word, conversation_id: word });
 
-/** What the service has sent by itself. `at`: when it happened, on its clock. */
+/** An event that the service sent. `at`: when it happened, on its clock. */
 export type SentEvent =
   | { kind: 'record'; at: number; agentId: string; conversationId: string; document: Readonly<Record<string, unknown>> }
-  /** Nobody was reached; the event holds no record. */
+  /** The recipient was not reached; there is no record. */
   | { kind: 'not_reached'; at: number; agentId: string; conversationId: string }
-  /** One that tells nothing here. */
+  /** Not used here. */
   | { kind: 'other'; type: string };
 
-/** Reads the body of an event; null: it is not one. */
+/** Parses the body of an event; null: not one. */
 export function readSentEvent(body: Buffer): SentEvent | null {
   const read = event.safeParse(readJson(body));
   if (!read.success) return null;
@@ -58,7 +58,7 @@ export function readSentEvent(body: Buffer): SentEvent | null {
     case 'post_call_transcription':
       return ids === null ? null : { kind: 'record', at, ...ids, document: data };
     case 'call_initiation_failure':
-      // Where a call that was not answered leaves no record, there is none to name.
+      // An unanswered call may leave no record to name.
       return ids === null ? { kind: 'other', type } : { kind: 'not_reached', at, ...ids };
     default:
       return { kind: 'other', type };

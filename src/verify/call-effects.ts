@@ -3,7 +3,6 @@ import { textOf, type Limits } from './judged-rules.ts';
 import type { AttemptLine, BatchLine, Line } from './line.ts';
 import { nextMidnight } from './local-time.ts';
 
-/** Calls that were never sent did not begin. */
 export function takeBack({ campaign, batch, book }: BatchLine): void {
   const calls = new Set(batch.calls);
   for (const { call } of calls) if (call !== null) book.numbers.unplace(call);
@@ -24,24 +23,24 @@ export function moveBatch(line: BatchLine): void {
   batch.serviceId ??= textOf(data['service_batch_id']);
   if (batch.serviceId !== null) book.serviceBatches.set(batch.serviceId, batch.batchId);
   if (to === 'confirmed') {
-    // The line of the record that proves it stands behind.
+    // The line of the proving record comes later.
     if (data['by'] === 'evidence') batch.lacksMatch = !batch.calls.some(({ conversation }) => conversation !== null);
-    // Nothing can become of its calls any more.
+    // Nothing more can happen to its calls.
     Object.assign(batch, { calls: [], posted: 0 });
   } else if (to === 'refused') campaign.split = { at: event.at, limits: batch.limits };
   else if (to === 'not_sent' && data['by'] === 'look_up') {
-    // None of its calls was ever made, unless a record names one all the same.
+    // No call of it was placed, unless a record still names one.
     batch.denied = true;
     takeBack(line);
   } else if (to === 'unknown' && isDenied) {
-    // A record outranks the word that nothing was queued.
+    // A record outranks the claim that nothing was queued.
     for (const { call } of batch.calls) if (call !== null) book.numbers.place(call);
     batch.verdicts[batch.k - 1] = 'unknown';
   }
 }
 
 export function planAttempt({ campaign, batch, recipientId, calls, event: { attemptId = '', batchId = '' } }: Line): void {
-  // One text of the batch's id for all of its calls: there may be a million.
+  // Its calls share one id string: there may be a million.
   const attempt = new Attempt(attemptId, batch?.batchId ?? batchId, campaign.budgetOf(recipientId));
   campaign.calls.set(recipientId, [...calls, attempt]);
   campaign.open.add(attempt);
@@ -98,13 +97,13 @@ export function settle(line: AttemptLine): void {
   if (attempt.disposition === 'opted_out') book.unlisted.set(call.number, [...(book.unlisted.get(call.number) ?? []), event]);
 }
 
-/** When the recipient of a call that has ended may be called again: jitter only adds to it. */
+/** Earliest retry; jitter only adds to it. */
 function retryFrom({ campaign, attempt, recipientId, outcome, calls, event: { at }, data }: AttemptLine): number | null {
-  // Late records of rows that are over change nothing about when an operator may have them called again.
+  // Late records of finished rows do not delay an operator's retry.
   if (data['by'] === 'person' || outcome === 'cancelled' || (outcome !== undefined && campaign.hasEnded)) return null;
   const disposition = String(data['disposition']);
   const delays = campaign.rules.retry.delays[disposition] ?? 'never';
-  // Nothing is to follow: then there is an outcome, and a call after that is named by it.
+  // No retry follows: the row gets an outcome, which a further call would violate.
   if (delays === 'never') return null;
   const own = campaign.budgetOf(recipientId);
   const before = calls.filter(({ nth, disposition: end, budget }) => end === disposition && budget === own && nth < attempt.nth);
@@ -114,14 +113,14 @@ function retryFrom({ campaign, attempt, recipientId, outcome, calls, event: { at
   return mornings.length === 0 ? at : Math.max(...mornings);
 }
 
-/** A talk came to something, or its end was corrected (`by` -1). */
+/** `by` -1: its end was corrected. */
 export function countGoal({ goals, rules, rounds }: Campaign, { result }: Attempt, by: 1 | -1): void {
   if (!rules.results.some(({ result: name, goal }) => name === result && goal === true)) return;
   goals.count += by;
   if (rules.stopAt !== null && goals.count >= rules.stopAt.goal) goals.round ??= rounds;
 }
 
-/** The limits for a batch that is planned now: halves of one that was refused have the place that it had. */
+/** Halves of a refused batch keep its capacity. */
 function limitsOf({ limits, split }: Campaign, at: number): Limits {
   if (split?.at !== at) return limits;
   const [own, other] = [limits.startsPerMinute, split.limits.startsPerMinute];
@@ -131,7 +130,7 @@ function limitsOf({ limits, split }: Campaign, at: number): Limits {
   };
 }
 
-/** Calls whose phone may be in use: planned, on their way, or open, and no record that shows that they are over. */
+/** Calls that may occupy a line: planned, sent or open, and not shown as over by a record. */
 function countOnLine({ open }: Campaign, at: number): number {
   let count = 0;
   for (const { overAt } of open) if (overAt === null || overAt > at) count += 1;

@@ -4,13 +4,12 @@ import { numberOf, textOf } from './judged-rules.ts';
 import type { Line, LineOf } from './line.ts';
 import type { Callback } from './number-book.ts';
 
-/** Types of lines that say nothing that is judged, or belong to no campaign. */
+/** Line types that are not audited here, or belong to no campaign. */
 type Silent =
   | `${'account' | 'schedule' | 'suppression' | 'hook' | 'webhook' | 'house' | 'clock' | 'gate' | 'operator'}.${string}`
   | 'recipient.deferred'
   | 'campaign.imported';
 
-/** What each line changes in the book. */
 export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: LineOf<Type>) => void } = {
   'campaign.rows': ({ campaign, data }) => {
     const from = Number(data['from']);
@@ -72,7 +71,7 @@ export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: Li
     countGoal(campaign, attempt, 1);
     attempt.asks = textOf(data['asks']);
     if (attempt.asks === null || delayAsked === null) return;
-    // When a recipient is called back, the promise says.
+    // The callback line sets the time.
     attempt.retryFrom = attempt.asks === 'callback' ? Infinity : event.at + delayAsked;
   },
   'attempt.released': ({ campaign, attempt, book, event, data }) => {
@@ -101,7 +100,7 @@ export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: Li
     campaign.promises.set(promiseId, promise);
     if (number !== null) book.numbers.promises.set(number, promise);
     if (line.data['by'] === 'person') {
-      // That is as good as if their record asked for it.
+      // Counts as if their records had requested it.
       for (const attempt of calls) if (attempt.disposition === 'answered') attempt.asks ??= 'person';
       waitAgain(line);
     }
@@ -122,7 +121,7 @@ export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: Li
   'recipient.outcome': (line) => {
     const { campaign, recipientId, data } = line;
     const { outcome } = data;
-    // Null: it is taken back. Where it was a call that took it back, the line behind says from when on.
+    // Null takes the outcome back. If a call caused that, its own line follows and sets the delay.
     if (typeof outcome !== 'string') {
       waitAgain(line);
       return forgetDelays(line);
@@ -148,10 +147,10 @@ export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: Li
     const outcome = textOf(data['outcome']);
     changeRow(line);
     campaign.edits.corrected += 1;
-    // The zones that a day's delay was reckoned with may be others now.
+    // The zones used for a next-day delay may have changed.
     for (const attempt of line.calls) attempt.zones = null;
     if (outcome === 'rejected') campaign.rejected -= 1;
-    // Another number is called with a budget of its own; one that was refused has no delay to wait for.
+    // A new number has a budget of its own; a refused one has no delay to wait for.
     if (outcome === 'undialable') (data['numberChanged'] === true ? renewBudget : forgetDelays)(line);
     campaign.outcomes.delete(recipientId);
     campaign.withdrawn.delete(recipientId);
@@ -162,7 +161,7 @@ export const effects: { readonly [Type in Exclude<EventType, Silent>]: (line: Li
   },
 };
 
-/** The state that a verdict brings about, from the states in which it has a say. */
+/** By verdict: the states in which it applies. */
 const broughtBy: Readonly<Record<string, readonly string[]>> = {
   confirmed: ['posting', 'unknown', 'held'],
   refused: ['posting', 'unknown'],
@@ -174,7 +173,7 @@ function movePilot(campaign: Campaign, state: 'passed' | 'over'): void {
   if (campaign.pilot !== null) campaign.pilot = { ...campaign.pilot, state };
 }
 
-/** An operator's changes: delays for calls that end from now on, hours and attempts for calls that are placed. */
+/** Delays apply to calls ending from now on, hours and attempts to calls placed from now on. */
 function adjustLimits(campaign: Campaign, to: Record<string, unknown>): void {
   const { maxConcurrentCalls: lines, startsPerMinute: pace, hours, maxAttempts, batchSize: _size, priority: _weight, ...delays } = to;
   const { calendar, retry } = campaign.rules;
@@ -204,7 +203,6 @@ function waitAgain({ campaign, recipientId }: Line): void {
   campaign.requeued.add(recipientId);
 }
 
-/** A recipient has a budget anew, and may be called at once. */
 function renewBudget(line: Line): void {
   const { campaign, recipientId } = line;
   campaign.budgets.set(recipientId, campaign.budgetOf(recipientId) + 1);
@@ -215,7 +213,7 @@ function forgetDelays({ calls }: Line): void {
   for (const attempt of calls) attempt.retryFrom = null;
 }
 
-/** The recipient is called back when that was promised, and not before. */
+/** Delays the next call until the callback is due. */
 function delayNext({ calls, data }: Line): void {
   const last = calls.at(-1);
   if (last !== undefined) last.retryFrom = numberOf(data['dueAt']);

@@ -21,19 +21,19 @@ function checksOf(kind: 'on' | 'alone'): ReadonlyMap<EventType, readonly [LogRul
 const [checks, checksAlone] = [checksOf('on'), checksOf('alone')];
 const checksOfOutcomes = rules.flatMap(([name, { onOutcome }]) => (onOutcome === undefined ? [] : [[name, onOutcome] as const]));
 
-/** Types of lines that belong to no campaign; each campaign that a schedule starts has an import of its own. */
+/** Line types without a campaign; each campaign that a schedule starts has its own import. */
 const foreign: ReadonlySet<EventType> = new Set(['schedule.fired', 'schedule.failed', 'webhook.changed']);
 
-/** Folds the log, line by line in its order, over a book that owns all state. It shares no rule with the code that dials. */
+/** Folds the log into state, line by line. Shares no rule with the code that dials. */
 export class LogAudit extends Book {
-  /** Violations that something known later may explain, and by how much each breaks its rule. */
+  /** Violations that later facts may explain, and how far each breaks its rule. */
   readonly explicable: { violation: LogViolation; campaign: Campaign; excess: number }[] = [];
   readonly #violations: LogViolation[] = [];
   #lastSeq = 0;
   #events = 0;
   #calls = 0;
 
-  /** `facts`: what the tables know of the call that the event begins. */
+  /** `facts`: the tables' facts of the call that the event begins. */
   take(event: LoggedEvent, facts?: CallFacts): void {
     const { seq, type, campaignId, data = {} } = event;
     this.#events += 1;
@@ -48,13 +48,13 @@ export class LogAudit extends Book {
     }
     if (type === 'campaign.imported') return this.#open(event, data);
     const campaign = this.campaigns.get(campaignId);
-    // What an operator changes need not concern a campaign, or stands under the id of a schedule's file.
+    // Operator actions may concern no campaign, or have the id of a schedule's file.
     if (foreign.has(type) || (type === 'operator.acted' && (campaign === undefined || campaignId === accountScope))) return;
     if (campaign === undefined) this.#violate(event, 'log_incomplete', `${type} of a campaign that was never imported`);
     else this.#follow(new Line(this, campaign, event, facts));
   }
 
-  /** What is wrong so far, in the order of the log, and how much there was to judge. Nothing is to be taken afterwards. */
+  /** Violations in log order, and totals. `take` must not be called afterwards. */
   finish(): { violations: LogViolation[]; events: number; calls: number; campaigns: string[] } {
     for (const [campaignId, campaign] of this.campaigns) {
       for (const pending of campaign.pending.values()) this.#judgeOutcome(campaign, pending, false);
@@ -93,7 +93,7 @@ export class LogAudit extends Book {
     noteTime(line);
     this.#calls += line.placed;
     const rowId = recipientId ?? (attemptId === undefined ? undefined : rowOf(attemptId));
-    // What an operator looks at is not changed by that.
+    // `operator.acted` also records views and changes no row.
     const pending = rowId === undefined || type === 'operator.acted' ? null : takePending(line, rowId);
     if (pending?.brought === false) this.#judgeOutcome(campaign, pending.outcome, false);
     this.#step(line);
@@ -107,7 +107,7 @@ export class LogAudit extends Book {
     const outcome = event.type === 'recipient.outcome' ? outcomeOf(line) : null;
     (effects as Partial<Record<EventType, (line: Line) => void>>)[event.type]?.(line);
     if (outcome === null) return;
-    // A recipient who was never to be called has no line that could bring it.
+    // Without calls, no later line can cause the outcome.
     if (campaign.calls.has(recipientId)) campaign.pending.set(recipientId, outcome);
     else this.#judgeOutcome(campaign, outcome, false);
   }
@@ -117,7 +117,7 @@ export class LogAudit extends Book {
     for (const [name, check] of checksOfOutcomes) this.#report(line, name, check(line, outcome, brought));
   }
 
-  /** Notes what breaks a rule in a line; false: nothing does. */
+  /** False: nothing breaks the rule. */
   #report(line: Line, rule: LogRule, finding: Finding): boolean {
     const sentences = sentencesOf(finding);
     for (const what of sentences) {
@@ -135,8 +135,8 @@ export class LogAudit extends Book {
   }
 
   /**
-   * Times that did not fall at the speed at which their campaign ran, which may be logged after them: the tolerance is real time, and a
-   * sandbox that is killed loses seconds of it.
+   * Falls in time that the tolerance allows at the campaign's speed, which may be logged later: it is real time, and a killed sandbox loses
+   * seconds of it.
    */
   #excusedTimes(): ReadonlySet<LogViolation> {
     const excused = this.explicable.filter(
@@ -161,17 +161,17 @@ function noteFall({ falls }: Book, byMs: number): void {
   falls.mostMs = Math.max(falls.mostMs, byMs);
 }
 
-/** Lines that stand right behind the outcome that they bring, in the same transaction. */
+/** Lines right behind the outcome that they cause, in the same transaction. */
 const bringsOutcome: readonly EventType[] = ['attempt.settled', 'attempt.corrected', 'attempt.released'];
-/** Lines after which an outcome may be another one. In logs of the first schema nothing else shows that an outcome was taken back. */
+/** Lines that may change an outcome. In logs of the first schema nothing else shows that one was taken back. */
 const mayFollow: readonly EventType[] = ['attempt.planned', 'attempt.settled', 'attempt.corrected', 'attempt.result'];
 
-/** An outcome is kept until the next line of its row: only then is it known what it follows from. */
+/** Keeps an outcome until the next line of its row, which shows its cause. */
 function outcomeOf({ campaign, event, outcome, recipientId }: Line): PendingOutcome {
   return { event, before: outcome ?? null, explained: campaign.moved.delete(recipientId), state: campaign.state };
 }
 
-/** The outcome that has waited for this line of its row, and whether the line is the one that brought it. */
+/** The outcome waiting for this line of its row, and whether this line caused it. */
 function takePending({ campaign, event, data }: Line, rowId: string): { outcome: PendingOutcome; brought: boolean } | null {
   const outcome = campaign.pending.get(rowId);
   const brought = outcome?.event.at === event.at && bringsOutcome.includes(event.type);

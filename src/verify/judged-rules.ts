@@ -4,7 +4,7 @@ interface Hours {
   to: number;
 }
 
-/** Hours by weekday (`mon`), null: at any hour; and local dates on which nobody is called. */
+/** Hours by weekday (`mon`), null: at any hour; and local dates without calls. */
 export interface Calendar {
   hours: Readonly<Record<string, readonly Hours[] | undefined>> | null;
   closedOn: readonly string[];
@@ -17,7 +17,7 @@ export interface Law extends Calendar {
   eves: { dates: readonly string[]; windows: readonly Hours[] };
   country: string;
   region: string | null;
-  /** First and last local date on which it holds. */
+  /** First and last local date of validity. */
   from: string | null;
   until: string | null;
   caps: readonly Cap[];
@@ -42,14 +42,14 @@ export interface JudgedResult {
   goal?: boolean;
 }
 
-/** `spreadMs`: between two calls of one number at least. */
+/** `spreadMs`: minimum between two calls of one number. */
 interface JudgedCallerLimits {
   perHour: number | null;
   perDay: number | null;
   spreadMs?: number;
 }
 
-/** What a campaign is held to if its import says nothing: nothing. Durations are milliseconds of service time. */
+/** Defaults: no limits. Durations are ms of service time. */
 const untold = {
   agentId: '',
   callers: { limits: null as JudgedCallerLimits | null },
@@ -67,25 +67,25 @@ const untold = {
   },
   pacing: { maxConcurrentCalls: Infinity, startsPerMinute: null as number | null },
   preDial: null as object | null,
-  /** Whoever took back consent for it is not called; null: it is not told, and may be any. */
+  /** Recipients who revoked consent for it are not called; null: not logged, may be any. */
   purpose: null as string | null,
   /** Every row needs a consent, no older than this. */
   consent: null as { maxAgeMs: number | null } | null,
   optOut: [] as readonly SaidRule[],
-  /** The first that describes a talk names what it came to. */
+  /** The first that matches a talk names its result. */
   results: [] as readonly JudgedResult[],
-  /** Values for these stand in the facts as they count; campaigns begun before take off a second wrapping. */
+  /** True: stored values count as they are. Campaigns begun before unwrap them once more. */
   unwrapOnce: false,
   pilot: null as { next: string } | null,
   stopAt: null as { goal: number } | null,
-  /** What is done about people of whom nobody can tell when to call them back. */
+  /** What to do when a callback's time is unclear. */
   callback: null as { unclear: string } | null,
-  /** Where there are any, fields that no contract names decide how a call ended. */
+  /** If there are any, fields beyond the contract decide how a call ended. */
   dispositions: [] as readonly unknown[],
   timing: { dispatchMarginMs: 0, clockToleranceMs: 300_000 },
 };
 
-/** What the judge holds every campaign to besides its own rules. */
+/** Account rules, which apply to every campaign besides its own. */
 export type JudgedHouse = typeof ofNoHouse;
 const ofNoHouse = {
   version: 0,
@@ -95,16 +95,16 @@ const ofNoHouse = {
   requires: { consent: false, optOut: false },
 };
 
-/** Reads the rules of the house as the log tells them; null: nothing is ruled. */
+/** Null: no rules. */
 export function readJudgedHouse(told: unknown): JudgedHouse | null {
   return typeof told === 'object' && told !== null ? readAs(ofNoHouse, told) : null;
 }
 
-/** What the judge holds a campaign to, under the names of the rules that its import tells. */
+/** Named as in the import. */
 export type JudgedRules = typeof untold;
 export type Limits = JudgedRules['pacing'];
 
-/** Reads the rules that an import tells; what it does not tell is not held. */
+/** Missing rules get their default. */
 export function readJudgedRules(told: object): JudgedRules {
   const rules = readAs(untold, told);
   return { ...rules, law: rules.law.map((law) => readAs(noLaw, law)) };

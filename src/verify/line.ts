@@ -12,14 +12,14 @@ import {
 import { numberOf, textOf } from './judged-rules.ts';
 import type { Callback } from './number-book.ts';
 
-/** A line of the log of a campaign, and what it says and names. What it names is as the book has it now. */
+/** A log line and what it refers to, by the current state. */
 export class Line {
   readonly book: Book;
   readonly campaign: Campaign;
   readonly event: LoggedEvent;
   readonly data: Record<string, unknown>;
   readonly facts: CallFacts | undefined;
-  /** Empty: it names none. */
+  /** Empty: none. */
   readonly recipientId: string;
   readonly calls: readonly Attempt[];
   readonly attempt: Attempt | undefined;
@@ -40,7 +40,7 @@ export class Line {
     this.batch = campaign.batches.get((isOwn ? batchId : this.attempt?.batchId) ?? '');
   }
 
-  /** The number of its row in the list; null: the list has no such row. */
+  /** Null: no such row. */
   get row(): number | null {
     return this.campaign.rowNumber(this.recipientId);
   }
@@ -53,22 +53,22 @@ export class Line {
     return String(this.data['e164']);
   }
 
-  /** Whom caps by person count: by a key of its own, else by the row's own id. */
+  /** The key by which caps count a person: `personKey`, else the row's own id. */
   get person(): string | null {
     return textOf(this.data['personKey']) ?? textOf(this.data['person']);
   }
 
-  /** Which request of its batch it is about. */
+  /** Number of the request in its batch. */
   get k(): number {
     return Number(this.data['k']);
   }
 
-  /** Whether it reports that the service took nothing of a request. */
+  /** The service took nothing. */
   get isIdle(): boolean {
     return isIdle(String(this.data['verdict']));
   }
 
-  /** Round and number of its batch, by its id; null: it has none. */
+  /** Round and number of its batch, from its id; null: none. */
   get place(): { round: string; number: number } | null {
     const [, round, number] = /\/(\d+)\/(\d+)$/.exec(this.event.batchId ?? '') ?? [];
     return round === undefined ? null : { round, number: Number(number) };
@@ -82,40 +82,40 @@ export class Line {
     return this.campaign.promises.get(this.promiseId);
   }
 
-  /** When a promise is to be kept; null: it has no such time. */
+  /** When a callback is due; null: no valid time. */
   get times(): { dueAt: number; until: number } | null {
     const [dueAt, until] = [numberOf(this.data['dueAt']), numberOf(this.data['until'])];
     return dueAt === null || until === null || until <= dueAt ? null : { dueAt, until };
   }
 
-  /** Whether a call that was given back on the service's word may have been made: its record shows it, or its end is unknown. */
+  /** A call given back on the service's word may have been made: its record shows it, or its end is unknown. */
   get wasMade(): boolean {
     const { attempt, batch, data } = this;
     return attempt?.state === 'released' && batch?.denied === true && (attempt.conversation !== null || data['disposition'] === 'unknown');
   }
 
-  /** How long its result asks to wait before another call; null: no rule, or no record, says that it asks for one. */
+  /** Ms; null: no rule or no record asks for another call. */
   get delayAsked(): number | null {
     const { results, callback } = this.campaign.rules;
     const { result, asks } = this.data;
     const delays = results.flatMap(({ result: name, next }) => {
       if (name !== result || next === undefined) return [];
       if (next.kind === asks) return [next.afterMs ?? 0];
-      // The time of the callback may be unclear.
+      // A callback with an unclear time may become a retry.
       return next.kind === 'callback' && asks === 'retry' && callback?.unclear === 'retry' ? [0] : [];
     });
     return delays.length === 0 || this.attempt?.conversation == null ? null : Math.min(...delays);
   }
 
-  /** By how much its time lies below that of one before it. */
+  /** How far its time is below an earlier one, in ms. */
   get fall(): number {
     const { event, data, campaign } = this;
-    // Whoever gives a campaign up need not have reached the service, whose clock it is. A step of that clock is logged.
+    // Giving up a campaign may not reach the service, whose clock this is. Clock steps are logged.
     const isOwnTime = (event.type === 'campaign.state' && data['to'] === 'failed') || event.type.startsWith('clock.');
     return isOwnTime ? 0 : campaign.lastAt - event.at;
   }
 
-  /** How many more calls may have been placed: negative where it shows that none of some was. */
+  /** Change in calls that may have been placed; negative when some are disproven. */
   get placed(): number {
     const { attempt, batch, data } = this;
     const { type } = this.event;
@@ -133,7 +133,7 @@ export class Line {
 export type AttemptLine = Line & { readonly attempt: Attempt };
 export type BatchLine = Line & { readonly batch: Batch };
 
-/** The line of an event of this type: its attempt, or its batch, was planned before, since a rule names a line that stands alone. */
+/** Its attempt or batch is known: `alone` rules catch lines without one. */
 export type LineOf<Type extends EventType> = Type extends 'attempt.planned'
   ? Line
   : Type extends `attempt.${string}`

@@ -13,11 +13,11 @@ export interface LocalTime {
   minute: number;
 }
 
-/** By zone and minute since the epoch: calls of one campaign ask for few. */
+/** By zone and minute since the epoch; calls of one campaign need few. */
 const known = new Map<string, Map<number, LocalTime>>();
 const mostKnown = 20_000;
 
-/** What a clock in the zone shows at an instant; null: there is no such zone. */
+/** Null: no such zone. */
 export function localTime(zone: string, at: number): LocalTime | null {
   const minute = Math.floor(at / minuteMs);
   let ofZone = known.get(zone);
@@ -31,7 +31,7 @@ export function localTime(zone: string, at: number): LocalTime | null {
   return time;
 }
 
-/** The package takes an underscore for a slash, which names no zone. */
+/** The package accepts underscores for slashes, which names no zone. */
 function isZone(name: string): boolean {
   return moment.tz.zone(name)?.name.toLowerCase() === name.toLowerCase();
 }
@@ -44,7 +44,7 @@ function readClock(clock: moment.Moment): LocalTime {
   };
 }
 
-/** The first minute after `at` in which the zone has another date; null: there is no such zone. */
+/** The first minute after `at` with another date in the zone; null: no such zone. */
 export function nextMidnight(zone: string, at: number): number | null {
   const today = localTime(zone, at)?.date;
   if (today === undefined) return null;

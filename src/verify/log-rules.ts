@@ -9,19 +9,19 @@ import { tableRules } from './rules/tables.ts';
 const all = { ...callRules, ...recipientRules, ...limitRules, ...outcomeRules, ...orderRules, ...tableRules };
 export type LogRule = keyof typeof all;
 
-/** What log, tables and results are held to, by name, in the order of the report. */
+/** In report order. */
 export const logRules: Readonly<Record<LogRule, Rule>> = all;
 
 export interface LogViolation {
   rule: LogRule;
   campaignId: string;
-  /** Number of the event in the log; null for what is missing at its end, and for what the tables have. */
+  /** Number of the event; null: missing at the log's end, or found in the tables. */
   seq: number | null;
   at: number | null;
   what: string;
 }
 
-/** A difference between log and tables. While they are being written it need not be one: it is looked at again. */
+/** Writes in progress can cause a difference, so it is checked again. */
 export interface Difference {
   table: 'campaigns' | 'recipients' | 'attempts' | 'batches' | 'conversations' | 'suppressions' | 'house_rules';
   id: string;

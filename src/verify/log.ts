@@ -8,26 +8,26 @@ import * as stored from './reader.ts';
 export interface LogReport {
   ok: boolean;
   events: number;
-  /** Calls that may have been placed, over all campaigns of the log. */
+  /** May have been placed, over all campaigns. */
   calls: number;
   campaigns: string[];
   rules: { rule: LogRule; promise: string; violations: LogViolation[] }[];
-  /** What could not be judged, and what a person may want to look at; no promise is broken by it. */
+  /** What could not be audited or may need an operator's attention; no violations. */
   notes: string[];
 }
 
 export interface VerifyOptions {
   onProgress?: (events: number) => void;
-  /** The service's own lists of conversations and batches, where they can be read. */
+  /** The service's own conversation and batch lists, if they can be read. */
   service?: ServiceList;
 }
 
-/** So often a log is followed that grows while it is judged. */
+/** Most rereads of a log that grows during the audit. */
 const mostLooks = 5;
 
 /**
- * Reads the whole event log of a database and judges it, and then the tables by it. Do-not-call entries and open calls concern all
- * campaigns, so all are read; `campaignId` leaves the others' violations out of the report. Changes nothing.
+ * Audits a database's event log, then its tables against it. Reads all campaigns, as do-not-call entries and open calls span them;
+ * `campaignId` only filters the report. Changes nothing.
  */
 export async function verifyLog(
   db: Queries,
@@ -38,7 +38,7 @@ export async function verifyLog(
   let read = await follow(db, audit, 0, onProgress);
   let differences = await judgeTables(db, audit);
   for (let looks = 0; differences.length > 0 && looks < mostLooks; looks += 1) {
-    // A line that came meanwhile may be what the tables have and the log had not.
+    // New log lines may explain what the tables had first.
     const end = await stored.lastSeq(db);
     if (end === read) break;
     read = await follow(db, audit, read, onProgress);
@@ -68,7 +68,7 @@ export async function verifyLog(
   return { ok: told.length === 0, events, calls, campaigns, rules, notes };
 }
 
-/** Takes the events after a number; answers the number of the last. */
+/** Returns the number of the last event. */
 async function follow(db: Queries, audit: LogAudit, from: number, onProgress: (events: number) => void): Promise<number> {
   for (let after = from; ;) {
     const page = await stored.log(db, after);
@@ -82,7 +82,7 @@ async function follow(db: Queries, audit: LogAudit, from: number, onProgress: (e
   }
 }
 
-/** Lines beyond the limit that records explain which belong to nobody: the planner could take them for calls that were over. */
+/** Excess lines explained by unowned records: the planner could take those calls for over. */
 async function excusedLines(db: Queries, audit: LogAudit): Promise<Set<LogViolation>> {
   const excused = new Set<LogViolation>();
   for (const { violation, campaign, excess } of audit.explicable)

@@ -1,42 +1,40 @@
 import type { JudgedHouse } from './judged-rules.ts';
 
-/** A promise to call a recipient back. */
 export interface Callback {
   recipientId: string;
   dueAt: number;
   until: number;
-  /** Null: it is open. */
+  /** Null: open. */
   ended: string | null;
 }
 
-/** A call that may have been placed, by whatever campaign. */
+/** A call that may have been placed, by any campaign. */
 export interface PlacedCall {
   attemptId: string;
   number: string;
   person: string | null;
-  /** The number that calls. */
   caller: string;
-  /** When it was posted last. */
+  /** Last post, epoch ms. */
   at: number;
-  /** When the phone had rung at the latest: as its record tells, or as long as the service may take to dial. */
+  /** Latest ring: by its record, else by the longest dispatch time of the service. */
   rangBy: number;
   talked: boolean;
-  /** It uses up a budget. */
+  /** Uses up a budget. */
   counted: boolean;
 }
 
 const all = 'account';
 const ofPurpose = 'purpose:';
 
-/** What is known of each number and person over all campaigns: calls, do-not-call entries, and which call is open. */
+/** Over all campaigns: calls, do-not-call entries, and the open call. */
 export class NumberBook {
-  /** The rules that hold for all campaigns, as the log has them last, and the number of their version. */
+  /** As last logged. */
   house: JudgedHouse | null = null;
   houseVersion = 0;
   readonly #zones = new Map<string, readonly string[]>();
-  /** By scope and number: when the entry is over. */
+  /** Expiry, by scope and number. */
   readonly #suppressed = new Map<string, number>();
-  /** Scopes of entries by which consent was taken back. */
+  /** Scopes of entries that revoke consent. */
   readonly #purposes = new Set<string>();
   readonly #placed = {
     number: new Map<string, PlacedCall[]>(),
@@ -60,7 +58,7 @@ export class NumberBook {
     return this.#holds(number, [all, campaignId], at);
   }
 
-  /** Whether consent for this purpose was taken back; null: for any. */
+  /** Whether consent for this purpose was revoked; null: for any. */
   isRevoked(number: string, purpose: string | null, at: number): boolean {
     return this.#holds(number, purpose === null ? [...this.#purposes] : [`${ofPurpose}${purpose}`], at);
   }
@@ -69,7 +67,6 @@ export class NumberBook {
     return scopes.some((scope) => (this.#suppressed.get(`${scope} ${number}`) ?? 0) > at);
   }
 
-  /** Whether the log has put a number on the list of this scope and not taken it off. */
   has(scope: string, number: string): boolean {
     return this.#suppressed.has(`${scope} ${number}`);
   }
@@ -81,7 +78,7 @@ export class NumberBook {
     }
   }
 
-  /** Calls to a number or a person, or from a number, that may have been placed, by all campaigns, oldest first. */
+  /** Calls that any campaign may have placed, oldest first. */
   placed(by: 'number' | 'person' | 'caller', value: string | null): readonly PlacedCall[] {
     return value === null ? [] : (this.#placed[by].get(value) ?? []);
   }
@@ -111,7 +108,7 @@ export class NumberBook {
     if (this.open.get(number) === attemptId) this.open.delete(number);
   }
 
-  /** The zones of a call as they are kept for all calls to the same place, of which there are few; null: the log does not tell. */
+  /** One shared array for all calls in the same zones, to save memory; null: not logged. */
   sameZones(zones: unknown): readonly string[] | null {
     if (!Array.isArray(zones)) return null;
     const key = zones.join();

@@ -2,7 +2,7 @@ import { sql, type SelectQueryBuilder } from 'kysely';
 import type { Queries } from '../ledger/tx.ts';
 import type { CallFacts, LoggedEvent } from './book.ts';
 
-/** Everything that the judge reads of a database: plain rows, in pages, by statements of its own. */
+/** All database reads of the audit: plain rows, in pages, by its own statements. */
 const perQuery = 500;
 const perPage = 5_000;
 
@@ -33,7 +33,7 @@ export async function meta(db: Queries, key: string): Promise<string | null> {
   return row?.value ?? null;
 }
 
-/** What records and reports tell of calls beside the log: when the phone rang, and when the call was first seen to be over. */
+/** From records and reports: when the phone rang, and when the call was first seen as over. */
 export async function callFacts(db: Queries, attemptIds: readonly string[]): Promise<Map<string, CallFacts>> {
   const rows = await readInParts(attemptIds, (part) =>
     db
@@ -51,7 +51,7 @@ export async function callFacts(db: Queries, attemptIds: readonly string[]): Pro
   );
 }
 
-/** Records of an agent that belong to nobody and were over by then: calls that they might be did not hold a line. */
+/** Unowned records of an agent that were over by `until`: if they are our calls, those held no line. */
 export async function countUnownedOver(db: Queries, agentId: string, until: number): Promise<number> {
   const row = await db
     .selectFrom('conversations')
@@ -73,7 +73,7 @@ export async function campaigns(db: Queries) {
     .execute();
 }
 
-/** How many rows the report counts by outcome, and calls by disposition. */
+/** Counts of rows by outcome and calls by disposition. */
 export async function figures(db: Queries, campaignId: string): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('aggregates')
@@ -85,7 +85,6 @@ export async function figures(db: Queries, campaignId: string): Promise<Map<stri
   return new Map(rows.map(({ kind, value, count }) => [`${kind} ${value}`, count]));
 }
 
-/** The rows with these ids, or a page of all of them. */
 export type Scope = { ids: readonly string[] } | { after: string };
 
 function within<DB, Table extends keyof DB, Row>(query: SelectQueryBuilder<DB, Table, Row>, key: string, scope: Scope) {
@@ -94,7 +93,7 @@ function within<DB, Table extends keyof DB, Row>(query: SelectQueryBuilder<DB, T
   return query.where(isMeant).orderBy(id).limit(perPage).execute();
 }
 
-/** Goes through a table, all of it or some ids, in parts of whatever length the memory does not notice. */
+/** In parts that fit in memory. */
 export async function* partsOf<Row extends { id: string }>(
   ids: readonly string[] | null,
   read: (scope: Scope) => Promise<Row[]>,
@@ -125,7 +124,7 @@ export async function recipients(db: Queries, scope: Scope) {
 
 export type AttemptRow = Awaited<ReturnType<typeof attempts>>[number];
 
-/** Attempts, and what the record that each of them owns says once nothing more is to come. */
+/** Attempts, with the record that each owns and whether it is final. */
 export async function attempts(db: Queries, scope: Scope) {
   const query = db
     .selectFrom('attempts')
@@ -171,13 +170,13 @@ export function grouped<Item>(items: Iterable<Item>, keyOf: (item: Item) => stri
   return groups;
 }
 
-/** Entries of the do-not-call list, by scope and number: until when they hold. */
+/** Expiry of do-not-call entries, by scope and number. */
 export async function entries(db: Queries, numbers: readonly string[]): Promise<Map<string, number>> {
   const rows = await db.selectFrom('suppressions').select(['e164', 'scope', 'expires_at']).where('e164', 'in', numbers).execute();
   return new Map(rows.map((row) => [`${row.scope} ${row.e164}`, row.expires_at ?? Infinity]));
 }
 
-/** The house rules that hold; version 0: there never were any. */
+/** Version 0: there never were any. */
 export async function house(db: Queries): Promise<{ version: number; rules: string | null }> {
   const last = db.selectFrom('house_rules').select(['version', 'rules']).orderBy('version', 'desc').limit(1);
   return (await last.executeTakeFirst()) ?? { version: 0, rules: null };
@@ -200,7 +199,7 @@ export async function* eachEntry(db: Queries): AsyncGenerator<{ e164: string; sc
   }
 }
 
-/** Records that point to a call of which they are not the record. */
+/** Records that point to a call but are not its record. */
 export async function strays(db: Queries): Promise<{ conversationId: string; attemptId: string }[]> {
   const rows = await db
     .selectFrom('conversations')
@@ -214,7 +213,7 @@ export async function strays(db: Queries): Promise<{ conversationId: string; att
   return rows.map((row) => ({ conversationId: row.conversation_id, attemptId: row.attempt_id ?? '' }));
 }
 
-/** What there is, in parts that one statement can take. */
+/** Chunks that one statement can take. */
 export async function* chunksOf<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let chunk: Item[] = [];
   for await (const item of items) {
@@ -232,7 +231,7 @@ async function readInParts<Item, Row>(items: readonly Item[], read: (part: Item[
   return rows;
 }
 
-/** The agents with which campaigns of an account have called, and since when. */
+/** Agents that an account's campaigns called with, and since when. */
 export async function postSpans(db: Queries, accountId: string): Promise<{ agentId: string; from: number }[]> {
   const rows = await db
     .selectFrom('attempts')
@@ -245,7 +244,7 @@ export async function postSpans(db: Queries, accountId: string): Promise<{ agent
   return rows.map((row) => ({ agentId: row.agent_id, from: row.from ?? 0 }));
 }
 
-/** The calls to which these conversations belong, by conversation. */
+/** The owning calls, by conversation. */
 export async function owners(db: Queries, conversationIds: readonly string[]) {
   const rows = await db
     .selectFrom('attempts')
@@ -255,7 +254,7 @@ export async function owners(db: Queries, conversationIds: readonly string[]) {
   return new Map(rows.map((row) => [row.conversation_id ?? '', row]));
 }
 
-/** Our batches, and their campaigns, by the names that the service gave them. */
+/** Our batches by the service's ids. */
 export async function serviceBatches(db: Queries, names: readonly string[]) {
   const rows = await readInParts(names, (part) =>
     db.selectFrom('batches').select(['service_batch_id', 'batch_id', 'campaign_id']).where('service_batch_id', 'in', part).execute(),
@@ -263,7 +262,7 @@ export async function serviceBatches(db: Queries, names: readonly string[]) {
   return new Map(rows.map((row) => [row.service_batch_id ?? '', row]));
 }
 
-/** The batches of requests, by the marks with which these were sent. */
+/** Batch ids by mark. */
 export async function marks(db: Queries, marks: readonly string[]): Promise<Map<string, string>> {
   const rows = await readInParts(marks, (part) =>
     db.selectFrom('posts').select(['entry', 'batch_id']).where('entry', 'in', part).execute(),
@@ -271,7 +270,7 @@ export async function marks(db: Queries, marks: readonly string[]): Promise<Map<
   return new Map(rows.map((row) => [row.entry ?? '', row.batch_id]));
 }
 
-/** Whether a call of the agent that was posted then, and to this number where one is named, has no record. */
+/** True when a call posted in `span`, to `number` if given, has no record. */
 export async function hasUnmatched(
   db: Queries,
   agentId: string,

@@ -1,9 +1,9 @@
 import { createHmac, hash } from 'node:crypto';
 
-/** What a row of the list says about whom it leads to, when and where, under the names that the log has. */
+/** A row's recipient, place and times, under the names of the log. */
 export type RowFacts = Readonly<Record<string, unknown>>;
 
-/** A hash in the log, and how it is made: 1, where the log does not tell, of a list of the facts that there were then; else of all. */
+/** Version 1, the default, hashes a list of the first facts; later ones hash all. */
 export interface LoggedHash {
   hash: string;
   version: number;
@@ -13,10 +13,10 @@ const firstFacts = ['e164', 'person', 'zones', 'country', 'regions', 'notBefore'
 
 const hashBytes = 8;
 
-/** The keyed hash of a row as its import wrote it, made anew. */
+/** Recomputes the keyed hash of a row that its import wrote. */
 export function hashRow(key: string, recipientId: string, facts: RowFacts, version: number): string {
   const said = Object.entries(facts).filter(([, value]) => value != null);
-  // Where only the first facts were hashed, a row that tells more was changed.
+  // Version 1 hashed only the first facts; a row with more was changed.
   const more = said.filter(([name]) => !firstFacts.includes(name));
   const text =
     version === 1
@@ -25,18 +25,18 @@ export function hashRow(key: string, recipientId: string, facts: RowFacts, versi
   return createHmac('sha256', key).update(text).digest().subarray(0, hashBytes).toString('base64url');
 }
 
-/** The keyed hash of what the results show of a row, as its import wrote it: its cells as JSON, and the code with which it was rejected. */
+/** Hashes a row's cells as JSON and the code of its rejection, as its import did. */
 export function hashCells(key: string, recipientId: string, shown: { cells: string; rejectedAs: string | null }): string {
   const text = [key, recipientId, shown.rejectedAs ?? '', shown.cells].join('\n');
   return hash('sha256', text, 'buffer').subarray(0, hashBytes).toString('base64url');
 }
 
-/** The hashes of the rows of a campaign: eight bytes for each row of the list, and those of rows that were added or corrected. */
+/** Eight bytes per row of the list, plus added and corrected rows. */
 export class RowBook {
   readonly #parts: { from: number; hashes: Buffer; version: number }[] = [];
   readonly #changed = new Map<number, LoggedHash | undefined>();
 
-  /** Whether the log has told any when the list was imported: an earlier version told none of the cells. */
+  /** True when the import logged hashes; an earlier version logged none of the cells. */
   get isHashed(): boolean {
     return this.#parts.length > 0;
   }
@@ -45,12 +45,12 @@ export class RowBook {
     this.#parts.push({ from, hashes: Buffer.from(hashes, 'base64url'), version });
   }
 
-  /** A row that was added or corrected; null: without a hash. */
+  /** Sets an added or corrected row; null: without a hash. */
   change(row: number, hash: string | null, version = 1): void {
     this.#changed.set(row, hash === null ? undefined : { hash, version });
   }
 
-  /** Null: the list has no such row. */
+  /** `row` null: the list has no such row. */
   of(row: number | null): LoggedHash | undefined {
     if (row === null) return undefined;
     if (this.#changed.has(row)) return this.#changed.get(row);

@@ -5,7 +5,7 @@ import { chunksOf, grouped } from './reader.ts';
 import * as stored from './reader.ts';
 import { disownedBy, namedBy } from './rules/records.ts';
 
-/** An entry of the service's list, as far as it says these things. Instants are epoch milliseconds. */
+/** An entry of the service's list; null: not stated. Instants are epoch ms. */
 export interface ListedConversation {
   conversationId: string;
   inbound: boolean;
@@ -15,20 +15,20 @@ export interface ListedConversation {
   references: readonly string[];
 }
 
-/** Reads the service; `list` yields the conversations of an agent in the service's order. It only ever asks. */
+/** Only reads; `list` yields an agent's conversations in the service's order. */
 export interface ServiceList {
-  /** The account that it belongs to; campaigns of others are left out. */
+  /** Its account; campaigns of others are skipped. */
   accountId: string;
   list(agentId: string): AsyncIterable<ListedConversation>;
-  /** Where it says itself what became of batches. */
+  /** Present if the service reports on batches. */
   batches?: ServiceBatches;
 }
 
 interface ListedBatch {
   id: string;
-  /** Whose it is, and at its end the mark of the request that it comes from. */
+  /** Database, title, and at the end the mark of its request. */
   name: string;
-  /** How often it was to call again whom it had not reached; null: the service does not say. */
+  /** Runs of the service's own retry of unreached recipients; null: not stated. */
   retries: number | null;
 }
 
@@ -40,24 +40,24 @@ interface ReportedCall {
 }
 
 interface ServiceBatches {
-  /** The interface; campaigns of others are left out. */
+  /** Its interface; campaigns of others are skipped. */
   api: string;
   list(): AsyncIterable<ListedBatch>;
   report(serviceBatchId: string): Promise<readonly ReportedCall[] | null>;
 }
 
-/** States of a batch in which the log does not know whether, or as what, the service has it. */
+/** Batch states in which the log does not know whether, or as what, the service has it. */
 const doubtful = ['posting', 'unknown', 'held', 'redial', 'given_up', 'confirmed'];
 
 const mostNamed = 20;
 const readsAtOnce = 8;
-/** A record may be dated so long before the request that it follows from, and a call may begin so long after it. */
+/** How long before its request a record may be dated, and how long after it a call may begin. */
 const beforeMs = 5 * 60_000;
 const afterMs = 2 * 3_600_000;
 
-/** Compares the service's own lists of conversations and batches, and its reports, with log and tables. */
+/** Compares the service's lists and reports with log and tables. */
 export class ServiceAudit {
-  /** What the service contradicts, and what a person may want to look at. */
+  /** Contradictions by the service, and notes for an operator. */
   readonly differences: Omit<Difference, 'table' | 'id'>[] = [];
   readonly notes: string[] = [];
   readonly #db: Queries;
@@ -89,10 +89,7 @@ export class ServiceAudit {
     this.differences.push({ campaignId, rule, what });
   }
 
-  /**
-   * A record that names one of our calls and belongs to none was ignored; one that may be a call without a record is named for a person
-   * to look at: calls that are not ours are normal.
-   */
+  /** Records that name our calls but belong to none are violations; possible matches are only notes, as other calls are normal. */
   async #readAgent(agentId: string, from: number, list: AsyncIterable<ListedConversation>): Promise<void> {
     const possible: string[] = [];
     let listed = 0;
@@ -128,14 +125,14 @@ export class ServiceAudit {
     this.notes.push(`Of these ${many}: ${named(possible)}.`);
   }
 
-  /** Whether a call that owns no record was posted at a time from which this one may be, to this number as far as it says. */
+  /** True when a call without a record was posted at a fitting time, and to this number if known. */
   async #mayBeOurs(agentId: string, { startedAt, calleeNumber }: ListedConversation, from: number): Promise<boolean> {
     if (startedAt !== null && startedAt < from - beforeMs) return false;
     const span = startedAt === null ? null : { from: startedAt - afterMs, to: startedAt + beforeMs };
     return stored.hasUnmatched(this.#db, agentId, span, calleeNumber);
   }
 
-  /** Every batch that is named as one of this database comes from a request in the log; answers how many there are. */
+  /** Every batch named as this database's must come from a logged request. Returns their count. */
   async #readMarks(batches: ServiceBatches): Promise<number> {
     const marked: (ListedBatch & { mark: string; title: string })[] = [];
     for await (const batch of batches.list()) {
@@ -143,7 +140,7 @@ export class ServiceAudit {
       if (owner !== undefined && owner === this.#book.ledgerId) marked.push({ ...batch, mark, title });
     }
     const marks = marked.map(({ mark }) => mark);
-    // Read afterwards: a request is in the tables before the service has it.
+    // Read after the list: a request is stored before the service has it.
     const requests = await stored.marks(this.#db, marks);
     for (const { id, mark, title, retries } of marked) {
       const campaignId = title.slice(0, title.indexOf('/'));
@@ -155,7 +152,7 @@ export class ServiceAudit {
       const asked = `the service was asked to call again whom batch ${batchId} had not reached (retry_count ${retries})`;
       if (retries !== null && retries > 0) this.#differ(campaignId, 'service_repeats', asked);
       const batch = this.#book.campaigns.get(campaignId)?.batches.get(batchId);
-      // One that was begun since the log was read.
+      // Begun after the log was read.
       if (batch === undefined || batch.serviceId === id) continue;
       if (batch.serviceId === null && doubtful.includes(batch.state)) continue;
       const known = batch.serviceId === null ? `the log says that it is ${batch.state}` : `the log has it as ${batch.serviceId}`;
@@ -164,7 +161,6 @@ export class ServiceAudit {
     return marked.length;
   }
 
-  /** Compares what the service reports of each batch with the log. */
   async #readReports(accountId: string, batches: ServiceBatches): Promise<void> {
     const [gone, unnamed]: [string[], string[]] = [[], []];
     let missing = 0;
@@ -194,7 +190,7 @@ export class ServiceAudit {
     if (missing > 0) notes.push(`Reports of the service leave out ${missing} calls of the log.`);
   }
 
-  /** What is reported of each call agrees with its end in the log; answers how many calls the report leaves out. */
+  /** Returns how many calls the report omits. */
   #judgeReport(batchId: string, calls: readonly Attempt[], byId: ReadonlyMap<string, readonly ReportedCall[]>): number {
     const [campaignId = ''] = batchId.split('/');
     for (const [id, entries] of byId) {
@@ -212,7 +208,7 @@ export class ServiceAudit {
   }
 }
 
-/** What a report says against a call as the log has it; null: nothing. */
+/** Null: no contradiction. */
 function againstCall({ call, state, disposition, conversation, evidence }: Attempt, reported: ReportedCall): string | null {
   const { to, conversationId } = reported;
   if (to !== null && call !== null && to !== call.number) return 'went to another number, as the service reports it';
@@ -220,7 +216,7 @@ function againstCall({ call, state, disposition, conversation, evidence }: Attem
     const isMade = conversationId !== null || ['dialling', 'talking', 'over'].includes(reported.state ?? '');
     return isMade ? 'was given back by the log, and the service made it' : null;
   }
-  // Of one that goes on, and of one that is in doubt, the log claims nothing; what a person has decided stands.
+  // The log claims nothing about open or doubtful calls; an operator's decision is final.
   if (state === null || disposition === 'unknown' || evidence === 'person') return null;
   if (conversation !== null && reported.state === 'waiting') return `has record ${conversation}, and the service has not made it yet`;
   if (conversationId === null || conversationId === conversation) return null;

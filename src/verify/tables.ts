@@ -10,7 +10,7 @@ import { sentencesOf, type Compared, type Finding, type Rows, type Rule } from '
 type Table = keyof Rows;
 type Paged = Exclude<Table, 'campaigns'>;
 
-/** How each is read, and which ids the log has of a campaign. */
+/** How each table is read, and which of its ids the log has for a campaign. */
 const paged: {
   [Name in Paged]: {
     read: (db: Queries, scope: stored.Scope) => Promise<Rows[Name][]>;
@@ -32,7 +32,7 @@ const paged: {
   batches: { read: stored.batches, known: ({ batches }) => batches.keys() },
 };
 
-/** Compares what the log says with the tables: all of them, or again what differed before. */
+/** `again`: only what differed before. */
 export async function judgeTables(db: Queries, book: Book, again: readonly Difference[] | null = null): Promise<Difference[]> {
   const of = (table: Difference['table']): readonly string[] | null =>
     again === null ? null : [...new Set(again.filter((one) => one.table === table).map(({ id }) => id))];
@@ -49,7 +49,6 @@ export async function judgeTables(db: Queries, book: Book, again: readonly Diffe
 
 const rules = (Object.entries(logRules) as [LogRule, Rule][]).flatMap(([rule, { inTables }]) => (inTables ? [{ rule, inTables }] : []));
 
-/** The differences of a row by every rule of its table. */
 function differencesOf(table: Table, compared: Compared, row: Rows[Table] | undefined): Difference[] {
   const { id, campaign } = compared;
   return rules.flatMap(({ rule, inTables }) => {
@@ -84,7 +83,7 @@ async function judgeTable(table: Paged, db: Queries, book: Book, ids: readonly s
   const look = (campaignId: string, id: string, row: Rows[Paged] | undefined): void => {
     counts.set(campaignId, (counts.get(campaignId) ?? 0) + 1);
     const campaign = book.campaigns.get(campaignId);
-    // A campaign that is not in the log is named once.
+    // A campaign missing in the log is reported once.
     if (campaign === undefined) return;
     const attempt = table === 'attempts' ? campaign.find(id) : undefined;
     differences.push(...differencesOf(table, { book, campaign, id, attempt }, row));
@@ -112,7 +111,7 @@ async function judgeTable(table: Paged, db: Queries, book: Book, ids: readonly s
   return differences;
 }
 
-/** Records that point to a call which has another one, or none: results and report would show them as its own. */
+/** Results and report would show these records as the call's own. */
 async function judgeStrays(db: Queries): Promise<Difference[]> {
   return (await stored.strays(db)).map(({ conversationId, attemptId }) => ({
     table: 'conversations',
@@ -123,7 +122,7 @@ async function judgeStrays(db: Queries): Promise<Difference[]> {
   }));
 }
 
-/** Only the version that holds is compared: the log alone tells of the others. */
+/** Only the current version is compared; earlier ones are only in the log. */
 async function judgeHouse(db: Queries, { numbers }: Book): Promise<Difference[]> {
   const held = await stored.house(db);
   const rules = readJudgedHouse(held.rules === null ? null : JSON.parse(held.rules));

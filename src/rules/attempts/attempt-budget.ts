@@ -1,17 +1,17 @@
 import type { CampaignRules } from '../campaign-rules.ts';
 
-/** The budgets of a campaign: `CampaignRules.retry` without what decides the delays. */
+/** Attempt limits of a campaign: `CampaignRules.retry` without the delays. */
 export type AttemptBudget = Pick<CampaignRules['retry'], 'maxAttempts' | 'maxAttemptsPerNumber' | 'resetAfterMs'>;
 
-/** Instants of the attempts that count, in any order. */
+/** Instants of counted attempts, in any order. */
 export interface UsedAttempts {
-  /** Of the recipient, since a person last renewed the budget. */
+  /** Attempts of the recipient since an operator last renewed the budget. */
   byRecipient: readonly number[];
-  /** To the number, over all campaigns. */
+  /** Attempts to the number, over all campaigns. */
   byNumber: readonly number[];
 }
 
-/** The earliest instant, `at` or later, at which one more attempt keeps both budgets; null: never. */
+/** Earliest instant from `at` on at which both budgets allow another attempt; null: never. */
 export function budgetAllowsAt(budget: AttemptBudget, used: UsedAttempts, at: number): number | null {
   const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = budget;
   const own = limitAllowsAt(maxAttempts, resetAfterMs, used.byRecipient, at);
@@ -19,13 +19,13 @@ export function budgetAllowsAt(budget: AttemptBudget, used: UsedAttempts, at: nu
   return own === null || shared === null ? null : Math.max(own, shared);
 }
 
-/** An attempt counts from its instant until `resetAfterMs` later, that instant not included; for ever where it is null. */
+/** An attempt counts for `resetAfterMs` (exclusive); null: forever. */
 function limitAllowsAt(limit: number | null, resetAfterMs: number | null, used: readonly number[], at: number): number | null {
   if (limit === null) return at;
   const counting = resetAfterMs === null ? used : used.filter((instant) => instant > at - resetAfterMs);
   if (counting.length < limit) return at;
   if (resetAfterMs === null) return null;
-  // One more fits once so many no longer count that this one is the last that does.
+  // The last attempt that must expire before another fits.
   const leaving = counting.toSorted((a, b) => a - b)[counting.length - limit];
   return (leaving ?? at) + resetAfterMs;
 }

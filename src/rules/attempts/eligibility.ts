@@ -3,55 +3,54 @@ import { earliest } from '../campaign-rules.ts';
 import { windowAt, type DatedCalendar } from '../hours/calling-window.ts';
 import type { Outcome } from '../outcome.ts';
 
-/** A number that is on another open call is looked at again after this long (service time). */
+/** Recheck interval for a busy number (service time). */
 export const numberBusyRecheckMs = 60_000;
-/** Hours that are open by one clock only are looked at again after this long at least (service time). */
+/** Minimum wait before rechecking hours that only one clock shows as open (service time). */
 const hoursRecheckMs = 60_000;
 
-/** What decides whether a recipient may be dialled. Instants are epoch milliseconds in service time; null: no limit. */
+/** Facts that decide whether a recipient may be dialled. Instants are epoch ms, service time; null: no limit. */
 export interface EligibilityInput {
-  /** Service time of the decision. */
+  /** Service time. */
   at: number;
   endsAt: number | null;
-  /** The recipient is not dialled from this instant on, whatever the campaign allows. */
+  /** No dial from this instant on, regardless of the campaign. */
   rowEndsAt?: number | null;
-  /** Nor before this one. */
+  /** No dial before this instant. */
   rowStartsAt?: number | null;
-  /** The campaign's calendar, those of the law that hold where the recipient may be, and the row's own. */
+  /** All that apply (`calendarsFor`). */
   calendars: readonly DatedCalendar[];
-  /** Every zone in which the number may be. */
+  /** Every possible zone of the number. */
   zones: readonly string[];
-  /** How long hours and campaign must last beyond `at`, since the service may dial later than it accepts. */
+  /** How long hours and campaign must last beyond `at`, as the service may dial later than it accepts. */
   marginMs: number;
   suppressed: boolean;
-  /** Somebody took back consent for the purpose of the campaign. */
+  /** Consent for the campaign's purpose was revoked. */
   revoked?: boolean;
-  /** Of the row; absent: the campaign asks for none. */
+  /** Absent: the campaign requires none. */
   consent?: ConsentSpan | undefined;
-  /** A person took the row out of its campaign. */
+  /** An operator withdrew the row. */
   takenOut?: boolean;
-  /** Another attempt to the same number is open, in whatever campaign. */
+  /** Another attempt to the same number is open, in any campaign. */
   numberBusy: boolean;
   /**
-   * What is promised to the number: a call back for this row, or for another one, which then comes first. `called_off`: this row stands in
-   * line for a promise that has ended. Absent or null: nothing.
+   * Callback due to the number, for this row (`isOwn`) or another, which comes first. `called_off`: the row waits for an ended callback.
+   * Absent or null: none.
    */
   promise?: { isOwn: boolean; dueAt: number; until: number } | 'called_off' | null;
-  /** The earliest instant at which frequency caps allow one more call; `at` or earlier when they do now. */
+  /** Earliest instant at which frequency caps allow another call. */
   capsAllowAt: number;
-  /** The earliest instant at which the budget of attempts allows one more; null: it is used up. */
+  /** Earliest instant at which the attempt budget allows another; null: never. */
   budgetAllowsAt: number | null;
-  /** Whether the recipient was ever dialled. */
   attempted: boolean;
 }
 
-/** Reason of outcome `cancelled` when a person took the row out. */
+/** Reason of outcome `cancelled` for a row that an operator withdrew. */
 export const withdrawnReason = 'withdrawn';
 
-/** What keeps a recipient until later. */
+/** Why a recipient waits. */
 export type WaitReason = 'not_before' | 'promised' | 'number_busy' | 'attempt_budget' | 'frequency_cap' | 'outside_hours' | 'hours';
 
-/** What may keep a recipient for ever, in the order in which a report lists it. */
+/** Permanent reasons not to dial a recipient, in report order. */
 export const exclusionReasons = [
   withdrawnReason,
   'campaign_end',
@@ -63,20 +62,18 @@ export const exclusionReasons = [
   'no_open_window_before_end',
   'capped_until_end',
 ] as const;
-/** What keeps a recipient for ever. */
+/** Permanent reason not to dial a recipient. */
 export type ExclusionReason = (typeof exclusionReasons)[number];
 
-/** `wait`: ask again at `until` (service time). `final`: the recipient ends so, and is never dialled in this round. */
+/** `wait`: evaluate again at `until` (service time). `final`: ends the recipient's round with this outcome. */
 export type Eligibility =
   | { verdict: 'dial' }
   | { verdict: 'wait'; until: number; reason: WaitReason }
   | { verdict: 'final'; outcome: Outcome; reason: ExclusionReason };
 
 /**
- * Whether a recipient may be dialled now. Rules in order, the first that applies decides: the word of a person, campaign and row end,
- * suppression, consent, budget of attempts, the row's own beginning, promises to the number, another open call to it, frequency caps,
- * calling window. A recipient who may not be dialled before the end is `undialable` when it was never dialled, and `expired` when it was:
- * then only the further attempts fell away.
+ * Decides whether a recipient may be dialled now; the first matching rule wins. A recipient that cannot be dialled before the end is
+ * `undialable` if never dialled, else `expired`.
  */
 export function judgeEligibility(input: EligibilityInput): Eligibility {
   const { at, marginMs } = input;
@@ -99,7 +96,7 @@ export function judgeEligibility(input: EligibilityInput): Eligibility {
     if (endsAt === null || rowStartsAt + marginMs < endsAt) return { verdict: 'wait', until: rowStartsAt, reason: 'not_before' };
     return tooLate('no_open_window_before_end');
   }
-  // Never before the instant that was promised, and never after its time: then it is told, and decided anew.
+  // Neither before a callback is due nor after its deadline, which must first be recorded.
   const promised = promisedUntil(promise, at);
   if (promised !== null) return { verdict: 'wait', until: promised, reason: 'promised' };
   if (input.numberBusy) return { verdict: 'wait', until: at + numberBusyRecheckMs, reason: 'number_busy' };
@@ -128,7 +125,7 @@ function faultOfConsent({ consent, at, marginMs }: EligibilityInput) {
   return consent === undefined ? null : consentFault(consent, { at, until: at + marginMs });
 }
 
-/** Until when a promise keeps a row from being called; null: it does not. */
+/** Instant until which a callback blocks the row; null: it does not. */
 function promisedUntil(promise: NonNullable<EligibilityInput['promise']> | null, at: number): number | null {
   if (promise === null) return null;
   if (promise === 'called_off') return at;
@@ -137,15 +134,15 @@ function promisedUntil(promise: NonNullable<EligibilityInput['promise']> | null,
   return at < until ? until : null;
 }
 
-/** What lies before a recipient of whom nothing is known that may change: what keeps it, one after the other, until `at`. */
+/** Waits ahead of a recipient if nothing else changes, in order, and the instant when they end. */
 export interface Foresight {
   keptBy: WaitReason[];
   at: number;
-  /** What keeps it for ever then; null: it may be dialled. */
+  /** Permanent reason not to dial after these waits; null: it may be dialled. */
   never: ExclusionReason | null;
 }
 
-/** Asks `judgeEligibility` again whenever it says to wait, as the planner does. An open call to the number counts only at first. */
+/** Evaluates again after each wait, as the planner does. An open call to the number counts only at first. */
 export function foresee(input: EligibilityInput): Foresight {
   const keptBy: WaitReason[] = [];
   for (let { at, numberBusy } = input; ; numberBusy = false) {
@@ -157,8 +154,8 @@ export function foresee(input: EligibilityInput): Foresight {
 }
 
 /**
- * As `judgeEligibility`; hours, promises, and the ends of campaign and row must allow the call at `serviceNow` too, by another clock.
- * Caps and budgets are kept by one clock alone. Nothing is final by the other one, which may be wrong.
+ * Like `evaluateEligibility`, but hours, callbacks and ends must also allow the call by the clock `serviceNow`, which may be wrong and so
+ * makes nothing final. Caps and budgets use one clock.
  */
 export function judgeByBothClocks(serviceNow: number, input: EligibilityInput): Eligibility {
   const verdict = judgeEligibility(input);

@@ -5,18 +5,18 @@ import { lawFor, type RecipientPlace } from '../hours/legal-hours.ts';
 type CappingRules = Pick<CampaignRules, 'caps' | 'law'>;
 
 const hourMs = 3_600_000;
-/** The first clocks of the earth to reach a date, and the last to leave it, differ by this from UTC. */
+/** Extreme UTC offsets: a date starts up to 14 h before UTC and ends up to 12 h after it. */
 const firstClockMs = 14 * hourMs;
 const lastClockMs = 12 * hourMs;
 
-/** Every cap that ever holds for calls to somebody there: those of the campaign, and of the law of each place in which they may be. */
+/** All caps that may ever apply to calls there: the campaign's and those of every applicable law. */
 export function capsFor(rules: CappingRules, place: RecipientPlace): readonly FrequencyCap[] {
   return [...rules.caps, ...lawFor(rules, place).flatMap(({ caps }) => caps)];
 }
 
 /**
- * The earliest instant, `at` or later, at which one more call keeps every cap of campaign and law. `calls` are those to the number or the
- * person. A rule that begins after `at` is not looked at: ask again when the call is to be made.
+ * Earliest instant from `at` on at which another call keeps every cap; `calls` are to the number or the person. Ignores rules that begin
+ * after `at`: check again when the call is placed.
  */
 export function callsAllowedAt(
   rules: CappingRules,
@@ -28,7 +28,7 @@ export function callsAllowedAt(
   return Math.max(capsAllowAt(rules.caps, calls, at), ...byLaw);
 }
 
-/** A dated rule holds as long as it is one of its dates anywhere, so that the zone of the number need not be known. */
+/** A dated rule applies while it is one of its dates in any zone, so the number's zone need not be known. */
 function lawAllowsAt({ caps, from, until }: LegalHours, calls: Parameters<typeof callsAllowedAt>[2], at: number): number {
   const begins = from === null ? -Infinity : Date.parse(from) - firstClockMs;
   const ends = until === null ? Infinity : Date.parse(until) + 24 * hourMs + lastClockMs;

@@ -4,16 +4,16 @@ import { timeZone } from '../hours/time-zone.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** When the nth retry after a disposition may come; null: never. */
+/** Earliest instant of the nth retry after a disposition; null: never. */
 export function retryAt(input: {
   delays: RetryDelays;
-  /** Attempts of the recipient that ended so, from 1. */
+  /** Attempts of the recipient with this disposition, from 1. */
   nth: number;
-  /** Epoch milliseconds of the attempt's end. */
+  /** End of the attempt, epoch ms. */
   from: number;
-  /** Zones in which the recipient may be; `next_day` waits for the last of them, and 24 hours where none is known. */
+  /** Possible zones; `next_day` waits for the last of them, or 24 h if none is known. */
   zones: readonly string[];
-  /** Lengthens the delay by up to `jitterMs`; the same key always by the same time. */
+  /** Maximum addition to the delay; the same key always adds the same. */
   jitterMs: number;
   key: string;
 }): number | null {
@@ -33,7 +33,7 @@ function delayed(delay: RetryDelay, from: number, zones: readonly string[]): num
   return mornings.length === 0 ? from + dayMs : Math.max(...mornings);
 }
 
-/** 0 to `most`, by a hash (FNV-1a) of the key: no state, and no chance that differs from one run to the next. */
+/** 0 to `most` from an FNV-1a hash of the key, so that every run gives the same. */
 function jitter(key: string, most: number): number {
   if (most === 0) return 0;
   let hash = 0x811c9dc5;

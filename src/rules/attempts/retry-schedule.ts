@@ -6,7 +6,7 @@ import { retryAt } from './retry-delay.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Delays of a campaign file that names none. `unknown` waits for a person: a call may have been placed. */
+/** Delays when the campaign file names none. `unknown` waits for an operator: a call may have been placed. */
 export const defaultRetryDelays: Readonly<Record<RetryDisposition, RetryDelays>> = {
   busy: [30 * minuteMs],
   no_answer: [2 * hourMs, 'next_day'],
@@ -16,39 +16,38 @@ export const defaultRetryDelays: Readonly<Record<RetryDisposition, RetryDelays>>
   unknown: 'never',
 };
 
-/** Detail of a call, and reason of a row, on which a person has given up: nobody is dialled for it again. */
+/** Detail of a call, and reason of a row, that an operator gave up: no further dial for it. */
 export const givenUp = 'given_up';
 
-/** A call whose result is known, and the history that decides what follows. */
+/** A call with a known result, and the history that decides what follows. */
 export interface SettledAttempt {
   result: AttemptResult;
-  /** Counted attempts of the recipient, this one included when `result.counted`. */
+  /** Counted attempts, including this one when `result.counted`. */
   countedAttempts: number;
-  /** Uncounted attempts in a row up to this one, this one included; 0 when this one counts. */
+  /** Consecutive uncounted attempts, including this one; 0 when this one counts. */
   uncountedInARow: number;
-  /** Attempts of the recipient that ended with this disposition, this one included. */
+  /** Attempts with this disposition, including this one. */
   sameDisposition: number;
-  /** Service time at which the attempt was settled. */
+  /** Service time. */
   settledAt: number;
-  /** Zones in which the recipient may be. */
   zones: readonly string[];
-  /** Names the attempt, so that its jitter is its own. */
+  /** Key of the jitter. */
   attemptId: string;
-  /** The talk asks for another call, not before this instant; absent or null: it does not. */
+  /** Earliest instant of another call that the talk asks for; absent or null: none. */
   asksAt?: number | null;
   rules: CampaignRules['retry'];
 }
 
 /**
- * `countsAs`: whether the attempt uses up the budget after all. An uncounted attempt counts once more than `maxUncounted`
- * came in a row; the caller stores it so.
+ * `countsAs`: whether the attempt uses budget, which the caller stores. An uncounted attempt counts after more than `maxUncounted` in a
+ * row.
  */
 export type AfterAttempt =
   { kind: 'final'; outcome: Outcome; reason: string; countsAs: boolean } | { kind: 'retry'; at: number; countsAs: boolean };
 
 /**
- * What follows a settled attempt: the recipient's outcome, or the earliest instant of the next attempt (calling hours,
- * budgets over time, suppression and pacing are checked when it comes).
+ * Decides the recipient's outcome, or the earliest instant of the next attempt; hours, timed budgets, suppression and pacing are checked
+ * then.
  */
 export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
   const { result, rules } = attempt;
@@ -57,11 +56,11 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
   const final = (outcome: Outcome, reason: string): AfterAttempt => ({ kind: 'final', outcome, reason, countsAs });
 
   const { disposition, detail } = result;
-  // Whatever is done about unknown calls otherwise, such a one is over.
+  // Final even if the campaign redials `unknown`.
   if (disposition === 'unknown' && (detail === givenUp || detail === notToldApart || detail === acceptedLate))
     return final('unresolved', detail);
   if (disposition === 'answered') {
-    // One that asks for more calls than the budget has is over.
+    // A talk that asks for more calls than the budget has ends the row.
     if (attempt.asksAt == null || isUsedUp(attempt.countedAttempts, rules)) return final('completed', detail ?? 'answered');
     return { kind: 'retry', at: attempt.asksAt, countsAs };
   }
@@ -81,7 +80,7 @@ export function afterAttempt(attempt: SettledAttempt): AfterAttempt {
   return { kind: 'retry', at, countsAs };
 }
 
-/** With a budget that is renewed they wait for that. */
+/** A renewable budget is never used up: the row waits for renewal. */
 function isUsedUp(counted: number, { maxAttempts, resetAfterMs }: CampaignRules['retry']): boolean {
   return counted >= maxAttempts && resetAfterMs === null;
 }

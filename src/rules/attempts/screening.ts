@@ -1,20 +1,20 @@
-/** What the pre-dial hook says of one call. */
+/** Verdict of the pre-dial hook on one call. */
 export type ScreeningVerdict =
   | { kind: 'eligible' }
-  /** For good; the code is the hook's own word for it, or null. */
+  /** Permanent; `code` is the hook's own, or null. */
   | { kind: 'refused'; code: string | null }
   | { kind: 'later'; afterMs: number };
 
-/** An answer is good for this long, in service time: whoever is not dialled by then is asked about again. */
+/** An answer is valid for this long (service time); then the hook is asked again. */
 export const screenedForMs = 15 * 60_000;
 
-/** An answer of this age is asked for anew, so that it does not go bad between the question and the dial. */
+/** An answer of this age is renewed before it expires between request and dial. */
 const askAgainAfterMs = 10 * 60_000;
 
-/** A hook that says "later" cannot have the same people asked about in a circle. */
+/** Minimum "later", so that a hook is not asked in a loop. */
 export const shortestLaterMs = 60_000;
 
-/** What the ledger keeps of an answer: `eligible`, the reason of an outcome, or from when on to ask again. */
+/** Stored form of an answer: `eligible`, the reason of an outcome, or when to ask again. */
 export function writeScreening(verdict: ScreeningVerdict, askedAt: number): string {
   switch (verdict.kind) {
     case 'eligible':
@@ -26,14 +26,14 @@ export function writeScreening(verdict: ScreeningVerdict, askedAt: number): stri
   }
 }
 
-/** The hook's stored answer about one attempt; `screenedAt` is epoch milliseconds in service time. */
+/** The hook's stored answer; `screenedAt` is epoch ms, service time. */
 export interface Screened {
-  /** As `writeScreening` wrote it; null: never asked. */
+  /** As `writeScreening` returned it; null: never asked. */
   screened: string | null;
   screenedAt: number | null;
 }
 
-/** Whether the hook is to be asked, or asked again. */
+/** Whether the hook must be asked, or asked again. */
 export function needsScreening({ screened, screenedAt }: Screened, now: number): boolean {
   return screened === null || screenedAt === null || now - screenedAt >= askAgainAfterMs;
 }
@@ -43,10 +43,10 @@ export type ScreeningStand =
   | { kind: 'dial' }
   | { kind: 'refused'; reason: string }
   | { kind: 'later'; until: number }
-  /** Not asked, or too long ago. */
+  /** Never asked, or the answer expired. */
   | { kind: 'unasked' };
 
-/** Whether somebody may be dialled as far as the hook is concerned. Only an `eligible` that is fresh allows it. */
+/** Whether the hook allows a dial; only a fresh `eligible` does. */
 export function judgeScreening({ screened, screenedAt }: Screened, now: number): ScreeningStand {
   if (screened === null || screenedAt === null) return { kind: 'unasked' };
   if (screened === 'eligible') return now - screenedAt <= screenedForMs ? { kind: 'dial' } : { kind: 'unasked' };

@@ -5,28 +5,25 @@ import { plainValueNamed, type ValueReading } from '../talk-results.ts';
 import { timeZone } from '../hours/time-zone.ts';
 import { instantsOf, wallText } from '../hours/local-time.ts';
 
-/** `said`: what the record says, shortened; null: nothing. `local`: what the wall shows then, where that was said (`2030-11-30 17:00`). */
+/** `said`: the record's text, shortened; null: none. `local`: the wall time, if the record gave one (`2030-11-30 17:00`). */
 export type ReadCallback =
   | { kind: 'clear'; at: number; local: string | null; said: string | null }
   | { kind: 'unclear'; reason: UnclearReason; said: string | null };
 
-/** What there is to know of a person and a call, to read when they want to be called back. */
+/** Facts about a recipient and a call for reading a callback time. */
 export interface CallbackQuestion {
-  /** When the person said it: as their call ended. */
+  /** When the recipient said it: the end of the call. */
   toldAt: number;
-  /** All zones in which they may be. */
+  /** All possible zones of the recipient. */
   zones: readonly string[];
   now: number;
-  /** Whether they may be called at an instant, as far as hours, law and ends are concerned. */
+  /** Whether hours, law and ends allow a call at an instant. */
   isOpen: (at: number) => boolean;
 }
 
 const longestSaid = 200;
 
-/**
- * When somebody asked to be called back, by what was collected from them. Of several zones the latest reading counts. Never guesses: what
- * is past, too far ahead or closed is unclear.
- */
+/** Reads a callback time; with several zones the latest reading counts. Never guesses: past, too far ahead or closed is unclear. */
 export function readCallback(
   rules: CallbackRules,
   facts: Pick<ConversationFacts, 'collected'>,
@@ -43,18 +40,18 @@ export function readCallback(
   return reason === null ? { kind: 'clear', ...read, said: shown } : { kind: 'unclear', reason, said: shown };
 }
 
-/** The first whole second that is not earlier. A promise must have come by the clock of the service too, which tells seconds. */
+/** Rounds up to a whole second, the precision of the service's clock, by which the callback must also be due. */
 export function toWholeSecond(at: number): number {
   return Math.ceil(at / 1000) * 1000;
 }
 
-/** What speaks against a promise for this instant; null: nothing. */
+/** Why no callback is possible at this instant; null: it is. */
 export function faultOf(
   at: number,
   { lateMs, horizonMs }: Pick<CallbackRules, 'lateMs' | 'horizonMs'>,
   { toldAt, now, isOpen }: Pick<CallbackQuestion, 'toldAt' | 'now' | 'isOpen'>,
 ): UnclearReason | null {
-  // Also one that was asked for in the very call that was made for it.
+  // Includes the time of a callback that this very call fulfilled.
   if (at <= toldAt || at + lateMs <= now) return 'past';
   if (at > now + horizonMs) return 'too_far';
   return isOpen(Math.max(at, now)) ? null : 'outside_hours';
@@ -66,7 +63,7 @@ function saidIn(source: CallbackSource, { collected }: Pick<ConversationFacts, '
     return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
   };
   const said = source.kind === 'date_and_time' ? (of(source.date) === '' ? '' : `${of(source.date)} ${of(source.time)}`) : of(source.key);
-  // Some agents end a value as a sentence.
+  // Some agents end a value with a full stop.
   const told = said.trim().replace(/[\s.]+$/, '');
   return told === '' ? null : told;
 }
@@ -90,7 +87,7 @@ function readTime(said: string, { lateMs }: CallbackRules, question: CallbackQue
   return local === null ? 'not_understood' : atLocal(`${local[1]} ${local[2]}`, question, lateMs);
 }
 
-/** The instant of a local time that was promised, in these zones; an unclear reason where they do not agree on one. */
+/** Instant of a local callback time in these zones; an unclear reason when they disagree. */
 export function atLocal(local: string, { toldAt, zones }: CallbackQuestion, lateMs: number): Read {
   if (zones.length === 0 || !zones.every((zone) => timeZone(zone).isValid)) return 'unknown_timezone';
   const wall = DateTime.fromFormat(local, 'yyyy-MM-dd HH:mm', { zone: 'utc' });

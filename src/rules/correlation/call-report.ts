@@ -1,25 +1,24 @@
 import type { CallResult } from '../conversation-facts.ts';
 
-/** What became of a request whose answer was lost. */
+/** Outcome of a request whose reply was lost. */
 export type Found =
   | { kind: 'accepted'; serviceBatchId: string }
-  /** `certain`: it never was carried out, and never will be. Otherwise no list that was read to its end shows it. */
+  /** `certain`: not carried out, and never will be. Otherwise absent from lists read to their end. */
   | { kind: 'absent'; certain: boolean }
-  /** It was carried out more than once. */
   | { kind: 'several'; serviceBatchIds: readonly string[] }
   | { kind: 'not_readable'; retryAfterMs?: number };
 
-/** What the service says of one call of a batch. */
+/** The service's report on one call of a batch. */
 export interface CallReport {
-  /** Ours, as it was sent; null: the service names another, or none. */
+  /** Our reference as sent; null: the service names another, or none. */
   ref: string | null;
   /** E.164. */
   to: string | null;
-  /** Null: a word of the service that is not known. */
+  /** Null: an unknown state. */
   state: 'waiting' | 'dialling' | 'talking' | 'over' | 'withdrawn' | null;
   conversationId: string | null;
-  /** Where the service says so. */
+  /** Null: not reported. */
   result: CallResult | null;
-  /** Somebody had the service call people of this batch again, whom no rule of ours was asked about. */
+  /** Called again at the service, without a check of our rules. */
   again?: true;
 }

@@ -17,7 +17,7 @@ import { hasNearLine, isNearLine, wordingOf } from './line-words.ts';
 
 export type { CorrelationAttempt, CorrelationClock };
 
-/** A record found to belong to an attempt, and the strongest evidence for it; strongest first in the type. */
+/** A record matched to an attempt by its strongest evidence; the type lists the strongest first. */
 export interface ConversationMatch {
   attemptId: string;
   conversationId: string;
@@ -25,28 +25,23 @@ export interface ConversationMatch {
 }
 
 /**
- * Finds which conversations belong to which attempts, over all campaigns of the agents given. Pure: the order of the inputs
- * does not matter, and what was matched before (`conversationId`) is kept and not reported again. Matched attempts and
- * earlier attempts to the same person must be among the inputs: they stop weak evidence from pointing at the wrong one.
+ * Matches conversations to attempts, over all campaigns of the given agents. Pure: input order does not matter; earlier matches
+ * (`conversationId`) are kept and not reported again. Include matched and earlier attempts to the same recipient: they keep weak evidence
+ * from pointing at the wrong one.
  *
- * Evidence is used strongest first: a reference echoed back; batch id and callee number; callee number in the time between
- * the POST and the next POST to the same person; opening line in that time. A record that contradicts an attempt
- * in any fact never matches it, however strong the rest; only when it started does not matter where reference or batch id name the
- * attempt, since clocks may be set back. Several attempts for one record, or several records for one
- * attempt, are a tie, which another kind of evidence may decide and nothing else does.
+ * Strongest evidence first: echoed reference; batch id and recipient's number; number between this POST and the next one to the recipient;
+ * opening line in that time. A record that contradicts an attempt in any fact never matches it; only its start time is ignored where
+ * reference or batch id name the attempt, since clocks may be set back. Several attempts for one record, or several records for one
+ * attempt, are a tie that only another kind of evidence decides.
  *
- * There is no match by elimination between people whose calls were open together: calls that are not ours exist and unanswered calls
- * may leave no record, so that one of two people with the same opening line has a conversation does not give the other one the next
- * record with it. Only whoever had their conversation before the other was called at all drops out.
- * Between attempts to *one* number the person is certain, hence one that has its conversation drops out. Around
- * the later POST, where clocks cannot tell to which of two attempts a record belongs, the later one takes it when the
- * earlier is settled and would have said the same words: it was given up after its deadline. If the words differ, only the
- * words, or a stronger fact, decide.
+ * No elimination between recipients with calls open together: foreign calls exist, and unanswered calls may leave no record. An attempt
+ * drops out only if its conversation preceded the other's POST, or if it has one and both call *one* number. Around the later POST, where
+ * clocks cannot decide, the later attempt takes the record if the earlier is settled (given up after its deadline) and had the same words;
+ * else only the words or a stronger fact decide.
  *
- * A line that was cut or written otherwise matches where it is near (`isNearLine`) and possible for one attempt alone.
+ * A cut or altered line matches where it is near (`isNearLine`) and possible for one attempt alone.
  *
- * What no rule can see: a call of another system to the same number or with the same words, whose record carries
- * neither batch id nor reference.
+ * No rule detects a call of another system to the same number or with the same words, if its record has neither batch id nor reference.
  */
 export function correlate(
   attempts: readonly CorrelationAttempt[],
@@ -69,16 +64,16 @@ export function correlate(
     if (claims.size > 0) clues = clues.filter((clue) => !taken.has(clue.conversationId));
     return claims.size > 0;
   };
-  // What is matched can dissolve ties, so stronger evidence is asked again first until nothing more is found.
+  // Matches can dissolve ties, so start again from the strongest evidence until none is found.
   while (stages.some(matchBy)) continue;
   return matches.sort((a, b) => (a.attemptId < b.attemptId ? -1 : 1));
 }
 
 interface Stage {
   evidence: ConversationMatch['evidence'];
-  /** A record that is older than the POST is not of the attempt; what names an attempt needs no clock. */
+  /** Excludes records older than the POST; evidence that names the attempt needs no clock. */
   byTime: boolean;
-  /** The attempts to which this kind of evidence points, in the order of their POSTs. */
+  /** Attempts that this evidence points to, in POST order. */
   candidates: (clue: Clue, index: AttemptIndex) => readonly CorrelationAttempt[];
   fits: (attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex) => boolean;
 }
@@ -105,7 +100,7 @@ const stages: readonly Stage[] = [
     byTime: false,
     candidates: nearLines,
     fits: (attempt, clue, index) =>
-      // Whoever has a record of their own can have no other one.
+      // An attempt with its own record cannot have another.
       attempt.conversationId === null
         ? isPossible(attempt, clue, index) && wordsAgainst(attempt, clue.line) === null
         : isNear(attempt, clue, index),
@@ -117,10 +112,7 @@ function isNear(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): b
   return shown !== null && own !== null && isNearLine(shown, own) && fitsWindow(attempt, clue, index);
 }
 
-/**
- * Those whose own words are shown, though cut. Where these are words that many have, everybody: each further one whose record it may be is
- * one too many.
- */
+/** Attempts whose own words are shown, though cut. If many share them, all attempts: each further possible one makes a tie. */
 function nearLines(clue: Clue, index: AttemptIndex): readonly CorrelationAttempt[] {
   if (clue.line === null || index.byLine.has(clue.line)) return none;
   const shown = wordingOf(clue.line);
@@ -133,7 +125,7 @@ function numbersCalled(clue: Clue, index: AttemptIndex): readonly CorrelationAtt
   return clue.calleeNumber === null ? none : (index.byNumber.get(clue.calleeNumber) ?? none);
 }
 
-/** The pairs of this stage in which each points to the other alone. */
+/** Pairs of this stage that point only to each other. */
 function collectClaims(
   clues: readonly Clue[],
   index: AttemptIndex,
@@ -164,7 +156,7 @@ function collectClaims(
   return claims;
 }
 
-/** The one attempt whose record this can be; null when there is none. */
+/** The one attempt whose record this can be; null: none. */
 function chooseAttempt(
   candidates: readonly CorrelationAttempt[],
   clue: Clue,
@@ -175,11 +167,11 @@ function chooseAttempt(
   const fitting: CorrelationAttempt[] = [];
   let firstFree: CorrelationAttempt | undefined;
   for (const attempt of candidates) {
-    // Those that follow were posted later, so none of them fits either.
+    // Later candidates were posted later, so none fits either.
     if (stage.byTime && clue.startedAt !== null && clue.startedAt < attempt.postedAt - index.toleranceMs) break;
     if (!stage.fits(attempt, clue, index)) continue;
     fitting.push(attempt);
-    // Whoever has no record yet never drops out.
+    // An attempt without a record never drops out.
     if (!matched.has(attempt)) {
       if (firstFree !== undefined && firstFree.e164 !== attempt.e164) return 'tie';
       firstFree ??= attempt;
@@ -193,7 +185,7 @@ function chooseAttempt(
   return free.length === 1 ? only : 'tie';
 }
 
-/** Whether an attempt had its conversation before another one, which has none yet, was posted. */
+/** Whether an attempt had its conversation before the POST of another one that has none yet. */
 function hadItsCall(
   attempt: CorrelationAttempt,
   fitting: readonly CorrelationAttempt[],
@@ -204,7 +196,7 @@ function hadItsCall(
   return fitting.some((other) => !matched.has(other) && other.postedAt > rangAt);
 }
 
-/** Whether a settled attempt leaves the record to a later one that would have said the same words to the same number. */
+/** Whether a settled attempt leaves the record to a later one with the same words and number. */
 function yields(attempt: CorrelationAttempt, fitting: readonly CorrelationAttempt[]): boolean {
   if (attempt.open || fitting.length === 1) return false;
   const words = comparableLine(attempt.openingLine);

@@ -9,39 +9,38 @@ export interface CorrelationAttempt {
   e164: string;
   /** Instant before the (first) POST, on the service's clock. */
   postedAt: number;
-  /** Between these instants, on the service's clock, a record may have started that is possible at all. */
+  /** A possible record started between these instants (service's clock). */
   possibleFrom: number;
   possibleUntil: number;
   /** `postedAt` of the next attempt to the same recipient or number, or null. */
   supersededAt: number | null;
-  /** The service's id of the batch; null when its reply was lost. */
+  /** The service's batch id; null: its reply was lost. */
   serviceBatchId: string | null;
-  /** Only a record that echoes its reference, or the service's id of its batch, can be its own. */
+  /** Only a record that echoes its reference or the service's batch id can match. */
   namedOnly?: boolean;
   /** The service reports its call under the reference. */
   reported?: boolean;
-  /** What was sent to be echoed back in the record, or null. */
+  /** Reference sent to be echoed in the record, or null. */
   reference: string | null;
-  /** The rendered `first_message`; null when the agent's own line was used. */
+  /** Rendered `first_message`; null: the agent's own line. */
   openingLine: string | null;
-  /** What it was rendered from. */
   template: string | null;
-  /** Whether it still awaits its result. Late records of settled attempts are matched as well. */
+  /** Whether it still awaits its result. Late records of settled attempts match, too. */
   open: boolean;
-  /** Set when its conversation is known; no other can be its own then. */
+  /** Its known conversation; no other can match. */
   conversationId: string | null;
-  /** When that began. */
+  /** Start of that conversation. */
   rangAt: number | null;
 }
 
-/** How the service's clock differs from this machine's; times of records are corrected by it. */
+/** Offset of the service's clock from this machine's, to correct record times. */
 export interface CorrelationClock {
   /** Service Date minus worker clock. */
   offsetMs: number;
   uncertaintyMs: number;
 }
 
-/** What all readings of one record say about whose it is. */
+/** What all readings of one record say about its attempt. */
 export interface Clue {
   conversationId: string;
   agentId: string | null;
@@ -50,26 +49,26 @@ export interface Clue {
   line: string | null;
   /** On the worker's clock. */
   startedAt: number | null;
-  /** The attempts whose reference is echoed; more than one contradict each other. */
+  /** Attempts whose reference is echoed; several contradict each other. */
   named: readonly CorrelationAttempt[];
 }
 
-/** The attempts by each fact that a record may show (null: those without it); every list is in the order of the POSTs. */
+/** Attempts by each fact a record may show (null: without it); every list is in POST order. */
 export interface AttemptIndex {
   toleranceMs: number;
   byReference: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
   byBatch: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
   byNumber: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
   byLine: ReadonlyMap<string | null, readonly CorrelationAttempt[]>;
-  /** The lines of all attempts in near form, sorted, each once. */
+  /** Near forms of all lines, sorted, each once. */
   nearLines: readonly string[];
   all: readonly CorrelationAttempt[];
 }
 
-/** Times of the service are given to the second, and clocks drift. */
+/** The service's times are to the second, and clocks drift. */
 export const clockToleranceMs = 2_000;
 
-/** One look-up per record and kind of evidence, instead of a comparison with every attempt. */
+/** Indexes attempts: one look-up per record and kind of evidence. */
 export function indexAttempts(attempts: readonly CorrelationAttempt[], clock: CorrelationClock): AttemptIndex {
   const byPost = attempts.toSorted((a, b) => a.postedAt - b.postedAt || (a.attemptId < b.attemptId ? -1 : 1));
   return {
@@ -83,7 +82,7 @@ export function indexAttempts(attempts: readonly CorrelationAttempt[], clock: Co
   };
 }
 
-/** One clue per conversation that may be ours; readings of one record that contradict each other give none. */
+/** One clue per conversation that may be ours; contradictory readings of one record give none. */
 export function readClues(records: readonly ConversationFacts[], index: AttemptIndex, clock: CorrelationClock): readonly Clue[] {
   const clues = new Map<string, Clue | null>();
   for (const record of records) {
@@ -94,14 +93,14 @@ export function readClues(records: readonly ConversationFacts[], index: AttemptI
   return [...clues.values()].filter((clue) => clue !== null);
 }
 
-/** Whether nothing in the record contradicts that it is the attempt's. */
+/** Whether nothing in the record contradicts the attempt. */
 export function fitsAttempt(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
   if (!agreesInFacts(attempt, clue, index)) return false;
-  // What names the attempt needs no clock, and a clock that was set back between POST and sweep must not disown it.
+  // Naming evidence needs no clock, which may be set back between POST and sweep.
   return isNamed(attempt, clue) || clue.startedAt === null || clue.startedAt >= attempt.postedAt - index.toleranceMs;
 }
 
-/** Whether the record echoes the attempt's reference, or the service's id of its batch. */
+/** Whether the record echoes the attempt's reference or the service's batch id. */
 export function isNamed(attempt: CorrelationAttempt, clue: Clue): boolean {
   return clue.named.includes(attempt) || (clue.batchId !== null && clue.batchId === attempt.serviceBatchId);
 }
@@ -112,11 +111,11 @@ function agreesInFacts(attempt: CorrelationAttempt, clue: Clue, index: AttemptIn
   if (clue.named.some((named) => named !== attempt)) return false;
   if (attempt.namedOnly === true && !isNamed(attempt, clue)) return false;
   if (clue.batchId === null || clue.batchId === attempt.serviceBatchId) return true;
-  // The batch of an attempt whose reply was lost has an id that is not known, but not that of another batch of ours.
+  // After a lost reply the batch id is unknown, but it is not another batch of ours.
   return attempt.serviceBatchId === null && !index.byBatch.has(clue.batchId);
 }
 
-/** As `fitsAttempt`, and started in the attempt's own time: after its POST, and before the next one unless the batch id says so. */
+/** Like `fitsAttempt`, and started after its POST and before the next one, unless the batch id names it. */
 export function fitsWindow(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
   if (clue.startedAt === null || clue.startedAt > attempt.possibleUntil) return false;
   if (!fitsAttempt(attempt, clue, index)) return false;
@@ -124,17 +123,14 @@ export function fitsWindow(attempt: CorrelationAttempt, clue: Clue, index: Attem
   return clue.batchId !== null && clue.batchId === attempt.serviceBatchId;
 }
 
-/** Whether the record is possible for the attempt by everything but its words: nothing contradicts, as far as clocks can be trusted. */
+/** Whether facts and clocks, as far as trusted, allow the record regardless of its words. */
 export function isPossible(attempt: CorrelationAttempt, clue: Clue, index: AttemptIndex): boolean {
   const { startedAt } = clue;
   if (startedAt !== null && (startedAt < attempt.possibleFrom || startedAt > attempt.possibleUntil)) return false;
   return agreesInFacts(attempt, clue, index);
 }
 
-/**
- * What the words of a record say against its being the attempt's. `other_words`: they are other words, which says something only while the
- * agent is known to speak the attempt's.
- */
+/** How a record's words speak against the attempt. `other_words` counts only while the agent is known to speak the attempt's. */
 export function wordsAgainst(attempt: CorrelationAttempt, line: string | null): 'somebody_else' | 'other_words' | null {
   const [shown, own] = [wordingOf(line), wordingOf(attempt.openingLine)];
   if (shown === null || own === null || isNearLine(shown, own)) return null;
@@ -144,17 +140,17 @@ export function wordsAgainst(attempt: CorrelationAttempt, line: string | null): 
   return named === 'perhaps' || sharesFewWords(shown, own) ? 'other_words' : null;
 }
 
-/** Whether the words of a record are those of the attempt, as far as they were spoken, and reach into what is its own. */
+/** Whether the record's words are the attempt's, as far as spoken, and reach into its own part. */
 export function isSpokenBy(attempt: Pick<CorrelationAttempt, 'openingLine' | 'template'>, shown: Wording): boolean {
   const own = wordingOf(attempt.openingLine);
   if (own === null) return false;
   return own.near === shown.near || (attempt.template !== null && isCutOwnLine(shapeOf(attempt.template), shown, own));
 }
 
-/** An opening line in Unicode NFC with single spaces; null when nothing is left to compare. */
+/** Opening line in Unicode NFC with single spaces; null: empty. */
 export function comparableLine(line: string | null): string | null {
   if (line === null) return null;
-  // Most lines are plain already, and there may be thousands.
+  // Fast path: most lines are plain, and there may be thousands.
   const plain = /^(?:[!-~]+ )*[!-~]+$/.test(line) ? line : line.normalize('NFC').replace(/\s+/g, ' ').trim();
   return plain === '' ? null : plain;
 }
@@ -164,7 +160,7 @@ function readClue(record: ConversationFacts, index: AttemptIndex, clock: Correla
   const line = comparableLine(openingLine);
   const named = attemptsNamed(record.references, index);
   const shown = { conversationId, agentId, line, startedAt: startedAt === null ? null : startedAt - clock.offsetMs };
-  // What the report alone says of a record is no clue where the record's words name somebody else.
+  // The report alone is no clue where the words name another recipient.
   const isDenied = record.reported === 'alone' && named.some((attempt) => wordsAgainst(attempt, line) === 'somebody_else');
   return isDenied ? { ...shown, calleeNumber: null, batchId: null, named: none } : { ...shown, calleeNumber, batchId, named };
 }

@@ -1,6 +1,5 @@
 /**
- * The words of a line as they are compared: without case, quotes, punctuation and white space, which a service may change in what it
- * writes down. Words that are joined by a hyphen, a dash or a slash are two.
+ * Words of a line without case, quotes, punctuation and white space, which a service may change; a hyphen, dash or slash separates words.
  */
 export function nearWords(line: string): string[] {
   const plain = line
@@ -11,7 +10,7 @@ export function nearWords(line: string): string[] {
   return plain.split(/\s+/u).filter((word) => word !== '');
 }
 
-/** The near form as one text without white space: two lines with the same one cannot be told apart. */
+/** Near form as one text without white space: lines with the same one are indistinguishable. */
 export function nearForm(line: string): string {
   return nearWords(line).join('');
 }

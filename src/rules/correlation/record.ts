@@ -3,32 +3,32 @@ import type { ConversationFacts } from '../conversation-facts.ts';
 import type { AttemptResult, Disposition } from '../disposition.ts';
 import { comparable, resultOfTalk, saysSo, type Analysis, type TalkResult, type ValueReading } from '../talk-results.ts';
 
-/** What repeated reads of one record have shown so far. */
+/** What repeated reads of one record have shown. */
 export interface RecordReads {
-  /** Reads in a row that showed the same record, the first of them included. */
+  /** Consecutive reads of the same record, including the first. */
   unchangedReads: number;
-  /** Service milliseconds from the first to the last of those reads. */
+  /** Service ms from the first to the last of those reads. */
   unchangedForMs: number;
 }
 
-/** A record that says neither status nor end is taken as finished after this many equal reads … */
+/** Without status or end, a record counts as finished after this many equal reads … */
 const steadyReads = 3;
 /** … spread over at least this long: three reads, 60 s apart. */
 const steadyForMs = 120_000;
 
-/** How a record has been read so far. Times are milliseconds of service time. */
+/** How a record has been read so far. Times are ms of service time. */
 export interface ReadHistory {
   reads: RecordReads;
-  /** When a read first showed the call over or finished; null: none did. */
+  /** First read that showed the call over or finished; null: none. */
   overSince: number | null;
   now: number;
   analysisWaitMs: number;
 }
 
-/** What was found when it was read, of a record that is not read now. */
+/** Findings of an earlier read, for a record not read now. */
 export type Judged = Pick<RecordEvidence, 'finished' | 'final'>;
 
-/** By which rules of campaigns a record is read. */
+/** Campaign rules by which a record is read. */
 export interface ReadingRules extends ValueReading {
   dispositions?: CampaignRules['dispositions'];
   optOut?: CampaignRules['optOut'];
@@ -38,35 +38,28 @@ export interface ReadingRules extends ValueReading {
 
 /** All that a record shows, read once. */
 export interface RecordEvidence {
-  /**
-   * Whether the phone call itself is over, so that no one is on the line any more. It does not say that the record is
-   * complete: with status `processing` the transcript or the carrier result may still be missing.
-   */
+  /** The phone call is over. With status `processing`, transcript or carrier result may still be missing. */
   over: boolean;
-  /** Since when: as it was known before, else now; null: the call is neither over nor finished. */
+  /** Since when: as known before, else now; null: neither over nor finished. */
   overSince: number | null;
-  /** Whether the disposition may be read: before that a ringing call looks like an unanswered one. */
+  /** Whether the disposition may be read: before that, a ringing call looks unanswered. */
   finished: boolean;
-  /** Whether the record need never be read again. */
+  /** Whether the record need not be read again. */
   final: boolean;
   /**
-   * Of a finished record: a rule of the campaign file, else what the record shows by itself, and before both a wish not to be called
-   * again, which may be all that is told where a transcript is withheld. Null: it does not tell, so nobody may guess.
+   * Once finished: an opt-out (all there is where a transcript is withheld), else a rule of the campaign file, else the record itself.
+   * Null: undetermined, never guessed.
    */
   disposition: AttemptResult | null;
-  /** The callee asked not to be called again. */
   optOut: boolean;
-  /**
-   * What the talk came to, by the rules of the campaign; null: it has none, nobody was talked to, the record is not final, or the callee
-   * asked not to be called again, which outranks everything else in it.
-   */
+  /** By the campaign's rules. Null: no rules, no talk, record not final, or an opt-out, which outranks all else. */
   talkResult: TalkResult | null;
   talk: RecordedTalk;
-  /** Words of either side. */
+  /** Either side spoke. */
   spoken: boolean;
-  /** A transcript without words, and no result of the carrier. */
+  /** A transcript without words, and no carrier result. */
   wordless: boolean;
-  /** How long the call lasted; 0 where the record names no time. */
+  /** Duration of the call; 0: not in the record. */
   lastedMs: number;
 }
 
@@ -77,7 +70,7 @@ const firstLook: ReadHistory = {
   analysisWaitMs: Infinity,
 };
 
-/** Reads what a record shows, by the rules of a campaign, or of all that share its agent. Never throws. */
+/** Reads a record by the rules of a campaign, or of all that share its agent. Never throws. */
 export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, history: ReadHistory | Judged = firstLook): RecordEvidence {
   const over = isCallOver(facts);
   const finished = 'reads' in history ? isFinished(facts, history.reads) : history.finished;
@@ -89,7 +82,6 @@ export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, h
     final = isFinal(facts, { finished, over, overForMs }, history);
   } else final = history.final;
   const spoken = facts.userTurns + facts.agentTurns > 0;
-  // The callee asked not to be called again.
   const optOut = (rules.optOut ?? []).some((rule) => saysSo(facts, rule));
   const disposition = finished || final ? resultOf(facts, rules.dispositions ?? [], { final, optOut }) : null;
   const lastedMs = durationOf(facts);
@@ -109,44 +101,44 @@ export function readRecord(facts: ConversationFacts, rules: ReadingRules = {}, h
   };
 }
 
-/** What a record says about whether somebody spoke, from surely nobody to maybe; stored with it. */
+/** How a record speaks of a talk, from surely none to maybe; stored with it. */
 export const recordedTalk = {
-  /** The carrier says that nobody picked up. */
+  /** The carrier reports that the call was not answered. */
   nobody: 0,
-  /** An empty transcript and no duration: nobody, where talks are known to show their words. */
+  /** Empty transcript, no duration: no talk, where talks are known to show their words. */
   empty: 1,
-  /** An empty transcript that lasted no longer than a phone rings: nobody as well, where the ringing counts. */
+  /** Empty transcript, no longer than a phone rings: no talk either, where the ringing counts. */
   ringing: 2,
   maybe: 3,
 } as const;
-/** A stored value of `recordedTalk`; the larger, the less a record proves that nobody spoke. */
+/** Stored value of `recordedTalk`; larger values prove silence less. */
 export type RecordedTalk = (typeof recordedTalk)[keyof typeof recordedTalk];
 
-/** What an agent has shown so far, by which silence in a record is read. */
+/** What an agent's records have shown so far; decides how silence is read. */
 export interface ShownByAgent {
   wordsShown: boolean;
-  /** A record with an empty transcript and no duration: then a duration is that of a talk. */
+  /** A record had an empty transcript and no duration, so durations are those of talks. */
   bareShown: boolean;
-  /** The longest duration of a record with an empty transcript. */
+  /** Longest duration of a record with an empty transcript. */
   longestEmptyMs: number;
 }
 
 /**
- * From which class on a record may hide a talk. That a duration is the ringing is believed only of a service that gives every record
- * without words one, and none that is longer than a phone rings.
+ * First class that may hide a talk. A duration counts as ringing only if every record without words has one, none longer than a phone
+ * rings.
  */
 export function mayHideTalkFrom(shown: ShownByAgent, ringLimitMs: number): RecordedTalk {
   if (!shown.wordsShown) return recordedTalk.empty;
   return shown.bareShown || shown.longestEmptyMs > ringLimitMs ? recordedTalk.ringing : recordedTalk.maybe;
 }
 
-/** A record that ends without telling a result proves a placed call and no more. */
+/** A record that ends without a result only proves that a call was placed. */
 function resultOf(
   facts: ConversationFacts,
   rules: CampaignRules['dispositions'],
   { final, optOut }: { final: boolean; optOut: boolean },
 ): AttemptResult | null {
-  // A call that never ended by its record looks like an unanswered one, and may have been anything.
+  // A call without an end in its record looks unanswered, but may have been anything.
   const endless = (facts.status === 'initiated' || facts.status === 'in-progress') && facts.callResult === null && facts.userTurns === 0;
   const shown = ruledDisposition(facts, rules) ?? (endless ? null : readDisposition(facts));
   if (optOut) return result('opted_out', shown?.detail ?? null);
@@ -154,8 +146,7 @@ function resultOf(
 }
 
 /**
- * A carrier result that says the call was not answered wins; else the transcript decides. Null: the record does not tell (a list entry
- * without transcript, or nothing said although time passed).
+ * A carrier result of not answered wins, else the transcript decides. Null: undetermined (no transcript, or no words despite a duration).
  */
 function readDisposition(facts: ConversationFacts): AttemptResult | null {
   const spoken = facts.userTurns + facts.agentTurns > 0;
@@ -165,7 +156,7 @@ function readDisposition(facts: ConversationFacts): AttemptResult | null {
     case 'voicemail':
       return result(facts.callResult);
     case 'failed':
-      // Words in the transcript contradict the carrier, so there is no proof that nobody picked up.
+      // Words contradict the carrier, so the call is not proven unanswered.
       return { disposition: 'failed', detail: null, counted: spoken };
     case 'answered':
     case null:
@@ -179,10 +170,7 @@ function readDisposition(facts: ConversationFacts): AttemptResult | null {
   return durationOf(facts) > 0 ? null : result('unreached');
 }
 
-/**
- * By a rule of the campaign file on a field of the record: the first that fits decides. Null: none fits. Comparison is by text without case
- * and surrounding blanks.
- */
+/** First matching rule of the campaign file; null: none. Compares as text, ignoring case and surrounding blanks. */
 function ruledDisposition(facts: ConversationFacts, rules: CampaignRules['dispositions']): AttemptResult | null {
   const { pointed } = facts;
   if (pointed === undefined) return null;
@@ -192,19 +180,19 @@ function ruledDisposition(facts: ConversationFacts, rules: CampaignRules['dispos
   });
   if (rule === undefined) return null;
   if (rule.disposition !== 'failed') return result(rule.disposition);
-  // As with a carrier's word: what was spoken contradicts it.
+  // As with a carrier result, spoken words contradict it.
   return { disposition: 'failed', detail: null, counted: facts.userTurns + facts.agentTurns > 0 };
 }
 
 function isCallOver(facts: ConversationFacts): boolean {
   if (facts.status !== null) return facts.status !== 'initiated' && facts.status !== 'in-progress';
-  // A duration of zero is also what a ringing call shows.
+  // A ringing call also shows a duration of zero.
   return facts.endedAt !== null || (facts.durationMs ?? 0) > 0;
 }
 
 /**
- * Status `done` or `failed` where a status is shown, else an end time or a duration above zero, else no change over three reads 60 s
- * apart. It does not say that collected values and evaluation have arrived: that is `isFinal`.
+ * Status `done` or `failed` if there is one; else an end time, a duration above zero, or three equal reads 60 s apart. Results may still be
+ * missing: see `isFinal`.
  */
 function isFinished(facts: ConversationFacts, reads: RecordReads): boolean {
   if (facts.status !== null) return facts.status === 'done' || facts.status === 'failed';
@@ -212,13 +200,12 @@ function isFinished(facts: ConversationFacts, reads: RecordReads): boolean {
   return reads.unchangedReads >= steadyReads && reads.unchangedForMs >= steadyForMs;
 }
 
-/** A record that says that the call goes on, and never anything else, is given up after this long: no call lasts so. */
+/** A record that only ever shows a running call is given up after this long: no call lasts so long. */
 const longestCallMs = 4 * 3_600_000;
 
 /**
- * True when it is finished and its results are there (or none can come), and at the latest `analysisWaitMs` after the call was over, also
- * while the status still says `processing`: the attempt is then settled from what the record shows. True also for a call that has not
- * ended after any length of a call.
+ * True when finished with results (or none can come), at the latest `analysisWaitMs` after the call was over, even while `processing`; and
+ * for an endless call after `longestCallMs`.
  */
 function isFinal(
   facts: ConversationFacts,
@@ -230,7 +217,7 @@ function isFinal(
   return finished && hasResults(facts);
 }
 
-/** Without a status, empty results may be results to come; with one, `done` comes after the analysis. */
+/** Without a status, empty results may still come; with one, `done` follows the analysis. */
 function hasResults(facts: ConversationFacts): boolean {
   if (facts.status === 'failed') return true;
   if (hasValues(facts)) return true;
@@ -248,19 +235,19 @@ function durationOf(facts: ConversationFacts): number {
   return facts.startedAt !== null && facts.endedAt !== null ? facts.endedAt - facts.startedAt : 0;
 }
 
-/** What may name a talk: values of an analysis that still runs may change, and nobody is called because of them. */
+/** Values of a running analysis may change, and must not cause another call. */
 function analysisIn(facts: ConversationFacts): Analysis {
   const { status } = facts;
   const isComplete = status === null || status === 'done' || status === 'failed';
   return isComplete ? facts : { collected: null, evaluation: null };
 }
 
-/** Whether anything was collected in a call, or its evaluation says anything. */
+/** Whether a call has collected values or an evaluation. */
 function hasValues({ collected, evaluation }: ConversationFacts): boolean {
   return [collected, evaluation].some((values) => values !== null && Object.keys(values).length > 0);
 }
 
-/** `final`: the record tells no more. Whatever else it holds of a talk (a recording, a collected value) speaks against silence. */
+/** `final`: no further reads. Any other trace of a talk (recording, collected value) speaks against silence. */
 function talkIn(facts: ConversationFacts, final: boolean, ringLimitMs: number): RecordedTalk {
   if (!final || !isEnded(facts)) return recordedTalk.maybe;
   if (facts.callResult === 'voicemail') return recordedTalk.nobody;

@@ -2,13 +2,12 @@ import type { ForecastInput } from './forecast.ts';
 import { grainOf } from './grain.ts';
 import { paceMs, type StartLimit } from './line-use.ts';
 
-/** About so many steps a simulation takes for the time in which the lines are busy. */
+/** Approximate steps of a simulation while the lines are busy. */
 const mostSteps = 1_000;
 
 /**
- * The same campaign in larger steps where it lasts long, so that a simulation is cheap at any size: calls that follow one another on a line
- * are one call that lasts as long as they do. Its counts are of such calls; its instants are right but for about a few hundredths of the
- * whole.
+ * Joins successive calls on a line into one, so that a simulation is cheap at any size. Counts are of joined calls; instants are right to a
+ * few hundredths of the whole.
  */
 export function coarsened(input: ForecastInput): ForecastInput {
   const { course, linesAt } = input;
@@ -20,7 +19,7 @@ export function coarsened(input: ForecastInput): ForecastInput {
     .toSorted((left, right) => (left.notBefore ?? input.at) - (right.notBefore ?? input.at))
     .map((group, index, { length }) => {
       rest += group.count;
-      // The last ones decide when it ends.
+      // The last group decides when the campaign ends.
       const count = index === length - 1 ? Math.ceil(rest / joined) : Math.floor(rest / joined);
       rest -= count * joined;
       return { ...group, count };
@@ -30,18 +29,18 @@ export function coarsened(input: ForecastInput): ForecastInput {
     groups,
     course: { ...course, answeredMs: course.answeredMs * joined, unansweredMs: course.unansweredMs * joined },
     grainMs: joined * grainOf(course.answeredMs, course.unansweredMs),
-    // Starts of a minute cannot be told apart any more: as many lines as they keep busy.
+    // This step cannot resolve starts per minute: limits the lines they keep busy instead.
     startLimits: input.startLimits.filter((limit) => !isPace(limit)).map((limit) => joinedLimit(limit, joined)),
     linesAt: (sinceMs) => Math.min(linesAt(sinceMs), paced),
   };
 }
 
-/** The same for calls of which each stands for several. */
+/** The same limit for calls that each represent `joined` calls. */
 function joinedLimit({ most, withinMs }: StartLimit, joined: number): StartLimit {
   return most >= joined ? { most: Math.floor(most / joined), withinMs } : { most: 1, withinMs: (withinMs * joined) / most };
 }
 
-/** Lines that the starts of a minute keep busy. */
+/** Lines that the starts per minute keep busy. */
 function pacedLines({ course, startLimits }: ForecastInput): number {
   const pace = startLimits.find(isPace);
   return pace === undefined ? Infinity : Math.max(1, Math.round((pace.most * meanMs(course)) / paceMs));
@@ -51,7 +50,7 @@ function isPace({ withinMs }: StartLimit): boolean {
   return withinMs === paceMs;
 }
 
-/** How long it takes if lines are all that calls wait for. */
+/** Duration if calls wait only for lines. */
 function busyMs({ groups, course, linesAt }: ForecastInput, paced: number): number {
   const people = groups.reduce((sum, { count }) => sum + count, 0);
   const calls = people * (1 + (1 - course.answerRate) * course.retries);

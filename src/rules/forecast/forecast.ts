@@ -6,39 +6,39 @@ import { LineUse, type StartLimit } from './line-use.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
 const dayMs = 24 * 60 * 60_000;
-/** What lasts longer than this is told as "more than a year". */
+/** A longer campaign is reported as "more than a year". */
 const horizonMs = 366 * dayMs;
-/** A window that is said to close at no known time is asked about again after this long. */
+/** Recheck interval for a window without a known closing time. */
 const recheckMs = dayMs;
 
-/** Recipients to whom the same rules apply at the same times. */
+/** Recipients with the same rules and times. */
 export interface ForecastGroup {
   count: number;
-  /** Attempts made already; default: none. */
+  /** Attempts already made; default: none. */
   attempts?: number;
   calendars: readonly DatedCalendar[];
   zones: readonly string[];
-  /** Not called before this instant; null: at once. */
+  /** No call before this instant; null: at once. */
   notBefore: number | null;
-  /** Not called from this instant on; null: no limit of their own. */
+  /** No call from this instant on; null: no own limit. */
   expiresAt: number | null;
-  /** Frequency caps that hold for them, by campaign and law; left out: those of the campaign. */
+  /** Frequency caps of campaign and law; absent: those of the campaign. */
   caps?: readonly FrequencyCap[];
 }
 
-/** How the calls of a campaign are supposed to go. */
+/** Assumptions about a campaign's calls. */
 export interface Course {
-  /** Part of the calls that is answered, 0 to 1. */
+  /** Share of answered calls, 0 to 1. */
   answerRate: number;
-  /** How long a call that is answered holds its line, and one that is not. */
+  /** Line time of an answered call, and of an unanswered one. */
   answeredMs: number;
   unansweredMs: number;
-  /** How many further attempts follow one that failed, and when: the earliest instant of the retry with this number, from 1. */
+  /** Retries after a failed attempt, and the earliest instant of each, from 1. */
   retries: number;
   retryAt: (retry: number, endedAt: number, zones: readonly string[]) => number;
 }
 
-/** What `forecast` simulates: rows in groups that behave alike, and the limits. Times are milliseconds of service time. */
+/** Groups of rows that behave alike, and limits. Times are ms of service time. */
 export interface ForecastInput {
   groups: readonly ForecastGroup[];
   course: Course;
@@ -46,59 +46,57 @@ export interface ForecastInput {
   endsAt: number | null;
   /** How long a window must stay open beyond a start. */
   marginMs: number;
-  /** Lines in use this long after the first instant, at most. */
+  /** Maximum lines in use this long after the first instant. */
   linesAt: (sinceMs: number) => number;
   startLimits: readonly StartLimit[];
   caps: readonly FrequencyCap[];
-  /** Between two of its instants; default: as fine as its calls are short. */
+  /** Step between instants; default: by `grainOf`. */
   grainMs?: number;
 }
 
-/** Course of one simulation. It bounds nothing: other campaigns and refusals are not part of it. */
+/** Result of one simulation. Not a bound: other campaigns and refusals are ignored. */
 export interface Forecast {
-  /** End of the last call; null when there is none, or not within a year. */
+  /** Null: no call, or not within a year. */
   finishesAt: number | null;
-  /** Last first attempt, and last attempt at all. */
+  /** Last first attempt, and last attempt of all. */
   lastFirstStartAt: number | null;
   lastStartAt: number | null;
   calls: number;
-  /** Time on the line, over all calls. */
+  /** Line time of all calls. */
   callMs: number;
-  /** Recipients whose first attempt would come too late, and those of whom a further one would. */
+  /** Recipients whose first attempt would come too late, and those whose retry would. */
   neverCalled: number;
   cutShort: number;
-  /** It would last longer than a year. */
+  /** Lasts longer than a year. */
   endless: boolean;
 }
 
-/** People of one group who wait for the same attempt since the same instant. */
+/** Recipients of one group waiting for the same attempt since the same instant. */
 interface Cohort {
   group: Place;
-  /** Attempts made. */
   attempts: number;
   count: number;
   dueAt: number;
-  /** Place in the list, as far as one can tell: by the first attempt. */
+  /** Approximate place in the list, by the first attempt. */
   order: number;
-  /** When they were called, for frequency caps; empty when there are none. */
+  /** Instants of their calls, for frequency caps; empty without caps. */
   calledAt: readonly number[];
 }
 
-/** Where the people of a group are, and what is known of their window. */
+/** A group, and the known state of its window. */
 interface Place extends ForecastGroup {
-  /** First attempts not made yet of those who may be called now. */
+  /** Recipients who may be called now and have had no attempt. */
   fresh: number;
-  /** `open`, and `changesAt` is the first instant that is not; or closed, and it is when they may be called (null: never). */
+  /** Open: `changesAt` is the first closed instant. Closed: when they may be called (null: never). */
   open: boolean;
   changesAt: number | null;
-  /** Until when the two hold. */
+  /** Until when both are valid. */
   knownUntil: number;
 }
 
 /**
- * When a campaign would end that goes as `course` says: windows, lines, starts per minute, delays and caps as in the campaign; further
- * attempts before first ones, and the groups' first attempts in turn by their size. Other campaigns and the size of batches are left out.
- * Its cost depends on the number of calls and groups, not on how long the campaign lasts.
+ * Simulates when a campaign ends: retries before first attempts, groups in turn by size. Ignores other campaigns and batch size. Cost
+ * depends on the number of calls and groups, not on the duration.
  */
 export function forecast(input: ForecastInput): Forecast {
   return new Simulation(input).run();
@@ -109,15 +107,15 @@ class Simulation {
   readonly #grainMs: number;
   readonly #answeredMs: number;
   readonly #unansweredMs: number;
-  /** Ordered by when they are due. */
+  /** Ordered by due time. */
   readonly #waiting = new PriorityQueue<Cohort>((left, right) => left.dueAt - right.dueAt || left.order - right.order);
-  /** Due, in the order in which they became it. */
+  /** Due, in the order of becoming due. */
   #retries: Cohort[] = [];
   #nextRetry = 0;
-  /** With first attempts to make, the one that is furthest behind first. */
+  /** Groups with first attempts to make, the one furthest behind first. */
   readonly #fresh = new PriorityQueue<Place>((left, right) => right.fresh / right.count - left.fresh / left.count);
   readonly #lines: LineUse;
-  /** The part of a person who was answered so far. */
+  /** Fraction of an answered call carried over. */
   #answeredRest = 0;
   readonly #result: Forecast = {
     finishesAt: null,
@@ -135,7 +133,7 @@ class Simulation {
     this.#lines = new LineUse(input.startLimits);
     const { answeredMs, unansweredMs } = input.course;
     this.#grainMs = input.grainMs ?? grainOf(answeredMs, unansweredMs);
-    // Calls that end together are one event: without a common grain every call would become its own.
+    // With a common grain, calls that end together are one event.
     const onGrid = (ms: number): number => Math.max(1, Math.ceil(ms / this.#grainMs)) * this.#grainMs;
     this.#answeredMs = onGrid(answeredMs);
     this.#unansweredMs = onGrid(unansweredMs);
@@ -165,7 +163,7 @@ class Simulation {
     const { at } = this.#input;
     let next = this.#waiting.peek()?.dueAt ?? null;
     if (this.#hasReady()) {
-      // Something could be called and is not: a limit is reached, and it is that which has to give way.
+      // Recipients are ready but not called: a limit is reached and must give way.
       const lines = this.#lines;
       next = lines.nextStartAt ?? Math.min(lines.nextFreeAt, this.#warmsUp(now) ? now + this.#grainMs : Infinity);
     }
@@ -194,7 +192,7 @@ class Simulation {
     }
   }
 
-  /** Whether these people may be called now; when not, they wait until they may be, or are given up. */
+  /** Whether the cohort may be called now; if not, it waits or is given up. */
   #isOpen(cohort: Cohort, now: number): boolean {
     const { group } = cohort;
     this.#lookAtWindow(group, now);

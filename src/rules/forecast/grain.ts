@@ -1,8 +1,8 @@
-/** No two instants of a simulation are closer together than this, or than the shortest call where that is shorter. */
+/** Minimum step between instants of a simulation. */
 const finestGrainMs = 5_000;
 const coarsestGrainMs = 30_000;
 
-/** The step between the instants of a simulation in which calls last this long. */
+/** Simulation step for calls of these lengths. */
 export function grainOf(answeredMs: number, unansweredMs: number): number {
   return Math.min(coarsestGrainMs, Math.max(finestGrainMs, commonDivisor(answeredMs, unansweredMs)));
 }

@@ -1,21 +1,21 @@
 import { PriorityQueue } from './priority-queue.ts';
 
-/** The stretch of a campaign's starts per minute. */
+/** Window of the starts-per-minute limit. */
 export const paceMs = 60_000;
 
-/** So many calls may begin in any stretch of this length. */
+/** At most `most` calls may begin within `withinMs`. */
 export interface StartLimit {
   most: number;
   withinMs: number;
 }
 
-/** Which lines are in use, and how many calls may begin by limits of starts, as time goes on. Instants never go back. */
+/** Lines in use and starts left by the limits, over time. Instants never decrease. */
 export class LineUse {
   readonly #ending = new PriorityQueue<{ at: number; lines: number }>((left, right) => left.at - right.at);
-  /** Of each limit the calls begun in its stretch, oldest first, and their number. */
+  /** Per limit: calls begun in its window, oldest first, and their number. */
   readonly #limits: { most: number; withinMs: number; starts: { at: number; count: number }[]; count: number }[];
   #inUse = 0;
-  /** End of the last call so far; null before the first. */
+  /** Null before the first call. */
   lastEndsAt: number | null = null;
 
   constructor(limits: readonly StartLimit[]) {
@@ -26,17 +26,17 @@ export class LineUse {
     return this.#inUse;
   }
 
-  /** When the next line becomes free; infinity when none is in use. */
+  /** Infinity: no line in use. */
   get nextFreeAt(): number {
     return this.#ending.peek()?.at ?? Infinity;
   }
 
-  /** How many calls may begin by the limits; infinity when there are none. */
+  /** Infinity: no limits. */
   get startsLeft(): number {
     return Math.min(Infinity, ...this.#limits.map(({ most, count }) => most - count));
   }
 
-  /** When the limits that are full give way; null when none is. */
+  /** Null: no limit is full. */
   get nextStartAt(): number | null {
     const full = this.#limits.filter(({ most, count }) => count >= most);
     return full.length === 0 ? null : Math.max(...full.map(({ starts, withinMs }) => (starts[0]?.at ?? Infinity) + withinMs));
@@ -53,7 +53,7 @@ export class LineUse {
     }
   }
 
-  /** Begins so many calls of this length at once. */
+  /** Begins `count` calls of this length at once. */
   begin(now: number, count: number, lengthMs: number): void {
     if (count === 0) return;
     this.#inUse += count;

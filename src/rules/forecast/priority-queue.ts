@@ -1,9 +1,9 @@
-/** Gives back first what comes before everything else in it; a binary heap. */
+/** Binary heap that returns the first item by `compare`. */
 export class PriorityQueue<Item> {
   readonly #compare: (left: Item, right: Item) => number;
   readonly #items: Item[] = [];
 
-  /** `compare`: below zero when the left one comes first. */
+  /** `compare`: negative when `left` comes first. */
   constructor(compare: (left: Item, right: Item) => number) {
     this.#compare = compare;
   }

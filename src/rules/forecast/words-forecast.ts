@@ -1,40 +1,40 @@
 import { nearWords } from '../correlation/near-form.ts';
 
-/** What the opening lines of a list mean for telling its calls apart; lines count as the same in near form. */
+/** How well opening lines distinguish a list's calls; lines are compared in near form. */
 export interface WordsForecast {
   /** Rows with a line. */
   rows: number;
   /** Rows whose words are, begin, or are begun by those of another row. */
   shared: number;
-  /** Sets of rows of which one at a time is called: the most calls that can be open at once. */
+  /** Sets of rows called one at a time: the maximum number of open calls. */
   groups: number;
-  /** Rows of the largest set, and the sizes of all sets above one with how many there are. */
+  /** Rows of the largest set, and the sizes above one with their counts. */
   largest: number;
   sizes: { rows: number; groups: number }[];
-  /** Rows whose line goes on where that of another one ends, with the first such pair. */
+  /** Rows whose line continues another row's, and the first such pair. */
   begun: number;
   begunExample: { short: string; long: string } | null;
-  /** Whether all lines were looked through for beginnings; their number is limited by memory. */
+  /** Whether all lines were checked for beginnings; memory limits their number. */
   beginningsKnown: boolean;
-  /** The column that, added to the line, tells most rows apart; `left`: rows of the `looked` that would still share. Null: none helps. */
+  /** Column that, added to the line, distinguishes most rows; `left`: rows of `looked` still shared. Null: none helps. */
   column: { name: string; left: number; looked: number } | null;
 }
 
 interface Line {
   rows: number;
-  /** Keys of its beginnings, shortest first; null: not looked at. */
+  /** Keys of its beginnings, shortest first; null: not checked. */
   beginnings: Float64Array | null;
   text: string | null;
 }
 
-/** Fewer words than this begin too many lines by chance. */
+/** Shorter beginnings fit too many lines by chance. */
 const fewestWords = 3;
 const mostLinesWithBeginnings = 200_000;
 const mostLinesWithText = 1_000;
-/** Rows by which columns are compared. */
+/** Rows used to compare columns. */
 const mostSamples = 20_000;
 
-/** Gathers lines row by row; keeps hashes of 53 bits, which of a million lines confuse two once in ten thousand lists. */
+/** Collects lines row by row as 53-bit hashes, which confuse two of a million lines once in ten thousand lists. */
 export class WordsCounter {
   readonly #columns: readonly string[];
   readonly #places: readonly number[];
@@ -42,7 +42,7 @@ export class WordsCounter {
   readonly #samples: { key: number; values: Float64Array }[] = [];
   #rows = 0;
 
-  /** `columns`: those that might be added to the line, by their place in a row. */
+  /** `columns`: candidates for the line, with their index in a row. */
   constructor(columns: readonly { name: string; index: number }[]) {
     this.#columns = columns.map(({ name }) => name);
     this.#places = columns.map(({ index }) => index);
@@ -71,7 +71,7 @@ export class WordsCounter {
     let begun = 0;
     let begunExample: WordsForecast['begunExample'] = null;
     for (const [key, line] of this.#lines) {
-      // The shortest beginning is begun by no other, so it stands for all that it begins.
+      // No other line begins the shortest beginning, so it represents all that it begins.
       const root = line.beginnings?.find((beginning) => this.#lines.has(beginning)) ?? key;
       roots.set(key, root);
       rowsOf.set(root, (rowsOf.get(root) ?? 0) + line.rows);
@@ -109,14 +109,14 @@ export class WordsCounter {
   }
 }
 
-/** How many of the keys stand more than once. */
+/** How many keys occur more than once. */
 function repeated(keys: readonly string[]): number {
   const times = new Map<string, number>();
   for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
   return keys.filter((key) => (times.get(key) ?? 0) > 1).length;
 }
 
-/** One key for each number of words with which the line begins, white space left out; the last is that of the line. */
+/** One key per number of initial words, without white space; the last is the line's. */
 function keysOfBeginnings(words: readonly string[]): Float64Array {
   const keys = new Float64Array(words.length);
   let low = 0xdeadbeef;

@@ -5,45 +5,44 @@ import { timeZone } from './time-zone.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-/** How far ahead the next opening is looked for: beyond holidays of a month, and not to a clock change half a year away. */
+/** How far ahead to search for an opening: beyond a month of holidays, short of a clock change half a year away. */
 export const windowHorizonMs = 45 * dayMs;
 const wholeDay: readonly DailyWindow[] = [{ from: 0, to: 1440 }];
 
-/** A calendar, and the local dates between which it has a say. `isOwn`: the row itself says so. */
+/** A calendar and its dates of validity. `isOwn`: the row's own. */
 export type DatedCalendar = CallingCalendar & Partial<Pick<LegalHours, 'from' | 'until' | 'eves'>> & { isOwn?: true };
 
-/** Calendars, zones and instant of one decision about the calling window. */
+/** Input of one calling-window decision. */
 export interface WindowInput {
-  /** All that apply to the recipient, campaign's and law's; every one must be open. None: open at any hour. */
+  /** All that apply to the recipient; every one must be open. Empty: open at any hour. */
   calendars: readonly DatedCalendar[];
-  /** All zones in which the number may be; the window must be open in every one. */
+  /** All possible zones of the number; every one must be open. */
   zones: readonly string[];
-  /** Epoch milliseconds, service time. */
+  /** Epoch ms, service time. */
   at: number;
-  /** How long beyond `at` the window must stay open, campaign end included. */
+  /** How long the window must stay open beyond `at`, campaign end included. */
   marginMs: number;
   endsAt: number | null;
 }
 
-/** Whether the calling window is open, and when that changes. Instants are epoch milliseconds in service time. */
+/** Whether the calling window is open, and when that changes. Instants are epoch ms, service time. */
 export type WindowState =
   | {
       open: true;
-      /** First instant that is closed again, in any zone or by the campaign end; null: none in the next 45 days. */
+      /** First closed instant, in any zone or by the campaign end; null: none in the next 45 days. */
       closesAt: number | null;
     }
   | {
       open: false;
-      /** `never_opens`: not within 45 days or not before the campaign end. */
+      /** `never_opens`: not within 45 days, or not before the campaign end. */
       reason: 'outside_hours' | 'unknown_zone' | 'never_opens';
-      /** Earliest later instant at which this answer becomes `open`. */
+      /** Earliest later instant at which the window is open. */
       opensAt: number | null;
     };
 
 /**
- * Whether a recipient may be called now: the wall clock of every zone stands within the hours of its weekday from `at`
- * through `at + marginMs`, in every calendar, and the campaign has not ended by then. Days with a clock change follow the wall clock:
- * an hour that is skipped is never open, one that comes twice is open twice. With a calendar, a missing or unknown zone is never open.
+ * Whether a recipient may be called now: from `at` through `at + marginMs` every calendar is open in every zone, and the campaign has not
+ * ended. A skipped hour is never open, a repeated one twice; with a calendar, a missing or unknown zone is never open.
  */
 export function windowAt(input: WindowInput): WindowState {
   const { zones, at, marginMs } = input;
@@ -68,7 +67,7 @@ export function windowAt(input: WindowInput): WindowState {
 
 const yearMs = 400 * dayMs;
 
-/** Whether a call may begin at any time of the year from `at` on, with every week, its holidays and clock changes. */
+/** Whether a call can begin at any time in the year from `at` on, holidays and clock changes included. */
 export function opensInYear(input: Omit<WindowInput, 'endsAt'>): boolean {
   for (let { at } = input; at < input.at + yearMs; at += windowHorizonMs) {
     const window = windowAt({ ...input, at, endsAt: null });
@@ -77,7 +76,7 @@ export function opensInYear(input: Omit<WindowInput, 'endsAt'>): boolean {
   return false;
 }
 
-/** Instants from `from` to before `to`. */
+/** `to` is exclusive. */
 interface Interval {
   from: number;
   to: number;
@@ -87,7 +86,7 @@ function restricts({ hours, closedOn }: DatedCalendar): boolean {
   return hours !== null || closedOn.length > 0;
 }
 
-/** Ascending and disjoint; null when the zones are not known. */
+/** Ascending and disjoint; null: an unknown zone. */
 function commonIntervals(calendars: readonly DatedCalendar[], zones: readonly string[], at: number): readonly Interval[] | null {
   if (!zones.every((zone) => timeZone(zone).isValid)) return null;
   let common: readonly Interval[] | null = null;
@@ -120,7 +119,7 @@ interface ZoneDay {
   intervals: readonly Interval[];
 }
 
-/** One entry per calendar object and zone, of the day asked for last: a plan asks for many recipients at the same instant. */
+/** One entry per calendar object and zone, for the last requested day: a plan checks many recipients at one instant. */
 const cache = new WeakMap<object, Map<string, ZoneDay>>();
 
 function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): readonly Interval[] {
@@ -134,7 +133,7 @@ function zoneIntervals(calendar: DatedCalendar, zone: string, at: number): reado
   return intervals;
 }
 
-/** All open intervals that an instant of this UTC day can ask for; one that outlasts them ends in infinity. */
+/** Open intervals for any instant of this UTC day; one that outlasts them ends in infinity. */
 function computeIntervals(calendar: DatedCalendar, zone: Zone, from: number): Interval[] {
   const to = from + dayMs + windowHorizonMs + 7 * dayMs;
   const intervals: Interval[] = [];
@@ -172,7 +171,7 @@ interface OffsetSegment extends Interval {
   offsetMs: number;
 }
 
-/** Of each zone the stretches for the day asked for last, which all calendars share. */
+/** Segments per zone for the last requested day, shared by all calendars. */
 const segmentCache = new Map<string, { from: number; segments: readonly OffsetSegment[] }>();
 
 function segmentsOf(zone: Zone, from: number, to: number): readonly OffsetSegment[] {
@@ -183,7 +182,7 @@ function segmentsOf(zone: Zone, from: number, to: number): readonly OffsetSegmen
   return segments;
 }
 
-/** The stretches of time in which the zone keeps one offset; two changes within one day are not looked for. */
+/** Spans in which the zone keeps one offset; two changes within one day are not found. */
 function offsetSegments(zone: Zone, from: number, to: number): OffsetSegment[] {
   const offsetAt = (at: number): number => zone.offset(at) * minuteMs;
   const segments: OffsetSegment[] = [];
@@ -205,7 +204,7 @@ function localDayOf(date: string): number {
 }
 
 function weekdayOf(localDay: number): (typeof weekdays)[number] {
-  // Day 0 of the epoch was a Thursday; the remainder is kept positive for instants before it.
+  // Day 0 of the epoch was a Thursday; the remainder stays positive before it.
   const index = (((localDay + 3) % 7) + 7) % 7;
   const weekday = weekdays[index];
   if (weekday === undefined) throw new RangeError(`No weekday for day ${localDay}.`);

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { timeZone } from './time-zone.ts';
 
-/** What may stand between braces in the pattern of a recurring campaign's list, with an example of each. */
+/** Placeholders for the list pattern of a recurring campaign, each with an example. */
 export const firingWords = {
   date: '2026-11-21',
   time: '0900',
@@ -13,13 +13,13 @@ export const firingWords = {
   weekday: 'sat',
 } as const;
 
-/** A name that the list of a schedule may hold between braces. */
+/** Name of a placeholder. */
 export type FiringWord = keyof typeof firingWords;
 
-/** A campaign that recurs under this id leaves room for the time of a firing within the 64 characters of an id. */
+/** Leaves room for a scheduled run's time within the 64 characters of an id. */
 export const longestRecurringId = 44;
 
-/** The local time of a firing in words for file names, such as `2026-11-21` for `date`. */
+/** Local time of a scheduled run as file name parts, such as `2026-11-21` for `date`. */
 export function wordsOfFiring(scheduledAtMs: number, zone: string): Record<FiringWord, string> {
   const local = localTime(scheduledAtMs, zone);
   return {
@@ -35,8 +35,8 @@ export function wordsOfFiring(scheduledAtMs: number, zone: string): Record<Firin
 }
 
 /**
- * Id of the campaign that a firing starts, such as `reminders-2026-11-21t0900`: one per firing and the same however often it is asked.
- * Seconds stand there only when there are any, as after a trigger by hand, and a `b` when clocks that go back show the time twice.
+ * Id of the campaign that a scheduled run starts, such as `reminders-2026-11-21t0900`: deterministic. Adds nonzero seconds (a manual
+ * trigger), and `b` when clocks that go back repeat the time.
  */
 export function firingCampaignId(campaignId: string, scheduledAtMs: number, zone: string): string {
   const local = localTime(scheduledAtMs, zone);

@@ -5,15 +5,15 @@ import { unruledCountries, type CampaignRules, type LegalHours } from '../campai
 import { usTerritories } from '../caller-choice.ts';
 import type { Basis } from '../consent.ts';
 
-/** Where a recipient may be, as far as law is concerned. */
+/** Possible places of a recipient, for the law. */
 export interface RecipientPlace {
-  /** ISO 3166 code; null when the number belongs to no country. */
+  /** ISO 3166 code; null: the number belongs to no country. */
   country: string | null;
-  /** Codes of the states or provinces that are possible; null when nothing narrows them down. */
+  /** Codes of the possible states or provinces; null: not narrowed down. */
   regions: readonly string[] | null;
 }
 
-/** What was found for each place, per object that it was found in: a plan asks for many recipients of few places. */
+/** Results per place and source object: a plan asks for many recipients in few places. */
 type FoundByPlace<Found> = WeakMap<object, Map<string, Found>>;
 
 function findOnce<Found>(known: FoundByPlace<Found>, owner: object, place: RecipientPlace, find: () => Found): Found {
@@ -29,9 +29,8 @@ const calendars: FoundByPlace<readonly DatedCalendar[]> = new WeakMap();
 const laws: FoundByPlace<readonly LegalHours[]> = new WeakMap();
 
 /**
- * Every calendar that must be open for a recipient: the campaign's, that of the house, the law of the country, the law of each part of it
- * in which they may be, and the row's own. Where the part is not known, every part's law holds: the strictest wins. A territory of the US
- * is a part of it.
+ * Every calendar that must be open: the campaign's, the account's, the law of the country and of each possible part of it (the strictest
+ * wins), and the row's own. A US territory is a part of the US.
  */
 export function calendarsFor(
   rules: Pick<CampaignRules, 'calendar' | 'house' | 'law'>,
@@ -45,32 +44,32 @@ export function calendarsFor(
   return hours == null ? shared : [...shared, ownCalendar(hours)];
 }
 
-/** The law that holds where a recipient may be: of a country whose hours no rule knows, that of any such country. */
+/** Law of a recipient's place; a country without hours in any rule gets the `*` rules. */
 export function lawFor({ law }: Pick<CampaignRules, 'law'>, place: RecipientPlace): readonly LegalHours[] {
   return findOnce(laws, law, place, () => findLaw(law, place));
 }
 
-/** The same of rules that are still growing. */
+/** The same, not cached, for rules that still grow. */
 export function findLaw(law: readonly LegalHours[], place: RecipientPlace): readonly LegalHours[] {
   const known = law.filter((rule) => holdsAt(rule, place));
   return known.some(rulesCountry) ? known : [...known, ...law.filter(({ country }) => country === unruledCountries)];
 }
 
-/** Whether a rule is for countries whose hours no other rule knows: for all of them, or for one with its holidays. */
+/** Whether a rule is for countries without hours of their own: for all, or for one with its holidays. */
 export function isForUnruled({ country, holidays }: Pick<LegalHours, 'country' | 'holidays'>): boolean {
   return country === unruledCountries || holidays === 'made';
 }
 
-/** What a person should know of the law that holds for the rows of a list, besides hours and caps. */
+/** Law of a list's rows that an operator should know, besides hours and caps. */
 export interface LawOutlook {
   basis: Basis | null;
-  /** Rules that ask for the consent of those who are called, while the campaign may call; those with most rows first. */
+  /** Rules that require the recipients' consent while the campaign may call; those with most rows first. */
   consent: { country: string; kind: NonNullable<LegalHours['consent']>; rows: number; source: string }[];
-  /** Rules that could not be confirmed at their source: what of them, and for how many rows they hold; those with most rows first. */
+  /** Rules not confirmed at their source: what, and for how many rows; those with most rows first. */
   unconfirmed: { id: string; what: string; rows: number; source: string }[];
 }
 
-/** `between`: from when to when the campaign may call, in epoch milliseconds; the end may be unknown. */
+/** `from` and `to`: when the campaign may call, in epoch ms; `to` may be unknown. */
 export function lawOutlook(
   { law, basis }: Pick<CampaignRules, 'law' | 'basis'>,
   places: Iterable<RecipientPlace & { rows: number }>,
@@ -95,12 +94,12 @@ export function lawOutlook(
   };
 }
 
-/** What the law of these countries forbids without a basis that the campaign file states, so that it must not begin. */
+/** Consent rules that prohibit a start because the campaign file states no basis. */
 export function lacksBasis({ basis, consent }: LawOutlook): LawOutlook['consent'] {
   return basis === null ? consent.filter(({ kind }) => kind === 'required') : [];
 }
 
-/** Hours of a state alone say nothing about the others, and a cap nothing about hours. */
+/** A state's hours do not cover the other states, and a cap does not cover hours. */
 function rulesCountry({ region, hours }: LegalHours): boolean {
   return region === null && hours !== null;
 }

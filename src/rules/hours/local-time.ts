@@ -7,7 +7,7 @@ const dayMs = 24 * hourMs;
 /** 1 January 1970 was a Thursday; weekdays count from Monday. */
 const firstWeekday = 3;
 
-/** What a clock and a calendar on the wall show. */
+/** Local date and time. */
 export interface LocalTime {
   /** 0 to 23. */
   hour: number;
@@ -17,7 +17,7 @@ export interface LocalTime {
   date: string;
 }
 
-/** Local time in the zone at an instant; null for a zone that does not exist. */
+/** Local time in a zone at an instant; null: the zone does not exist. */
 export function localTime(instant: number, zone: string): LocalTime | null {
   const offset = timeZone(zone).offset(instant);
   if (Number.isNaN(offset)) return null;
@@ -30,20 +30,17 @@ export function localTime(instant: number, zone: string): LocalTime | null {
   };
 }
 
-/** What the clock on the wall of a place shows: milliseconds as if that were UTC, so that days and hours can be reckoned with. */
+/** Local time of a zone in ms as if it were UTC, for arithmetic with days and hours. */
 export function wallTime(at: number, zone: string): number {
   return at + timeZone(zone).offset(at) * minuteMs;
 }
 
-/** A time as `wallTime` answers it: `2030-11-30 17:00`. */
+/** Text of a `wallTime`: `2030-11-30 17:00`. */
 export function wallText(wall: number): string {
   return new Date(wall).toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/**
- * The instants at which the wall of a place shows this time: two where clocks are set back over it, and where they are set forward over it
- * the first one that exists after it. `wall` as `wallTime` answers it.
- */
+/** Instants with this local time (a `wallTime`): two where clocks go back over it; the first one after it where they go forward. */
 export function instantsOf(wall: number, zone: string): number[] {
   const place = timeZone(zone);
   const offsets = new Set([place.offset(wall - dayMs), place.offset(wall + dayMs)]);

@@ -3,7 +3,7 @@ import type { DatedCalendar } from './calling-window.ts';
 import { readWindows, weeklyHours, windowText, type WrittenWindow } from './weekly-hours.ts';
 import { weekdays, type Weekday, type WeeklyHours } from '../campaign-rules.ts';
 
-/** A window, as written and as read, and from which day to which it holds; null: every day. */
+/** A window as written and as read, with its first and last day; null: every day. */
 interface Entry {
   span: readonly [first: Weekday, last: Weekday] | null;
   text: string;
@@ -15,8 +15,8 @@ const day = '(mon(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|fri(?:day)?|
 const entryPattern = new RegExp(`^(?:${day}(?:\\s*[-–]\\s*${day})?\\s+)?(\\d.*)$`, 'i');
 
 /**
- * Reads the hours that a row sets for itself: windows as a campaign file has them, each with a weekday or several from one to another
- * before it, or none of them: then they hold every day. Answers them in the one form that `ownCalendar` takes, or what to write.
+ * Reads a row's own hours: windows as in a campaign file, all or none of them after a weekday or a range of weekdays; without one, for
+ * every day. Returns the form that `ownCalendar` takes, or what to write.
  */
 export function readOwnHours(cell: string): { value: string } | { fix: string } {
   const entries = readEntries(cell);
@@ -24,7 +24,7 @@ export function readOwnHours(cell: string): { value: string } | { fix: string } 
   return { value: entries.map(entryText).join(', ') };
 }
 
-/** Reads the same as the hours of a week; what to write instead when they cannot be read. */
+/** Reads the same format as the hours of a week, or returns what to write. */
 export function readWeek(text: string): WeeklyHours | { fix: string } {
   const entries = readEntries(text);
   return 'fix' in entries ? { fix: `write ${example}${entries.fix === '' ? '' : ` (${entries.fix})`}` } : weekOf(entries);
@@ -35,13 +35,13 @@ function weekOf(entries: readonly Entry[]): WeeklyHours {
   return weeklyHours(Object.fromEntries(weekdays.map((name) => [name, windowsOn(name)])));
 }
 
-/** Calendars of so many kinds of hours are at hand; people choose among few. */
+/** Cached calendars; rows use few different hours. */
 const mostAtHand = 1_000;
 
-/** The calendar of such hours; the same one while few kinds are asked for, since what is worked out for a calendar is kept with it. */
+/** Calendar of such hours. Cached as an object, since results are cached per calendar. */
 export const ownCalendar = remember((hours: string): DatedCalendar => {
   const read = readEntries(hours);
-  // What cannot be read is never open.
+  // Unreadable hours are never open.
   return { hours: weekOf('fix' in read ? [] : read), closedOn: [], isOwn: true };
 }, mostAtHand);
 
@@ -64,7 +64,7 @@ function readEntries(text: string): Entry[] | { fix: string } {
   return entries;
 }
 
-/** From Friday to Monday there are Friday, Saturday, Sunday and Monday. */
+/** A span may wrap: Friday to Monday includes Saturday and Sunday. */
 function isOn({ span }: Entry, name: Weekday): boolean {
   if (span === null) return true;
   const [first, last, asked] = [weekdays.indexOf(span[0]), weekdays.indexOf(span[1]), weekdays.indexOf(name)];

@@ -4,10 +4,10 @@ import { remember } from '../collections.ts';
 
 type ZoneData = NonNullable<ReturnType<typeof moment.tz.zone>>;
 
-/** Release of the IANA data by which every clock is told, such as `2026f`. Its clock changes are written out until 2037. */
+/** IANA data release of every clock, such as `2026f`. Its clock changes are listed until 2037. */
 export const zoneDataRelease: string = moment.tz.dataVersion;
 
-/** A zone as the package's table has it: the data inside Node may be a year older. Null: the table has none of that name. */
+/** A zone of the package's table; Node's own data may be a year older. Null: no such name. */
 class TableZone extends Zone {
   readonly #name: string;
   readonly #data: ZoneData | null;
@@ -55,19 +55,19 @@ class TableZone extends Zone {
   }
 }
 
-/** More spellings than there are zones: beyond it, a list brings rubbish. */
+/** Above the spellings of all zones; more means garbage in a list. */
 const mostZones = 10_000;
 
-/** The zone of that name with its clock changes; one that is not valid where there is none. Upper and lower case are the same. */
+/** Zone of that name, case-insensitive, with its clock changes; not valid if there is none. */
 export const timeZone: (name: string) => Zone = remember((name) => {
   const data = moment.tz.zone(name);
-  // The package takes an underscore for a slash, which names no zone.
+  // The package takes an underscore for a slash; such a name is no zone.
   return new TableZone(name, data?.name.toLowerCase() === name.toLowerCase() ? data : null);
 }, mostZones);
 
 /**
- * Whether a cell names a zone of the IANA table. Abbreviations such as EST are refused although the table knows some:
- * they keep one offset all year, while whoever writes them means a zone that changes its clocks.
+ * Whether a cell names an IANA zone. Abbreviations such as EST are refused: their offset is fixed, but their users mean a zone that changes
+ * its clocks.
  */
 export function isTimeZoneName(name: string): boolean {
   return name === 'UTC' || (name.length <= 64 && /^[A-Za-z]+\/[A-Za-z]/.test(name) && timeZone(name).isValid);

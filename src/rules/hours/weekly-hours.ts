@@ -6,7 +6,7 @@ export interface WrittenWindow {
   to: number;
 }
 
-/** Reads `09:00-17:00`, or `22:00-02:00` for one that ends on the next day; null when it cannot be read or is empty. */
+/** Reads `09:00-17:00`, or `22:00-02:00` for one that ends on the next day; null: unreadable or empty. */
 export function readWindow(value: unknown): WrittenWindow | null {
   const match = typeof value === 'string' ? /^(\d\d?):(\d\d)\s*[-–]\s*(\d\d?):(\d\d)$/.exec(value.trim()) : null;
   if (match === null) return null;
@@ -18,10 +18,10 @@ export function readWindow(value: unknown): WrittenWindow | null {
 
 const windowsFix =
   'write "09:00-17:00", "22:00-02:00" for one that ends on the next day, or a list of windows that do not overlap; leave a closed day out';
-/** Nobody is called all night: what is longer and ends on the next day has its times the wrong way round. */
+/** A longer window that ends on the next day has its times reversed. */
 const longestNight = 12 * 60;
 
-/** Reads one window or a list of them as a campaign file may have it; what to write instead when it cannot be used. */
+/** Reads one window or a list of them from a campaign file; if unusable, what to write instead. */
 export function readWindows(value: unknown): WrittenWindow[] | { fix: string } {
   const texts: unknown[] = Array.isArray(value) ? value : [value];
   const windows: WrittenWindow[] = [];
@@ -36,12 +36,12 @@ export function readWindows(value: unknown): WrittenWindow[] | { fix: string } {
   return overlap === null ? windows : { fix: overlapFix(...overlap) };
 }
 
-/** `09:00-17:00`, as a campaign file has it. */
+/** `09:00-17:00`, as in a campaign file. */
 export function windowText({ from, to }: WrittenWindow): string {
   return `${clockText(from)}-${clockText(to)}`;
 }
 
-/** `mon-fri 09:00-20:00`, several windows with commas between them: as `readWeek` takes it. */
+/** `mon-fri 09:00-20:00`, several windows separated by commas, as `readWeek` takes it. */
 export function weekText(hours: WeeklyHours): string {
   const stretches: { from: string; to: string; open: string[] }[] = [];
   for (const day of weekdays) {
@@ -70,7 +70,7 @@ function isEmptyWindow(value: unknown): boolean {
   return from !== undefined && from === to && readWindow(`${from}-24:00`) !== null;
 }
 
-/** The stretches of a week that are open without a break, by the day on which they begin; one may go on over several days. */
+/** Continuously open stretches of a week, by the day on which they begin; one may last several days. */
 export function openStretches(hours: WeeklyHours): { day: Weekday; minutes: number }[] {
   const stretches: { day: Weekday; from: number; to: number }[] = [];
   for (const [index, day] of weekdays.entries()) {
@@ -89,7 +89,7 @@ export function openStretches(hours: WeeklyHours): { day: Weekday; minutes: numb
   return stretches.map(({ day, from, to }) => ({ day, minutes: to - from }));
 }
 
-/** Hours by weekday as they hold on each day: what lasts past midnight is open on the next day too, and what touches is one window. */
+/** Hours per weekday: past midnight they continue on the next day, and touching windows are joined. */
 export function weeklyHours(written: { [Day in Weekday]?: readonly WrittenWindow[] | undefined }): WeeklyHours {
   const open = new Map<Weekday, DailyWindow[]>();
   const add = (day: Weekday, window: DailyWindow): void => void open.set(day, [...(open.get(day) ?? []), window]);
@@ -105,7 +105,6 @@ export function weeklyHours(written: { [Day in Weekday]?: readonly WrittenWindow
   return Object.fromEntries([...open].map(([day, windows]) => [day, joinWindows(windows)]));
 }
 
-/** The two windows of a day that overlap, as written; null when none do. */
 function findOverlap(windows: readonly WrittenWindow[]): [WrittenWindow, WrittenWindow] | null {
   const spans = windows.map((window) => ({ window, end: window.from < window.to ? window.to : window.to + 1440 }));
   spans.sort((a, b) => a.window.from - b.window.from);

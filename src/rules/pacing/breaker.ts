@@ -1,33 +1,32 @@
 import type { BreakerRules } from '../campaign-rules.ts';
 import type { Disposition } from '../disposition.ts';
 
-/** Results that no callee is the reason of: many of them mean that something is wrong with the campaign, the service or the carrier. */
+/** Results not caused by the recipient: many of them mean a problem with the campaign, the service or the carrier. */
 export const failedDispositions = ['failed', 'invalid_number', 'unknown'] as const satisfies Disposition[];
-/** A result that counts against the campaign in its breaker. */
+/** A result that counts as failed in the breaker. */
 export type FailedDisposition = (typeof failedDispositions)[number];
 
 /** Calls that ended within the window. */
 export interface RecentCalls {
   ended: number;
   failed: Readonly<Partial<Record<FailedDisposition, number>>>;
-  /** Those among them that are `unknown` since the answer to their batch was lost, and how many batches they were in. */
+  /** Those that are `unknown` because their batch's answer was lost, and the number of these batches. */
   lost: { batches: number; calls: number };
 }
 
 /**
- * Batches without a known answer that are an outage: in a row they pause a campaign, within its window they count in its breaker. One or
- * two happen to anybody, however many calls they leave unknown.
+ * Batches without a known answer that make an outage: this many in a row pause a campaign, and within its window the breaker counts them.
  */
 export const unknownsBeforePause = 3;
 
 const limitWords = 'and breaker.failure_share is';
 
-/** Whether a campaign that is paused for this reason was paused by its breaker. */
+/** Whether the breaker made a pause with this reason. */
 export function isBreakersReason(reason: string): boolean {
   return reason.includes(limitWords);
 }
 
-/** What a person is told when the breaker opens, with the figures; null: it stays closed. */
+/** Message to the operator when the breaker opens, with figures; null: it stays closed. */
 export function breakerOpens(rules: BreakerRules, recent: RecentCalls): string | null {
   const { ended, failed } = withoutStrayLosses(recent);
   const counts = failedDispositions.flatMap((disposition) => {
@@ -42,7 +41,7 @@ export function breakerOpens(rules: BreakerRules, recent: RecentCalls): string |
   return `${total} of the ${ended} calls that ended in the last ${minutes} min failed (${kinds}), ${limitWords} ${limit}`;
 }
 
-/** What is lost is lost by whole batches: a large share of calls may be a single event, which says nothing for or against the others. */
+/** Losses come in whole batches: a large share may be one event, which says nothing about other calls. */
 function withoutStrayLosses({ ended, failed, lost }: RecentCalls): Pick<RecentCalls, 'ended' | 'failed'> {
   if (lost.batches >= unknownsBeforePause) return { ended, failed };
   return { ended: ended - lost.calls, failed: { ...failed, unknown: (failed.unknown ?? 0) - lost.calls } };

@@ -1,30 +1,29 @@
 import { keptFor, windowsOf, type CallerLimits } from '../caller-choice.ts';
 import { fairShares } from './fair-share.ts';
 
-/** What a campaign does with a caller number that several use. Instants are service time. */
+/** A campaign's use of a shared caller number. Instants are service time. */
 export interface CallerUser {
   id: string;
   weight: number;
   limits: CallerLimits | undefined;
-  /** Recipients that the number could call for it now. */
+  /** Recipients that it could call from the number now. */
   due: number;
-  /** Calls from the number that are planned and not requested yet. */
+  /** Planned calls from the number, not requested yet. */
   planned: number;
   /** When its calls from the number rang, or may ring at the latest. */
   rings: readonly number[];
-  /** When its callbacks from the number are due. */
+  /** Due instants of its callbacks from the number. */
   promised: readonly number[];
-  /** False while it cannot begin one more call, whatever the number allows. */
+  /** False while it cannot begin another call, even if the number allows one. */
   isFree: boolean;
 }
 
-/** A campaign that lets a free number lie for so long has passed its turn (service time). */
+/** A campaign that leaves a free number unused for this long has passed its turn (service time). */
 const turnMs = 5 * 60_000;
 
 /**
- * How many calls without a promise one of the users may begin from the number, as far as the others matter; `rings`: of all its calls. Each
- * stretch of each campaign with due recipients is shared by weight, and one call of each comes before the second of any. So long as a
- * stricter campaign has due recipients, all keep to its limits, or it would never find the number free.
+ * Calls other than callbacks that one user may begin; `rings`: all calls of the number. Windows are shared by weight among campaigns with
+ * due recipients, one call each first. All keep the limits of the strictest; otherwise it would never find the number free.
  */
 export function sharedRoom(
   asker: CallerUser,
@@ -36,7 +35,7 @@ export function sharedRoom(
     for (const stretch of limits === undefined ? [] : windowsOf(limits))
       room = Math.min(room, shareOf(asker, stretch, { wanting, rings, now }));
   }
-  // A callback needs room under the limits of the campaign that promised it.
+  // A callback needs capacity under its own campaign's limits.
   for (const { id, limits, promised } of users)
     if (id !== asker.id && limits !== undefined) room = Math.min(room, keptFor(limits, rings, now, promised));
   return Math.max(0, room);
@@ -52,7 +51,7 @@ function shareOf(
   const madeByOthers = within - wanting.reduce((sum, user) => sum + madeBy(user), 0);
   const limit = Math.max(0, most - madeByOthers);
   const demands = wanting.map((user) => ({ id: user.id, weight: user.weight, lines: madeBy(user) + user.planned + user.due, tookAt: 0 }));
-  // Less than one call for each: then they take turns, so that the lightest has its turn, too.
+  // Less than one call each: they take turns, so that the lightest gets its turn, too.
   const shares = wanting.length >= limit ? new Map(wanting.map(({ id }) => [id, 1])) : fairShares(limit, demands);
   const left = (user: CallerUser): number => (shares.get(user.id) ?? 0) - madeBy(user) - user.planned;
   const room = most - within;
@@ -63,7 +62,7 @@ function shareOf(
   return Math.min(left(asker), room - before.length);
 }
 
-/** 0: it has made no call. */
+/** 0: no call yet. */
 function lastRing({ rings }: CallerUser): number {
   return rings.reduce((last, at) => Math.max(last, at), 0);
 }

@@ -1,7 +1,7 @@
-/** What one campaign could use of lines that several share. */
+/** One campaign's demand for shared lines. */
 export interface Demand {
   id: string;
-  /** Above 0. Of two that both want more, the one with twice the weight gets twice the lines. */
+  /** Above 0. If two campaigns want more, twice the weight gets twice the lines. */
   weight: number;
   /** Lines that it could use now. */
   lines: number;
@@ -10,9 +10,8 @@ export interface Demand {
 }
 
 /**
- * Shares out lines: nobody gets more than it could use, what one leaves is there for the others, and everybody who wants a line gets
- * one before anybody gets a second. Where there are fewer lines than that the heavier get them, and equals take turns. Beyond that no line
- * could be moved to one who is worse off for its weight (weighted max-min). The order of the demands does not matter.
+ * Shares out lines by weighted max-min, one line for each demand first. With too few lines the heavier go first and equals take turns.
+ * Input order does not matter.
  */
 export function fairShares(limit: number, demands: readonly Demand[]): Map<string, number> {
   const wanting = demands.filter(({ lines }) => lines > 0).toSorted(byWeight);
@@ -28,12 +27,12 @@ export function fairShares(limit: number, demands: readonly Demand[]): Map<strin
     shares.set(demand.id, lines);
     left -= lines;
   }
-  // Whole lines that the level does not divide go one by one to whoever is then worst off.
+  // Remaining whole lines go one by one to the demand that is worst off.
   for (; left > 0; left -= 1) {
     const next = wanting
       .filter(({ id, lines }) => (shares.get(id) ?? 0) < lines)
       .map((demand) => ({ demand, lines: (shares.get(demand.id) ?? 0) + 1 }))
-      // Lines per weight, without fractions: equals are equal.
+      // Compares lines per weight without fractions, so that equals are equal.
       .toSorted((a, b) => a.lines * b.demand.weight - b.lines * a.demand.weight || byWeight(a.demand, b.demand))[0];
     if (next === undefined) break;
     shares.set(next.demand.id, next.lines);
@@ -53,10 +52,10 @@ function linesAt(level: number, { weight, lines }: Demand): number {
   return Math.min(lines, Math.max(1, Math.floor(level * weight)));
 }
 
-/** Below any difference between two fractions of whole lines and whole weights up to 100. */
+/** Below any difference of two fractions of whole lines and weights up to 100. */
 const hair = 1e-7;
 
-/** Lines per weight that can be given to all. A hair too low, so that no rounding decides between lines that are equal there. */
+/** Most lines per weight that fit, a hair too low, so that rounding does not decide between equals. */
 function highestLevel(limit: number, demands: readonly Demand[]): number {
   let low = 0;
   let high = Math.max(0, ...demands.map(({ weight, lines }) => lines / weight));

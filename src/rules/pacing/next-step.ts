@@ -15,29 +15,29 @@ export type WaitReason =
   | 'collecting'
   | 'rows';
 
-/** What planning said of the next batch of a round. */
+/** Result of planning the next batch of a round. */
 export type Planned =
   | { kind: 'batch'; batchId: string; size: number }
   | {
       kind: 'wait';
       reason: WaitReason;
-      /** Real milliseconds until planning is worth another look by itself; null: only a change helps. */
+      /** Real ms until planning is worth repeating; null: only after a change. */
       inMs: number | null;
       /** Whether calls are open, or anything else is left to collect. */
       outstanding: boolean;
-      /** Nobody is left but whom the campaign is to call back; absent: somebody is. */
+      /** Only callbacks are left; absent: other recipients, too. */
       onlyPromises?: true;
     }
   | { kind: 'done' };
 
-/** What the dial loop does next. */
+/** Next action of the dial loop. */
 export type NextStep =
   | { kind: 'dial'; batchId: string; size: number }
-  /** Plan again after `forMs` (real), or after a change when it is null; a change ends the wait in either case. */
+  /** Plan again after `forMs` (real; null: no timer) or after any change. */
   | { kind: 'wait'; reason: WaitReason; outstanding: boolean; forMs: number | null; onlyPromises: boolean }
   | { kind: 'done' };
 
-/** Who says when planning makes sense again while calls are open: the clock, or the collector, which sees calls end and people fall due. */
+/** What triggers planning while calls are open: the clock, or the collector, which sees calls end and recipients fall due. */
 const wokenBy: Readonly<Record<WaitReason, 'clock' | 'collector'>> = {
   blocked: 'clock',
   pacing: 'clock',
@@ -55,7 +55,7 @@ const wokenBy: Readonly<Record<WaitReason, 'clock' | 'collector'>> = {
   rows: 'clock',
 };
 
-/** The decision after planning. Where nothing is outstanding, no collector runs, and the clock alone can wake. */
+/** Decides after planning. With nothing outstanding no collector runs, so only the clock can wake. */
 export function nextStep(planned: Planned): NextStep {
   switch (planned.kind) {
     case 'batch':

@@ -3,10 +3,10 @@ export interface PacingInput {
   /** Attempts that hold a slot. */
   open: number;
   maxConcurrentCalls: number;
-  /** Free slots at which a batch is worth planning; more than `maxConcurrentCalls` means "when all are free". */
+  /** Free slots at which a batch is worth planning; above `maxConcurrentCalls`: when all are free. */
   refillThreshold: number;
   batchSize: number;
-  /** Calls started in the 60 s of service time before now. */
+  /** Calls started in the last 60 s of service time. */
   startedInLastMinute: number;
   /** Null: no limit. */
   startsPerMinute: number | null;
@@ -17,8 +17,8 @@ export interface PacingInput {
 }
 
 /**
- * How many calls to plan now; 0 means wait. Small batches are avoided: one is planned when the refill threshold is free, or when it
- * takes all that is due and nothing larger is coming. Never above the free slots, the batch size or the starts left in this minute.
+ * Calls to plan now; 0: wait. To avoid small batches, plans only when the refill threshold is free, or when it takes all that is due and
+ * nothing else comes.
  */
 export function slotsToFill(input: PacingInput): number {
   const free = input.maxConcurrentCalls - input.open;
@@ -29,7 +29,7 @@ export function slotsToFill(input: PacingInput): number {
   return refilled || takesAll ? planned : 0;
 }
 
-/** Lines that a campaign may use so long after it began: a tenth of them at first, then evenly more until it is warm. */
+/** Lines a campaign may use during warm-up: a tenth at first, then evenly more. */
 export function warmUpLines(input: { lines: number; warmUpMs: number; sinceMs: number }): number {
   const { lines, warmUpMs } = input;
   if (input.sinceMs >= warmUpMs) return lines;
@@ -37,7 +37,7 @@ export function warmUpLines(input: { lines: number; warmUpMs: number; sinceMs: n
   return Math.max(1, Math.floor((lines * (warmUpMs + 9 * sinceMs)) / (10 * warmUpMs)));
 }
 
-/** Free slots at which a batch is worth planning while only `allowed` of a campaign's lines may be used. */
+/** Refill threshold while only `allowed` of a campaign's lines may be used. */
 export function refillAt(input: { refillThreshold: number; lines: number; allowed: number }): number {
   return Math.max(1, Math.ceil((input.refillThreshold * input.allowed) / input.lines));
 }

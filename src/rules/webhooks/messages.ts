@@ -2,7 +2,7 @@ import type { EventType, NewEvent } from '../events.ts';
 import type { CampaignState } from '../lifecycle.ts';
 import type { Outcome } from '../outcome.ts';
 
-/** What other systems are told of, one message each. A type that is told once keeps its name and its meaning. */
+/** Types of webhook messages. A published type keeps its name and its meaning. */
 export const webhookEventTypes = [
   'row.ended',
   'row.reopened',
@@ -14,17 +14,17 @@ export const webhookEventTypes = [
   'campaign.cancelled',
   'campaign.failed',
 ] as const;
-/** Type of a message to a webhook. */
+/** Type of a webhook message. */
 export type WebhookEventType = (typeof webhookEventTypes)[number];
 
 type CampaignEventType = Extract<WebhookEventType, `campaign.${string}`>;
 
-/** An event of the log as a message, before the row that it is about has been looked up. */
+/** A log event as a message, before its row is read. */
 export type WebhookEvent =
   | { type: 'row.ended'; recipientId: string; outcome: Outcome; reason: string | null }
   /** Its outcome is taken back: it may be called again. */
   | { type: 'row.reopened'; recipientId: string }
-  /** The record of its talk is complete, and a rule of the campaign says what it came to. */
+  /** The talk's record is complete, and a rule of the campaign names its result. */
   | { type: 'row.result'; recipientId: string; result: string }
   | {
       type: CampaignEventType;
@@ -33,7 +33,7 @@ export type WebhookEvent =
       resumesAt: number | null;
     };
 
-/** Types of the log that make messages, and which ones each can make. */
+/** Log event types that make messages, and the types each can make. */
 const sources = {
   'recipient.outcome': ['row.ended', 'row.reopened'],
   'attempt.result': ['row.result'],
@@ -43,7 +43,7 @@ const sources = {
 } as const satisfies Partial<Record<EventType, readonly WebhookEventType[]>>;
 type SourceType = keyof typeof sources;
 
-/** Types of the log that can make one of these messages; null: any message. */
+/** Log event types that can make one of these messages; null: any message. */
 export function sourceTypes(types: readonly WebhookEventType[] | null): SourceType[] {
   const all = Object.keys(sources) as SourceType[];
   return all.filter((source) => types === null || sources[source].some((type) => types.includes(type)));
@@ -51,7 +51,7 @@ export function sourceTypes(types: readonly WebhookEventType[] | null): SourceTy
 
 const isSource = (event: NewEvent): event is Extract<NewEvent, { type: SourceType }> => event.type in sources;
 
-/** What webhooks are told of an event of the log; null when it is nothing for them. One event makes one message at most. */
+/** Converts a log event to a webhook message; null: none. One event makes one message at most. */
 export function readWebhookEvent(event: NewEvent): WebhookEvent | null {
   if (!isSource(event)) return null;
   const { recipientId = '' } = event;
@@ -60,7 +60,7 @@ export function readWebhookEvent(event: NewEvent): WebhookEvent | null {
     return outcome === null ? { type: 'row.reopened', recipientId } : { type: 'row.ended', recipientId, outcome, reason };
   }
   if (event.type === 'attempt.result') return { type: 'row.result', recipientId, result: event.data.result };
-  // A correction takes back the outcome that there was.
+  // A correction takes back an existing outcome.
   if (event.type === 'recipient.retried' || event.type === 'recipient.corrected')
     return event.data.outcome === null ? null : { type: 'row.reopened', recipientId };
   const { from, to, reason, resumeAt = null } = event.data;
@@ -90,8 +90,8 @@ function typeOfChange(from: CampaignState, to: CampaignState): CampaignEventType
 }
 
 /**
- * What a receiver tells a repetition by: the same for each try of the same event to the same webhook. The instant is part of it, since a
- * database that was set back to an older copy gives its numbers out again. No dot may be in it, which ends the id where it is signed.
+ * Idempotency id: the same for each retry of an event to a webhook. Has the instant, as a restored database reuses its numbers, and no dot,
+ * which ends the signed id.
  */
 export function webhookMessageId(webhookId: string, { seq, at }: { seq: number; at: number }): string {
   return `${webhookId}_${seq}_${at.toString(36)}`;

@@ -11,42 +11,42 @@ import type { ServiceDate, ServiceReadings } from '../port/service-clock.ts';
 
 /** Options of operations that read a whole list (2, 7 and 11). */
 export interface ListOptions {
-  /** Told of each page that has entries which do not fit the contract how many it has. They are left out. */
+  /** Called for each page with unusable entries, with their count; they are left out. */
   onUnusable?: (entries: number) => void;
 }
 
-/** One page of operation 7, with the entries that do not fit the contract apart. */
+/** One page of operation 7, with unusable entries apart. */
 export interface ConversationPage {
   conversations: responses.ConversationEntry[];
-  /** Entries that do not fit the contract, as they came: what they are of is not known, so they may be of any call. */
+  /** Raw entries that do not fit the contract. They may belong to any call. */
   unusable: unknown[];
-  /** Null when the list does not say. */
+  /** Null: not stated. */
   hasMore: boolean | null;
   nextCursor: string | null;
   serviceDate: ServiceDate | null;
 }
 
-/** Answer of operation 14: the service accepted the batch. It does not say which conversation belongs to which call. */
+/** Answer of operation 14: the service accepted the batch. It does not map conversations to calls. */
 export interface BatchPlaced {
   batchId: string;
-  /** Calls that the service says it queued; may be less than were sent. */
+  /** Calls the service says it queued; may be fewer than sent. */
   callsInitiated: number;
   serviceDate: ServiceDate | null;
 }
 
-/** Options of operation 14. The request is sent at most once; the service has no idempotency key. */
+/** Options of operation 14. Sent at most once: the service has no idempotency key. */
 export interface PlaceBatchOptions {
   /** Sent as `x-request-id`. */
   requestId: string;
-  /** Asked once, when the body is built and the connection stands; false ends it with nothing sent. */
+  /** Called once, when body and connection are ready; false aborts unsent. */
   mayBegin: () => boolean;
   /** Called just before the first byte is written. */
   onSending?: () => void;
 }
 
 /**
- * The 14 operations of the service. Every failure is a `ServiceError` whose `knowledge` says what is known about its
- * effect. POST, PATCH and DELETE are sent once and reads at most twice, 429 apart (`retriesAfter429`); redirects are not followed.
+ * The 14 operations of the service. Failures are a `ServiceError` whose `knowledge` states the known effect. POST, PATCH and DELETE are
+ * sent once, reads at most twice, 429 apart (`retriesAfter429`); redirects are not followed.
  */
 export type ConvaiClient = ReturnType<typeof createConvaiClient>;
 
@@ -68,12 +68,12 @@ export function createConvaiClient(options: ConvaiClientOptions) {
   return clientOver(openConnection(options));
 }
 
-/** The operations over a connection that is open; `close` closes it. */
+/** The operations over an open connection; `close` closes it. */
 export function clientOver(transport: Transport) {
   const get = async <Schema extends z.ZodType>(path: string, schema: Schema, query?: Record<string, string>) =>
     parseBody(await transport.read(path, query), schema);
 
-  /** Updates and deletions may answer with nothing at all. */
+  /** Updates and deletions may be answered without a body. */
   const send = async (request: Omit<WriteRequest, 'body'>, schema?: z.ZodType, body?: unknown): Promise<Success> => {
     const facts = { ...request, requestId: request.requestId ?? null };
     return transport.write({ ...request, body: schema === undefined ? null : encodeBody(facts, schema, body) });
@@ -90,7 +90,7 @@ export function clientOver(transport: Transport) {
     throw new BadResponseError(success.request, success.status, [`no list in it, neither bare nor under "${key}"`]);
   };
 
-  /** The entries of a list that fit its schema; `onUnusable` is told how many do not. */
+  /** `onUnusable` gets the count of entries that do not fit the schema. */
   const getList = async <Schema extends z.ZodType>(
     path: string,
     key: string,
@@ -124,7 +124,7 @@ export function clientOver(transport: Transport) {
       return parseBody(success, responses.agentCreated);
     },
 
-    /** All pages, in the service's order, without the entries that cannot be used; ends as `listConversations` does. */
+    /** All pages in the service's order, without unusable entries; ends like `listConversations`. */
     listAgents(options: ListOptions = {}): AsyncIterable<responses.AgentSummary> {
       return iteratePages(async (cursor) => {
         const query = { cursor: cursor ?? undefined, page_size: String(largestPage) };
@@ -136,7 +136,7 @@ export function clientOver(transport: Transport) {
       return get(pathOf('GET', 'agents', agentId), responses.agent);
     },
 
-    /** Changes only the fields that are sent; null clears one, lists are replaced. Null when the service confirms without a body. */
+    /** Changes only the fields sent: null clears one, lists are replaced. Null when the service confirms without a body. */
     async updateAgent(agentId: string, body: requests.UpdateAgentRequest): Promise<responses.Agent | null> {
       const path = pathOf('PATCH', 'agents', agentId);
       return parseBodyIfAny(await send({ method: 'PATCH', path }, requests.updateAgentRequest, body), responses.agent);
@@ -155,8 +155,8 @@ export function clientOver(transport: Transport) {
     listConversationsPage,
 
     /**
-     * All pages, in the service's order, without the entries that cannot be used. Ends silently where the list cannot be followed: no
-     * cursor, or one seen before.
+     * Without unusable entries, in the service's order. Ends silently when it cannot page on: no cursor, a repeated one, or too many empty
+     * pages.
      */
     listConversations(filter: { agentId?: string } & ListOptions = {}): AsyncIterable<responses.ConversationEntry> {
       const { onUnusable, ...wanted } = filter;
@@ -167,23 +167,23 @@ export function clientOver(transport: Transport) {
       });
     },
 
-    /** Permanent: audio, transcript and all data of the conversation. */
+    /** Permanent: deletes audio, transcript and all data. */
     async deleteConversation(conversationId: string): Promise<void> {
       await send({ method: 'DELETE', path: pathOf('DELETE', 'conversations', conversationId) });
     },
 
-    /** A single-use, short-lived `wss://` address: a credential. */
+    /** A credential: a single-use, short-lived `wss://` address. */
     async getSignedUrl(agentId: string): Promise<string> {
       const answer = await get(`${root}/conversation/get-signed-url`, responses.signedUrl, { agent_id: agentId });
       return answer.signed_url;
     },
 
-    /** A short-lived token for WebRTC: a credential. */
+    /** A credential: a short-lived token for WebRTC. */
     async getConversationToken(agentId: string): Promise<string> {
       return (await get(`${root}/conversation/token`, responses.conversationToken, { agent_id: agentId })).token;
     },
 
-    /** Without the entries that cannot be used: a number that is not among them may still be one of those. */
+    /** Without unusable entries, so a number missing here may still exist. */
     async listPhoneNumbers(options: ListOptions = {}): Promise<responses.PhoneNumber[]> {
       return (await getList(`${root}/phone-numbers`, 'phone_numbers', responses.phoneNumber, options)).items;
     },
@@ -201,8 +201,8 @@ export function clientOver(transport: Transport) {
     },
 
     /**
-     * Dials people. Not idempotent and never repeated here: only `knowledge` `not_sent`, `queued_nothing` or `refused` of
-     * the error proves that no call was queued.
+     * Dials people. Not idempotent, never retried: only `knowledge` `not_sent`, `queued_nothing` or `refused` of the error proves that no
+     * call was queued.
      */
     async placeBatchCalls(body: requests.BatchCallsRequest, options: PlaceBatchOptions): Promise<BatchPlaced> {
       const request = { method: 'POST', path: `${root}/phone-numbers/batch-calls`, dials: true, ...options } as const;
@@ -214,10 +214,10 @@ export function clientOver(transport: Transport) {
       return { batchId: placed.batch_id, callsInitiated: placed.calls_initiated, serviceDate: serviceDateOf(success) };
     },
 
-    /** What the answers to all requests of this client, refusals too, told of the service's clock. */
+    /** The service's clock, as read from all answers of this client, refusals included. */
     clockReadings: (): ServiceReadings => transport.clockReadings(),
 
-    /** Ends reads under way and waits for writes; later calls are refused unsent. */
+    /** Aborts reads, waits for writes; later calls are refused unsent. */
     close: (): Promise<void> => transport.close(),
   };
 }

@@ -3,37 +3,37 @@ import { createTransport, type RequestInfo, type Transport } from '../http/trans
 import type { Proxies } from '../../shared/network/proxies.ts';
 import { ServiceOptionsError } from '../port/errors.ts';
 
-/** Options of `createConvaiClient`. Only `baseUrl` is required; times are real milliseconds. */
+/** Only `baseUrl` is required; times are real ms. */
 export interface ConvaiClientOptions {
   /** May have a path prefix and a trailing slash. `http://` only for loopback hosts unless `allowInsecure`. */
   baseUrl: string;
-  /** Sent in the header `keyHeader` and nowhere else. Default: SVC_API_KEY of the environment. */
+  /** Sent only in the header `keyHeader`. Default: SVC_API_KEY of the environment. */
   apiKey?: string | undefined;
   /** Default `x-api-key`. */
   keyHeader?: string;
   allowInsecure?: boolean;
-  /** Real milliseconds; defaults 10,000 / 60,000 / 30,000. `bodyMs` is for the whole body. */
+  /** Defaults 10,000 / 60,000 / 30,000. `bodyMs` covers the whole body. */
   timeouts?: { connectMs?: number; headersMs?: number; bodyMs?: number };
   /** Shared by all reads of this client. Default 20. */
   readsPerSecond?: number;
   /**
-   * How often a request that a 429 turned away is sent again: after its Retry-After, else after 1 s, 2 s, 4 s and so on. Defaults: `reads`
-   * 2, `changes` 0. A batch of calls is never sent again, and a Retry-After of more than a minute is thrown.
+   * Retries after a 429: waits its Retry-After, else 1 s, 2 s, 4 s and so on. Defaults: `reads` 2, `changes` 0. Batches of calls are never
+   * resent; a Retry-After over a minute is thrown.
    */
   retriesAfter429?: Partial<RetryCounts>;
-  /** Proxies that requests go through; loopback never does. Default: none, whatever the environment says. */
+  /** Never used for loopback. Default: none; environment variables are ignored. */
   proxies?: Proxies | undefined;
-  /** Waits between these; default a timer. */
+  /** Waits between retries; default a timer. */
   sleep?: Sleep;
-  /** Called after each request on the wire; what it throws is ignored. */
+  /** Called after each request on the wire; its exceptions are ignored. */
   onRequest?: (info: RequestInfo) => void;
-  /** Real epoch milliseconds; default `Date.now`. */
+  /** Real epoch ms; default `Date.now`. */
   nowReal?: () => number;
-  /** A clock that never jumps; default `performance.now`. */
+  /** A monotonic clock; default `performance.now`. */
   monotonicMs?: () => number;
 }
 
-/** What all requests to one service with one key go over. Throws ServiceOptionsError when an option cannot be used. */
+/** Opens the transport of one service and key. Throws ServiceOptionsError when an option cannot be used. */
 export function openConnection(options: ConvaiClientOptions): Transport {
   return createTransport({
     baseUrl: options.baseUrl,
@@ -52,8 +52,8 @@ export function openConnection(options: ConvaiClientOptions): Transport {
 }
 
 /**
- * The key to send: the one given, else SVC_API_KEY of the environment, as the contract has it of client libraries. Throws
- * ServiceOptionsError where there is none, and where a header cannot carry it.
+ * Default: SVC_API_KEY, as the contract requires of client libraries. Throws ServiceOptionsError when the key is missing or a header cannot
+ * carry it.
  */
 function readApiKey(given: string | undefined): string {
   const key = given ?? process.env['SVC_API_KEY'];

@@ -5,7 +5,7 @@ import type { ConvaiClient } from './client.ts';
 import { readsOf } from './reads.ts';
 import type { BatchCallsRequest } from './schemas.ts';
 
-/** The service of the contract: nothing but the records of its calls shows what became of a request, and nothing can be taken back. */
+/** Only call records show the effect of a request, and nothing can be withdrawn. */
 export function contractService(client: ConvaiClient): CallService {
   return {
     abilities: { lookUp: 'records', namesRecipients: false, withdraw: 'nothing' },
@@ -37,7 +37,7 @@ function bodyOf({ agentId, callerId, variablesKey, calls }: CallRequest): BatchC
   };
 }
 
-/** Whether a refusal complains about something outside the calls, which smaller batches would not mend. */
+/** True when smaller batches would not help. */
 function isAboutWholeRequest(error: RefusedError): boolean {
   const { fields } = error.detail;
   return fields.length > 0 && fields.every((field) => !/(^|\.)calls(\.|\[|$)/.test(field.path));

@@ -1,4 +1,4 @@
-/** The public surface of `carillon/convai`: a client of the service. What is not named here may change without notice. */
+/** Public API of `carillon/convai`. Anything not exported here may change without notice. */
 export {
   createConvaiClient,
   type BatchPlaced,

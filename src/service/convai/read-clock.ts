@@ -18,10 +18,9 @@ const health = z.looseObject({
 });
 
 /**
- * Asks the service, without the key, whether it is a sandbox and which clock it keeps. Any answer that does not name
- * itself a sandbox means real time. Throws NotSentError when nothing listens there, OutcomeUnknownError when no whole
- * answer comes, and BadResponseError when a sandbox does not tell its clock: real time would be wrong then. `nowReal` is in epoch
- * milliseconds.
+ * Reads, without the key, whether the service is a sandbox and which clock it keeps; any other answer means real time. Throws NotSentError
+ * when nothing listens, OutcomeUnknownError without a whole answer, and BadResponseError when a sandbox does not state its clock, as real
+ * time would be wrong. `nowReal`: epoch ms.
  */
 export async function readServiceClock(
   baseUrl: string,
@@ -54,7 +53,7 @@ export async function readServiceClock(
     }
     return scaledClock(parsed.data, nowReal);
   } catch (error) {
-    // What cannot be read may be a sandbox.
+    // An unreadable answer may come from a sandbox.
     const isUnreadable = error instanceof BadResponseError && error.cause instanceof UnpackError && error.status < 300;
     if (error instanceof ServiceError && !sandboxSaid && !isUnreadable && wasAnswered(error)) return realClock(nowReal);
     throw error;
@@ -75,7 +74,6 @@ function scaledClock({ dialect, clock }: z.output<typeof health>, nowReal: () =>
   };
 }
 
-/** Whether a whole answer came, of whatever status. */
 function wasAnswered(error: ServiceError): boolean {
   const phase = 'phase' in error ? error.phase : 'answered';
   return error.knowledge !== 'not_sent' && phase === 'answered';

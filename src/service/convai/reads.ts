@@ -8,7 +8,7 @@ import type { ConvaiClient } from './client.ts';
 import { factsFromListEntry, readServiceRecord } from './record-facts.ts';
 import type { PhoneNumber } from './schemas.ts';
 
-/** Records, agents and numbers, which every way of placing calls shares. `isGated`: agents say what a call may change. */
+/** Reads shared by all interfaces. `isGated`: agents state which settings a call may override. */
 export function readsOf(client: ConvaiClient, isGated = false): ServiceReads {
   return {
     async record(conversationId, { agentId, pointers } = {}) {
@@ -63,7 +63,7 @@ async function readCallers(client: ConvaiClient, sought: readonly string[] = [])
   }));
 }
 
-/** What decides how an agent talks; not when it was read or changed, nor who may see it. */
+/** Excludes read and change times and access rights. */
 function printOf({ name, conversation_config: conversation, platform_settings: settings, workflow }: Record<string, unknown>): string {
   return createHash('sha256')
     .update(sortedJson([name, conversation, settings, workflow]))
@@ -77,7 +77,7 @@ function sortedJson(value: unknown): string {
   );
 }
 
-/** Null where the settings of an agent do not tell what it collects. */
+/** Null: not stated. */
 function keysIn(settings: unknown): NonNullable<AgentFacts['keys']> | null {
   if (!isJsonObject(settings)) return null;
   const { data_collection: collected, evaluation } = settings;
@@ -89,7 +89,6 @@ function keysIn(settings: unknown): NonNullable<AgentFacts['keys']> | null {
   return { collected: isJsonObject(collected) ? Object.keys(collected) : [], evaluation: ids };
 }
 
-/** What the settings of an agent let a call change. */
 function permittedBy(settings: unknown): JsonObject | null {
   const overrides = isJsonObject(settings) ? settings['overrides'] : undefined;
   if (!isJsonObject(overrides)) return null;
@@ -97,7 +96,7 @@ function permittedBy(settings: unknown): JsonObject | null {
   return isJsonObject(permitted) ? permitted : {};
 }
 
-/** What the prompt of an agent says in place of variables that a call does not give. */
+/** Values of variables that a call does not give. */
 function placeholdersIn(conversation: unknown): Readonly<Record<string, string>> {
   const under = (value: unknown, key: string): unknown => (isJsonObject(value) ? value[key] : undefined);
   const found = under(under(under(conversation, 'agent'), 'dynamic_variables'), 'dynamic_variable_placeholders');

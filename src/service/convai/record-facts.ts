@@ -48,9 +48,8 @@ const speakers: Readonly<Record<string, 'agent' | 'user'>> = {
 };
 
 /**
- * Facts of a conversation record, by the documented names and the likely further ones. Never throws; what is missing or
- * unfamiliar is null, and of what cannot be stored there is the code. `agentIdFallback` is for records that do not name
- * their agent. What stands at one of the `pointers` goes before what stands under a known name.
+ * Facts by documented names, then likely ones; a value at one of the `pointers` comes first. Never throws: missing or unfamiliar values are
+ * null, unstorable characters become their code. `agentIdFallback` is for records without an agent.
  */
 export function factsFromRecord(
   record: unknown,
@@ -118,7 +117,7 @@ export function factsFromRecord(
   });
 }
 
-/** A whole record, for the program and for people. Never throws. */
+/** Facts, turns and raw document. Never throws. */
 export function readServiceRecord(
   document: Readonly<Record<string, unknown>>,
   agentId: string | null = null,
@@ -127,7 +126,7 @@ export function readServiceRecord(
   return { facts: factsFromRecord(document, agentId, pointers), turns: turnsOf(document['transcript']), document };
 }
 
-/** Who said what, by the documented names, else the likely ones. */
+/** By documented names, else likely ones. */
 function turnsOf(transcript: unknown): Turn[] {
   return (Array.isArray(transcript) ? transcript.map(fieldsOf) : []).map((turn) => {
     const time = turn['timestamp'] ?? turn['time_in_call_secs'];
@@ -147,7 +146,7 @@ function idOf(id: string | null): string | null {
   return id === null ? null : storableId(id);
 }
 
-/** Longer texts are not what a rule compares with. */
+/** Rules do not compare longer texts. */
 const longestValue = 200;
 
 function pointedValues(record: unknown, pointers: readonly string[]): Pick<ConversationFacts, 'pointed'> {
@@ -158,7 +157,7 @@ function pointedValues(record: unknown, pointers: readonly string[]): Pick<Conve
   return found.length === 0 ? {} : { pointed: Object.fromEntries(found) };
 }
 
-/** Facts of an entry of the conversation list, which usually knows less than the record. Never throws. */
+/** Facts of a conversation list entry, which usually has less than the record. Never throws. */
 export function factsFromListEntry(entry: unknown, pointers: RecordPointers = noPointers): ConversationFacts {
   return factsFromRecord(entry, null, pointers);
 }
@@ -172,7 +171,7 @@ function spokenFacts(transcript: unknown): Pick<ConversationFacts, 'hasTranscrip
   };
   for (const turn of Array.isArray(transcript) ? transcript.map(fieldsOf) : []) {
     const said = text(turn['text'], turn['message']);
-    // A turn whose text is present but empty (a tool call, say) was not spoken.
+    // A turn with an empty text, such as a tool call, was not spoken.
     if (said === null && ('text' in turn || 'message' in turn)) continue;
     const speaker = oneOf(speakers, turn['speaker'], turn['role']);
     if (speaker === 'user') facts.userTurns += 1;
@@ -184,8 +183,8 @@ function spokenFacts(transcript: unknown): Pick<ConversationFacts, 'hasTranscrip
 }
 
 /**
- * String values echoed from the call's variables or collected in it, and the recipient's id as it was submitted. Reserved variables are
- * the service's own. Which of them is a reference of ours, only the ledger can tell.
+ * Echoed variables, collected strings and the submitted recipient id, without the service's reserved variables. Only the ledger can pick
+ * our reference.
  */
 function referencesOf(fields: Fields, collected: Record<string, unknown> | null, batchCall: Fields): string[] {
   const variables = fieldsOf(fieldsOf(fields['conversation_initiation_client_data'])['dynamic_variables']);
@@ -194,7 +193,7 @@ function referencesOf(fields: Fields, collected: Record<string, unknown> | null,
   return [...new Set(values.filter((value) => typeof value === 'string' && value !== ''))] as string[];
 }
 
-/** `{ id: { [key]: v, … } }` or `{ id: v }` as `{ id: v }`; null when there is no such object. */
+/** From `{ id: { [key]: v, … } }` or `{ id: v }`; null: neither. */
 function valuesById(results: unknown, key: string): Record<string, unknown> | null {
   if (!isRecord(results)) return null;
   return Object.fromEntries(
@@ -202,13 +201,13 @@ function valuesById(results: unknown, key: string): Record<string, unknown> | nu
   );
 }
 
-/** Later ones win. Null when all are. */
+/** Later parts win. Null when all are null. */
 function merge(...parts: (Record<string, unknown> | null)[]): Record<string, unknown> | null {
   const present = parts.filter((part) => part !== null);
   return present.length === 0 ? null : Object.fromEntries(present.flatMap((part) => Object.entries(part)));
 }
 
-/** Whether maps are there, and nothing is in them. */
+/** False without any map. */
 function isEmpty(...maps: (Record<string, unknown> | null)[]): boolean {
   const present = maps.filter((map) => map !== null);
   return present.length > 0 && present.every((map) => Object.keys(map).length === 0);
@@ -249,7 +248,7 @@ function secondsAsMs(value: unknown): number | null {
   return Number.isSafeInteger(ms) ? ms : null;
 }
 
-/** The value at a JSON pointer (RFC 6901); undefined where the document has none. Never throws. */
+/** By JSON pointer (RFC 6901); undefined if absent. Never throws. */
 function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const part of pointer.split('/').slice(1)) {
@@ -260,7 +259,7 @@ function valueAt(document: unknown, pointer: string): unknown {
   return value;
 }
 
-/** The value at a pointer as text, where it is text, a number or a truth value and not blank; else null. */
+/** A non-blank text, number or boolean at a pointer, as text; else null. */
 function textAt(document: unknown, pointer: string): string | null {
   const value = valueAt(document, pointer);
   const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Tolerant: unknown fields are kept, missing optional ones are fine, documented ones must have their documented type.
+// Unknown fields are kept, optional ones may be missing, documented ones must have their documented type.
 
 const id = z.string().min(1);
 const someObject = z.looseObject({});
@@ -16,10 +16,10 @@ export const agentSummary = z.looseObject({
   name: z.string().nullish(),
   tags: z.array(z.string()).nullish(),
 });
-/** An agent as lists show it (operation 2); fields beyond the contract are kept. */
+/** An agent in a list (operation 2); fields beyond the contract are kept. */
 export type AgentSummary = z.infer<typeof agentSummary>;
 
-/** Answer of operations 3 and 4. The contract does not promise that it repeats `agent_id`. */
+/** Answer of operations 3 and 4. The contract does not guarantee `agent_id`. */
 export const agent = agentSummary.extend({ agent_id: id.nullish(), conversation_config: someObject.nullish() });
 /** An agent with its settings (operations 3 and 4). */
 export type Agent = z.infer<typeof agent>;
@@ -33,12 +33,12 @@ export const conversationRecord = z.looseObject({
   evaluation_results: someObject.nullish(),
   collected_data: someObject.nullish(),
 });
-/** The documented read names no `conversation_id`; the client adds the one that was asked for when it is missing. */
+/** The client adds `conversation_id` when the answer lacks it, as the documented one does. */
 export type ConversationRecord = z.infer<typeof conversationRecord> & { conversation_id: string };
 
 /** One entry of operation 7. */
 export const conversationEntry = z.looseObject({ conversation_id: id, metadata: someObject.nullish() });
-/** A conversation as lists show it (operation 7); `metadata` may hold `start_time`. */
+/** A conversation in a list (operation 7); `metadata` may have `start_time`. */
 export type ConversationEntry = z.infer<typeof conversationEntry>;
 
 /** Answer of operation 9. The address is a credential. */
@@ -61,9 +61,9 @@ export const phoneNumber = z.looseObject({
 /** An imported number (operation 11). `agent_id` is null or missing while no agent answers it. */
 export type PhoneNumber = z.infer<typeof phoneNumber>;
 
-/** Answer of operation 13. The contract does not promise that it repeats `phone_number_id`. */
+/** Answer of operation 13. The contract does not guarantee `phone_number_id`. */
 export const updatedPhoneNumber = phoneNumber.extend({ phone_number_id: id.nullish() });
-/** A number after it was assigned (operation 13). */
+/** A number after its assignment (operation 13). */
 export type UpdatedPhoneNumber = z.infer<typeof updatedPhoneNumber>;
 
 /** Answer of operation 12. */
@@ -71,12 +71,11 @@ export const phoneNumberImported = z.looseObject({ phone_number_id: id });
 /** Answer of operation 12: the id of the imported number. */
 export type PhoneNumberImported = z.infer<typeof phoneNumberImported>;
 
-/** Answer of operation 14. A 2xx without it counts as unknown, not as accepted. */
+/** Answer of operation 14. A 2xx without it counts as unknown, not accepted. */
 export const batchCallsPlaced = z.looseObject({ batch_id: id, calls_initiated: z.int().min(0) });
 
-// What the contract names is checked; `conversation_config` has more fields than it names, so unknown ones pass there
-// and nowhere else. `name` and `tags` of an update and `platform_settings` are not in the contract: services that know
-// them take them, the others refuse the request.
+// Checks only what the contract names; unknown fields pass in `conversation_config` alone. `name` and `tags` of an update and
+// `platform_settings` are beyond the contract: services that do not know them refuse the request.
 
 const nonEmpty = z.string().min(1);
 const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/, 'must be an E.164 number: + and 2 to 15 digits');
@@ -87,7 +86,7 @@ const temperature = z.number().min(0).max(1);
 const prompt = z.looseObject({ prompt: z.string().optional() });
 const platformSettings = z.looseObject({});
 
-/** Settings of a language model; what its own server must say is not the same for a new agent and for one call. */
+/** `custom_llm` differs between a new agent and one call. */
 function llmOf<CustomLlm extends z.ZodType>(customLlm: CustomLlm) {
   return z.looseObject({
     model_id: nonEmpty.optional(),
@@ -96,7 +95,6 @@ function llmOf<CustomLlm extends z.ZodType>(customLlm: CustomLlm) {
   });
 }
 
-/** Settings of an agent. */
 function settingsOf<Tts extends z.ZodType, Llm extends z.ZodType>(tts: Tts, llm: Llm) {
   const agent = z.looseObject({
     first_message: z.string().optional(),
@@ -106,7 +104,7 @@ function settingsOf<Tts extends z.ZodType, Llm extends z.ZodType>(tts: Tts, llm:
   return z.looseObject({ tts: tts.optional(), agent: agent.optional() });
 }
 
-/** Any field of an agent's settings, for one call. */
+/** Any settings, for one call. */
 const configOverride = settingsOf(
   z.looseObject({ voice_id: nonEmpty.optional(), model_id: nonEmpty.optional() }),
   llmOf(z.looseObject({ url: customLlmAddress.optional(), extra_headers: extraHeaders.optional() })),
@@ -120,7 +118,7 @@ const newConversationConfig = settingsOf(
   ),
 );
 
-/** A change of an agent's settings: what is left out stays as it is, and null clears a field. */
+/** Omitted fields stay, null clears a field. */
 const configChange = z.looseObject({
   tts: z.looseObject({ voice_id: nonEmpty.nullish(), model_id: nonEmpty.nullish() }).nullish(),
   agent: z
@@ -143,7 +141,7 @@ const configChange = z.looseObject({
     .nullish(),
 });
 
-/** Body of operation 1. Unknown fields are refused before anything is sent. */
+/** Body of operation 1. Unknown fields are refused before sending. */
 export const createAgentRequest = z.strictObject({
   name: nonEmpty,
   tags: z.array(z.string()).optional(),
@@ -153,7 +151,7 @@ export const createAgentRequest = z.strictObject({
 /** Body of operation 1; only `name` is required. */
 export type CreateAgentRequest = z.input<typeof createAgentRequest>;
 
-/** Body of operation 4. A field that is missing keeps its value; null clears a field of `conversation_config`. */
+/** Body of operation 4. A missing field keeps its value; null clears a field of `conversation_config`. */
 export const updateAgentRequest = z.strictObject({
   name: nonEmpty.optional(),
   tags: z.array(z.string()).optional(),
@@ -175,10 +173,10 @@ export type ImportPhoneNumberRequest = z.input<typeof importPhoneNumberRequest>;
 
 /** Body of operation 13. */
 export const assignPhoneNumberRequest = z.strictObject({ agent_id: nonEmpty });
-/** Body of operation 13: the agent that answers calls to the number from now on. */
+/** Body of operation 13: the agent that answers the number from now on. */
 export type AssignPhoneNumberRequest = z.input<typeof assignPhoneNumberRequest>;
 
-/** Settings of one call in place of those of its agent (operation 14). */
+/** Settings of one call that override its agent's (operation 14). */
 export type ConversationConfigOverride = z.input<typeof configOverride>;
 
 /** One call of operation 14. `to_phone_number` is in E.164 form. */
@@ -186,8 +184,7 @@ export interface BatchCall {
   to_phone_number: string;
   conversation_config_override?: ConversationConfigOverride;
   /**
-   * Per-call variables, name to string, number or boolean. The contract mentions them without naming the key, so any
-   * further key may carry them, and nothing else.
+   * Variables: name to string, number or boolean. The contract names no key for them, so any further key may carry them, and nothing else.
    */
   [variablesKey: string]: unknown;
 }
@@ -201,7 +198,7 @@ export type BatchCallsRequest = {
 
 const variables = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]));
 
-/** Checks the body of operation 14 before it is sent; `calls` may not be empty. */
+/** Body of operation 14; `calls` may not be empty. */
 export const batchCallsRequest = z.strictObject({
   agent_id: nonEmpty,
   from_phone_number_id: nonEmpty,

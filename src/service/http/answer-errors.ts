@@ -11,7 +11,7 @@ import { codeOf, type Answer, type ExchangeFailure, type Headers } from './excha
 import { ProxyError } from '../../shared/network/proxies.ts';
 import { isRecord, parseJson, parseRefusalDetail } from './refusal-detail.ts';
 
-/** Statuses by which the service says that it did nothing with the request, and what to do about each. */
+/** Statuses that prove the service did nothing, with advice for each. */
 const refusals: Readonly<Record<number, string>> = {
   400: 'Check the request against the contract.',
   401: 'Check the API key (SVC_API_KEY).',
@@ -24,17 +24,16 @@ const refusals: Readonly<Record<number, string>> = {
   422: 'Check the request against the contract.',
 };
 
-/** What an error says about the request it belongs to. `origin` is scheme, host and port of the service. */
+/** Context of a failed request. `origin`: scheme, host and port. */
 export interface AnswerContext {
   request: RequestFacts;
   origin: string;
-  /** Removes the API key from a text. */
   redact: (text: string) => string;
-  /** The proxy that may have given the answer itself, or null. */
+  /** The proxy that may have answered itself, or null. */
   answeredBy: string | null;
 }
 
-/** What a request that broke off tells. */
+/** Error of a request that broke off. */
 export function errorOfFailure(failure: ExchangeFailure, { request, origin, answeredBy }: AnswerContext): ServiceError {
   const { phase, status, cause } = failure;
   if (failure.reason === 'not_begun') {
@@ -46,7 +45,7 @@ export function errorOfFailure(failure: ExchangeFailure, { request, origin, answ
     const known = `no connection to ${origin} could be established (${told}), so nothing was sent. Check that the service is up and the base URL (SVC_BASE_URL).`;
     return new NotSentError(request, 'no_connection', known, cause);
   }
-  // A refusal is told by its status; the words that broke off add nothing to it. A 429 may name a batch in its body.
+  // The status alone proves a refusal, so the lost text does not matter. A 429 may name a batch in its body.
   if (status !== null && status in refusals && answeredBy === null)
     return refused(request, status, { code: null, message: null, fields: [] });
   if (status === 429 && request.method === 'GET') {
@@ -62,14 +61,14 @@ export function errorOfFailure(failure: ExchangeFailure, { request, origin, answ
   return new OutcomeUnknownError(request, { status, phase }, happened, cause);
 }
 
-/** The failure that a complete answer outside 2xx stands for. */
+/** Error of a complete answer outside 2xx. */
 export function errorOfStatus(answer: Answer, { request, redact, answeredBy }: AnswerContext): ServiceError {
   const { status } = answer;
   const text = answer.body.toString('utf8');
   if (status >= 300 && status < 400 && request.method === 'GET') {
     return new BadResponseError(request, status, ['a redirect, which is never followed; check the base URL (SVC_BASE_URL)']);
   }
-  // A read that is turned away by a rate limit claims nothing of the service.
+  // A rate-limited read claims nothing about the service.
   if (answeredBy !== null && !(status === 429 && request.method === 'GET')) {
     const happened = `answered with status ${status} through the proxy ${answeredBy}, which may have answered itself.`;
     return new OutcomeUnknownError(request, { status, phase: 'answered' }, happened);
@@ -78,20 +77,20 @@ export function errorOfStatus(answer: Answer, { request, redact, answeredBy }: A
   if (status === 429 && !traces.unclear) {
     return rateLimited(request, answer, machineWord(parseRefusalDetail(text, redact).code), traces.batchId);
   }
-  // A refusal that also names a batch contradicts itself; what cannot be known counts as done.
+  // A refusal that also names a batch contradicts itself, so its outcome is unknown.
   if (status in refusals && traces.batchId === null && !traces.unclear) {
     return refused(request, status, parseRefusalDetail(text, redact));
   }
   return new OutcomeUnknownError(request, { status, phase: 'answered' }, `answered with status ${status}.`);
 }
 
-/** The service's request id when it looks like one: other text in that place could be anything. */
+/** The service's request id, if it looks like one: other text could be anything. */
 export function requestIdOf(headers: Headers | null): string | null {
   const value = headerOf(headers ?? {}, 'x-request-id') ?? headerOf(headers ?? {}, 'request-id');
   return value !== null && /^[A-Za-z0-9][\w./:-]{0,127}$/.test(value) ? value : null;
 }
 
-/** A header's value; when it was sent several times, the first. */
+/** A header's first value. */
 export function headerOf(headers: Headers, name: string): string | null {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? null;
@@ -111,7 +110,7 @@ function rateLimited(
   return new RateLimitedError(request, { retryAfterMs, code, batchId });
 }
 
-/** Signs in a body outside 2xx that calls were queued all the same. `unclear`: signs, but no batch id that can be read. */
+/** Signs that calls were queued anyway. `unclear`: without a readable batch id. */
 function tracesOfBatch(text: string): { batchId: string | null; unclear: boolean } {
   const json = parseJson(text);
   if (json === undefined) return { batchId: null, unclear: /batch_id|calls_initiated/.test(text) };
@@ -134,16 +133,16 @@ const imfFixdate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d
 const rfc850 = /^(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const asctime = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
-/** Ten digits of seconds are three centuries: more is a fault, not a wish. */
+/** Ten digits of seconds are three centuries: more are a fault. */
 const mostDigits = 10;
 
-/** A wish beyond a day is a fault as well, like an instant in epoch seconds where a span belongs; after a day it is asked again. */
+/** Waits are cut to a day: longer ones are faults, such as epoch seconds in place of a span. */
 const longestMs = 24 * 3_600_000;
 
-/** Epoch milliseconds of an HTTP date in any of the three forms of RFC 9110 section 5.6.7, or null. */
+/** Epoch ms of an HTTP date in any of the three forms of RFC 9110 section 5.6.7, or null. */
 export function parseHttpDate(value: string): number | null {
   const text = value.trim();
-  // The asctime form has no zone and means UTC; Date.parse alone would read it as local time.
+  // asctime has no zone and means UTC; Date.parse alone would read it as local time.
   const dated = imfFixdate.test(text) || rfc850.test(text) ? text : asctime.test(text) ? `${text} GMT` : null;
   if (dated === null) return null;
   const ms = Date.parse(dated);
@@ -151,8 +150,8 @@ export function parseHttpDate(value: string): number | null {
 }
 
 /**
- * Milliseconds to wait by a Retry-After header, on the service's clock, at most 24 hours; null when it says nothing that can be read.
- * A date counts from the Date header of the same answer, because the clock here may differ; without one, from `nowMs`.
+ * Wait of a Retry-After in ms of the service's clock, at most 24 hours; null when unreadable. A date counts from the answer's Date, since
+ * clocks may differ; without one, from `nowMs`.
  */
 export function parseRetryAfter(value: string | null, dateHeader: string | null, nowMs: number): number | null {
   if (value === null) return null;

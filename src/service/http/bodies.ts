@@ -3,14 +3,14 @@ import { BadResponseError, RequestInvalidError, type RequestFacts } from '../por
 import type { Success } from './transport.ts';
 import { parseJson } from './refusal-detail.ts';
 
-/** The body of a request as bytes. Throws RequestInvalidError, naming the fields, where the schema refuses it. */
+/** Throws RequestInvalidError, naming the fields, when the schema refuses the body. */
 export function encodeBody(request: RequestFacts, schema: z.ZodType, body: unknown): Buffer {
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw new RequestInvalidError(request, problemsOf(parsed.error));
   return Buffer.from(JSON.stringify(parsed.data), 'utf8');
 }
 
-/** The body of an answer, read by its schema. Throws BadResponseError where it is not JSON or not what the schema says. */
+/** Throws BadResponseError when the body is not JSON or does not fit the schema. */
 export function parseBody<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> {
   const json = jsonOf(success);
   if (json === undefined) throw new BadResponseError(success.request, success.status, ['the body is not JSON']);
@@ -19,13 +19,13 @@ export function parseBody<Schema extends z.ZodType>(success: Success, schema: Sc
   throw new BadResponseError(success.request, success.status, problemsOf(parsed.error));
 }
 
-/** As parseBody, without a schema; what cannot be read as JSON is undefined. */
+/** Without a schema; undefined when the body is not JSON. Throws BadResponseError over 300,000 values. */
 export function jsonOf({ body, request, status }: Success): unknown {
   if (!hasTooManyValues(body)) return readJson(body);
   throw new BadResponseError(request, status, [`the body has more than ${String(mostValues)} values`]);
 }
 
-/** As parseBody; null for an answer without a body. */
+/** Like parseBody; null for an answer without a body. */
 export function parseBodyIfAny<Schema extends z.ZodType>(success: Success, schema: Schema): z.output<Schema> | null {
   const text = success.body.toString('utf8').trim();
   return text === '' || text === 'null' ? null : parseBody(success, schema);
@@ -33,7 +33,7 @@ export function parseBodyIfAny<Schema extends z.ZodType>(success: Success, schem
 
 const mostProblems = 10;
 
-/** Field paths and what is wrong there; the schemas' messages never quote values. */
+/** Schema messages never quote values. */
 function problemsOf(error: z.ZodError): string[] {
   return error.issues.slice(0, mostProblems).map((issue) => {
     const path = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`));
@@ -41,20 +41,20 @@ function problemsOf(error: z.ZodError): string[] {
   });
 }
 
-/** No answer of the contract comes near this; what is nested deeper would overflow the stack of whoever writes it down. */
+/** Far beyond real answers; deeper nesting would overflow the stack when serialized. */
 const mostLevels = 100;
 
-/** A record has thousands of values. Millions of empty ones fit into an answer, and keep a process busy for minutes and gigabytes. */
+/** A record has thousands. Millions of empty values would cost minutes and gigabytes. */
 const mostValues = 300_000;
 
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
 const openings: ReadonlySet<number> = new Set(Buffer.from('[{'));
-/** What closes an opening stands two places after it in ASCII. */
+/** In ASCII a closing bracket is two after its opening one. */
 const toClosing = 2;
 
-/** Whether a body has more values than any answer needs: known by a look at its bytes, before anything is made of them. */
+/** Counts values in the raw bytes, before parsing allocates anything. */
 function hasTooManyValues(body: Buffer): boolean {
   if (body.length <= mostValues) return false;
   let values = 0;
@@ -70,7 +70,7 @@ function hasTooManyValues(body: Buffer): boolean {
   return false;
 }
 
-/** The value of a body, in which what stands deeper than any answer needs is null; undefined when the body is not JSON. */
+/** Parses a body, with null for values nested too deep; undefined when it is not JSON. */
 export function readJson(body: Buffer): unknown {
   return cutBelow(parseJson(body.toString('utf8')), mostLevels);
 }

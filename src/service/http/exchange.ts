@@ -1,28 +1,28 @@
 import type { Dispatcher } from 'undici';
 import type { ExchangePhase } from '../port/errors.ts';
 
-/** Headers of an answer, by lower-case name; a repeated header is an array. */
+/** Response headers by lower-case name; a repeated header is an array. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** One request as it goes on the wire. Times are real milliseconds. */
+/** One request on the wire. Times are real ms. */
 export interface ExchangeRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path with prefix and query. */
   target: string;
   headers: Record<string, string>;
   body: Buffer | null;
-  /** Time until the connection stands, including any wait for one; then until all headers; then until all of the body. */
+  /** Limits: until the connection is open, any wait for one included; until all headers; until the whole body. */
   connectMs: number;
   headersMs: number;
   bodyMs: number;
   nowReal: () => number;
-  /** Asked once, when the connection stands and before the first byte is written. */
+  /** Called once, when connected, before the first byte is written. */
   mayBegin?: (() => boolean) | undefined;
-  /** Called once, after `mayBegin` said yes and just before the first byte is written. */
+  /** Called once, after `mayBegin`, just before the first byte. */
   onSending?: (() => void) | undefined;
 }
 
-/** A whole answer, whatever its status. Times are real epoch milliseconds on the clock of this process. */
+/** Any status. Times are real epoch ms of this process. */
 export interface Answer {
   kind: 'answer';
   status: number;
@@ -32,36 +32,34 @@ export interface Answer {
   receivedAtMs: number;
 }
 
-/** A request without a whole answer. With `phase` `connecting`, nothing was written. */
+/** No whole answer. In `phase` `connecting`, nothing was written. */
 export interface ExchangeFailure {
   kind: 'failure';
   phase: Exclude<ExchangePhase, 'answered'>;
   reason: 'not_begun' | 'timeout' | 'broken' | 'too_large';
-  /** Known when the answer broke off after its headers. */
+  /** Set when the answer broke off after its headers. */
   status: number | null;
   headers: Headers | null;
   receivedAtMs: number;
   cause: Error;
 }
 
-/** Code of the cause when a time limit of the client ran out. */
+/** Code of the cause when a client time limit ran out. */
 export const timeoutCode = 'TIMEOUT';
 
-/** Thrown into a request that took too long; its phase is in the failure that carries it. */
+/** Ends a request that took too long; the failure around it has the phase. */
 class ExchangeTimeoutError extends Error {
   override readonly name = 'ExchangeTimeoutError' as const;
   readonly code = timeoutCode;
 }
 
-/** Ends a request that must not be written. */
 class NotBegunError extends Error {
   override readonly name = 'NotBegunError' as const;
 }
 
 /**
- * One request, written at most once, and how it ended. The phase tells what is known: a failure while `connecting` means
- * that nothing was written, because undici announces the start of a request (`onRequestStart`) when its connection stands
- * and before it writes. Throws only what `mayBegin` or `onSending` throw; nothing was written then.
+ * Writes one request at most once. A failure while `connecting` proves that nothing was written: undici calls `onRequestStart` when
+ * connected and before it writes. Throws only what `mayBegin` or `onSending` throw, with nothing written.
  */
 export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Promise<Answer | ExchangeFailure> {
   return new Promise((resolve, reject) => {
@@ -104,7 +102,7 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
       },
       {
         onRequestStart(controller) {
-          // A second start would be a second sending; a start after the time limit was already reported as not sent.
+          // A second start would send twice; one after the time limit was already reported as not sent.
           if (settled || phase !== 'connecting') {
             controller.abort(new NotBegunError('the request is over'));
             return;
@@ -155,7 +153,7 @@ export function codeOf(error: unknown): string | null {
   return typeof code === 'string' ? code : null;
 }
 
-/** A parser's error carries the bytes it choked on (`data`), which may echo the key or a number: they are left behind. */
+/** Drops the bytes in a parser error (`data`), which may echo the key or a number. */
 function withoutWireText(error: Error): Error {
   return 'data' in error ? Object.assign(new Error('the answer is not HTTP/1.1'), { code: 'NOT_HTTP' }) : error;
 }

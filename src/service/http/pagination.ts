@@ -1,25 +1,24 @@
 import type { z } from 'zod';
 
-/** One page of a list of the service. The contract names `has_more`, not the cursor (see docs/assumptions.md). */
+/** The contract names `has_more`, not the cursor (see docs/assumptions.md). */
 export interface Page<Item> {
   items: Item[];
-  /** Null when the list does not say. */
+  /** Null: not stated. */
   hasMore: boolean | null;
   nextCursor: string | null;
 }
 
-/** A list that gives more at once is one of its own making; what follows is left to a later look, as where a list cannot be read on. */
+/** Most items taken from one answer; a later read gets the rest. */
 const mostItems = 20_000;
 
-/** A longer cursor makes an address that servers refuse. */
+/** Servers refuse addresses with longer cursors. */
 const longestCursor = 4_096;
 
-/** Pages without a single item, in a row, after which a list that promises more is not believed. */
+/** Empty pages in a row after which a list is not followed further. */
 const mostEmptyPages = 20;
 
 /**
- * Items of all pages. It ends where the list ends or can no longer be followed: no cursor, a cursor seen before, or
- * nothing but empty pages. Who must know whether the list was read to its end reads page by page.
+ * Ends silently when it cannot page on: no cursor, a repeated one, or only empty pages. Callers that need the whole list read page by page.
  */
 export async function* iteratePages<Item>(
   fetchPage: (cursor: string | null) => Promise<Page<Item>>,
@@ -38,8 +37,8 @@ export async function* iteratePages<Item>(
 }
 
 /**
- * Reads a list in any of its shapes: `{ [key]: [...], has_more, [cursorKey] }`, the same without paging fields, or a
- * bare array. Undefined when there is no list in it. Of more items than can be handled only the first are there, and `hasMore` is true.
+ * Accepts `{ [key]: [...], has_more, [cursorKey] }`, the same without paging fields, or a bare array; else undefined. Beyond 20,000 items
+ * the rest is cut and `hasMore` is true.
  */
 export function readPage(body: unknown, key: string, cursorKey = 'next_cursor'): Page<unknown> | undefined {
   if (Array.isArray(body)) return bounded({ items: body, hasMore: null, nextCursor: null });
@@ -63,7 +62,7 @@ function bounded(page: Page<unknown>): Page<unknown> {
   return { items: page.items.slice(0, mostItems), hasMore: true, nextCursor: null };
 }
 
-/** Entries that fit their schema, and the others as they came: one that is bad does not cost the list. */
+/** One bad entry does not cost the list. */
 export function splitUsable<Schema extends z.ZodType>(
   items: readonly unknown[],
   schema: Schema,

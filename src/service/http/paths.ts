@@ -1,10 +1,10 @@
 import { RequestInvalidError } from '../port/errors.ts';
 import { isStorable } from '../../rules/text.ts';
 
-/** Where the operations are. */
+/** Base path of the operations. */
 export const root = '/v1/convai';
 
-/** The path of one resource. An empty id would address the list instead, and dots another resource. */
+/** Throws RequestInvalidError for an empty id, which would address the list, and for dots, which would address another resource. */
 export function pathOf(method: string, collection: string, id: string): string {
   if (id === '' || id === '.' || id === '..' || !isStorable(id)) {
     const request = { method, path: `${root}/${collection}/{id}`, requestId: null };

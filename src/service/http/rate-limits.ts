@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceOptionsError, RateLimitedError } from '../port/errors.ts';
 
-/** How often a request that a 429 turned away is sent again. Reads and changes are told apart; batches do not come here. */
+/** Retries after a 429, for reads and for changes; batches of calls are never retried. */
 export interface RetryCounts {
   reads: number;
   changes: number;
@@ -11,10 +11,10 @@ export interface RetryCounts {
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<unknown>;
 
 const firstWaitMs = 1_000;
-/** Whoever is told to wait for longer has better things to do than to hold a request open: it is left to the caller. */
+/** Longer waits are left to the caller. */
 const longestWaitMs = 60_000;
 
-/** Sends again what a rate limit turned away, after the wait that the service asks for, else after one that doubles. */
+/** Retries after a 429, waiting as long as the service asks, else with a doubling delay. */
 export function createRateLimitRetries(counts: RetryCounts, sleep: Sleep = (ms, signal) => delay(ms, undefined, { signal })) {
   for (const [kind, count] of Object.entries(counts)) {
     if (Number.isInteger(count) && count >= 0) continue;
@@ -34,7 +34,7 @@ export function createRateLimitRetries(counts: RetryCounts, sleep: Sleep = (ms, 
         }
       }
     },
-    /** What waits is not sent again: it fails with the 429. */
+    /** Waiting requests fail with their 429. */
     close: () => closing.abort(),
   };
 }
@@ -45,17 +45,17 @@ function waitAfter(error: unknown, sent: number): number | null {
   return waitMs > longestWaitMs ? null : waitMs;
 }
 
-/** `perSecond` is per real second and above 0; clock and sleep are replaced in tests. */
+/** `perSecond`: per real second, above 0. Clock and sleep are replaced in tests. */
 interface TokenBucketOptions {
   perSecond: number;
-  /** How many may start at once after a quiet time. Default: one second's worth, at least 1. */
+  /** Starts allowed at once after a quiet time. Default: one second's worth, at least 1. */
   burst?: number;
-  /** Milliseconds that never go back. */
+  /** Monotonic milliseconds. */
   now?: () => number;
   sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Spaces out the reads of one client: each `take` reserves the next free start and waits for it. */
+/** Paces reads: each `take` reserves the next free start and waits for it. */
 export function createTokenBucket(options: TokenBucketOptions) {
   const now = options.now ?? (() => performance.now());
   const sleep = options.sleep ?? ((ms, signal) => delay(ms, undefined, { signal }));
@@ -64,11 +64,11 @@ export function createTokenBucket(options: TokenBucketOptions) {
   const closing = new AbortController();
   let nextFreeAt = -Infinity;
   return {
-    /** Resolves when the next request may start, in the order of the calls. Rejects when the bucket is closed first. */
+    /** Resolves in call order when the next request may start. Rejects when the bucket is closed first. */
     async take(): Promise<void> {
       closing.signal.throwIfAborted();
       const current = now();
-      // A quiet time saves up at most `burst` starts, the one taken now included.
+      // A quiet time saves up at most `burst` starts, this one included.
       const startAt = Math.max(nextFreeAt, current - (burst - 1) * intervalMs);
       nextFreeAt = startAt + intervalMs;
       if (startAt > current) await sleep(startAt - current, closing.signal);

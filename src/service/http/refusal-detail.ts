@@ -6,10 +6,7 @@ const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\
 const mostFields = 100;
 const longestPage = 20_000;
 
-/**
- * Reads the body of a refusal, whatever its shape: `detail` as object, array or string, the same without `detail`,
- * HTML, plain text, or nothing. Never throws.
- */
+/** Accepts `detail` as object, array or string, the same without `detail`, HTML, plain text, or nothing. Never throws. */
 export function parseRefusalDetail(body: string, redact: (text: string) => string): RefusalDetail {
   const detail = detailOf(parseJson(body), body);
   const clean = (text: string | null) => (text === null ? null : redact(text).replace(controlCharacters, ' ').slice(0, longestMessage));
@@ -23,7 +20,7 @@ export function parseRefusalDetail(body: string, redact: (text: string) => strin
   };
 }
 
-/** The parsed value, or undefined when the text is not JSON. A byte order mark before it counts for nothing. */
+/** Undefined when the text is not JSON. Ignores a leading byte order mark. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
@@ -32,7 +29,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether a parsed value is a JSON object; arrays and null are not. */
+/** True for a JSON object; false for arrays and null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -71,7 +68,7 @@ function fromFieldList(all: unknown[]): RefusalDetail {
 function fromText(body: string): RefusalDetail {
   const text = body
     .slice(0, longestPage)
-    // Both patterns end where the next tag begins or the text ends: a page of nothing but `<` is read once, not once per `<`.
+    // Both patterns end at the next tag or the end of the text; otherwise a page of only `<` is read once per `<`.
     .replace(/<(script|style)\b.*?(?:<\/\1>|$)/gis, ' ')
     .replace(/<[^<>]*>/g, ' ')
     .replace(/\s+/g, ' ')

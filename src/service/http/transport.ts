@@ -9,14 +9,13 @@ import { BadResponseError, NotSentError, OutcomeUnknownError, type RequestFacts 
 import { codeOf, exchange, timeoutCode, type Answer, type ExchangeFailure, type ExchangeRequest, type Headers } from './exchange.ts';
 import { createRateLimitRetries, type RetryCounts, type Sleep, createTokenBucket } from './rate-limits.ts';
 
-/** What requests to one service share. Times are real milliseconds; `readsPerSecond` bounds all reads together. */
+/** Times are real ms; `readsPerSecond` bounds all reads together. */
 export interface TransportOptions {
   baseUrl: string;
-  /** Null: requests carry no key. */
+  /** Null: no key is sent. */
   apiKey: string | null;
-  /** The header that carries it. */
   keyHeader: string;
-  /** Plain `http` to a host that is not this machine. */
+  /** Allows plain `http` to remote hosts. */
   allowInsecure: boolean;
   timeouts: { connectMs: number; headersMs: number; bodyMs: number };
   readsPerSecond: number;
@@ -30,7 +29,7 @@ export interface TransportOptions {
   onRequest?: ((info: RequestInfo) => void) | undefined;
 }
 
-/** One request on the wire, for logs: no query, body, key or phone number. `status` is null without an answer. */
+/** For logs: no query, body, key or phone number. `status`: null without an answer. */
 export interface RequestInfo {
   method: string;
   path: string;
@@ -39,34 +38,31 @@ export interface RequestInfo {
   requestId: string | null;
 }
 
-/** A request that changes something. `mayBegin` and `onSending` are those of `PlaceBatchOptions`. */
+/** `mayBegin` and `onSending` as in `PlaceBatchOptions`. */
 export interface WriteRequest {
   method: 'POST' | 'PATCH' | 'DELETE';
   path: string;
   body: Buffer | null;
-  /** It dials: whatever the answer, it is not sent again. */
+  /** It dials, so it is never resent. */
   dials?: boolean;
   requestId?: string;
   mayBegin?: () => boolean;
   onSending?: () => void;
 }
 
-/** An answer with a status of 2xx. */
+/** A 2xx answer. */
 export interface Success extends Answer {
   request: RequestFacts;
 }
 
-/** Many times the longest record; several answers are read at once, each held a few times over while it is parsed. */
+/** Many times the longest record; several answers are in memory, each a few times over. */
 const maxResponseSize = 16 * 1024 * 1024;
 const maxReadConnections = 32;
 
-/** The way to one service; close it. */
+/** The connection to one service; close it. */
 export type Transport = ReturnType<typeof createTransport>;
 
-/**
- * Sends requests to one service and turns every failure into a `ServiceError`. Opens no connection before the first request. Throws
- * ServiceOptionsError when an option cannot be used.
- */
+/** Turns every failure into a `ServiceError`. Connects on the first request. Throws ServiceOptionsError when an option cannot be used. */
 export function createTransport(options: TransportOptions) {
   const { origin, prefix } = parseBaseUrl(options.baseUrl, options.allowInsecure);
   const { apiKey, keyHeader, timeouts, nowReal, monotonicMs = () => performance.now() } = options;
@@ -102,7 +98,7 @@ export function createTransport(options: TransportOptions) {
     let result: Answer | ExchangeFailure | null = null;
     try {
       result = await exchange(dispatcher, request);
-      // A proxy tells its own time.
+      // A proxy sends its own time.
       if (connection().answeredBy !== null && result.headers !== null)
         result = { ...result, headers: { ...result.headers, date: undefined } };
     } finally {
@@ -117,7 +113,7 @@ export function createTransport(options: TransportOptions) {
     if (result.kind === 'failure') throw errorOfFailure(result, context);
     const { status } = result;
     const body = await unpackBody(result.body, headerOf(result.headers, 'content-encoding'), maxResponseSize).catch((error: unknown) => {
-      // A refusal that cannot be read may name a batch.
+      // An unreadable refusal may name a batch.
       throw error instanceof UnpackError ? new BadResponseError(facts, status, [error.message], error) : error;
     });
     const answer = { ...result, body };
@@ -128,7 +124,7 @@ export function createTransport(options: TransportOptions) {
   const noteClock = (result: Answer | ExchangeFailure, begunAt: number) => {
     const { status } = result;
     if (status !== null) readings.noteAnswer(result.headers, begunAt, status < 300);
-    // A broken answer is no sign that the next one comes from the same process.
+    // After a broken answer, another process may answer next.
     if (result.kind === 'failure' && result.reason !== 'not_begun' && result.reason !== 'too_large') readings.noteFailedConnection();
   };
 
@@ -136,7 +132,7 @@ export function createTransport(options: TransportOptions) {
     try {
       options.onRequest?.(info);
     } catch {
-      // A listener that fails must not turn a call that was placed into an error.
+      // A failing listener must not turn a placed call into an error.
     }
   };
 
@@ -151,7 +147,7 @@ export function createTransport(options: TransportOptions) {
     } catch (error) {
       throw refuseClosed(facts, error);
     }
-    // With every connection busy a read waits for one, each of which is held for the length of an exchange at most.
+    // A read may wait for a free connection, which an exchange occupies at most this long.
     const connectMs = timeouts.connectMs + timeouts.headersMs + timeouts.bodyMs;
     return run(pool, { method: 'GET', target, headers: headers({}), body: null, ...timeouts, connectMs, nowReal }, facts, () => lastRead);
   };
@@ -189,14 +185,14 @@ export function createTransport(options: TransportOptions) {
   };
 
   return {
-    /** GET: once more after a failed connection, a broken one, or 5xx; after 429 as often as the options say. */
+    /** GET. Retried once after a failed or broken connection or a 5xx, and after a 429 as configured. */
     async read(path: string, query: Record<string, string | undefined> = {}): Promise<Success> {
       const search = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, value);
       const target = prefix + path + (search.size === 0 ? '' : `?${search.toString()}`);
       return retries.through('reads', () => readTwice(path, target));
     },
-    /** Over a connection of its own. Sent once, but for what a 429 turned away: that as often as the options say, unless it dials. */
+    /** Uses its own connection. Sent once; after a 429 retried as configured, unless it dials. */
     async write(request: WriteRequest): Promise<Success> {
       const facts = { method: request.method, path: request.path, requestId: request.requestId ?? null };
       if (closed) throw refuseClosed(facts);
@@ -209,9 +205,8 @@ export function createTransport(options: TransportOptions) {
         writes.delete(writing);
       }
     },
-    /** What all answers so far told of the service's clock. */
     clockReadings: (): ServiceReadings => readings.read(),
-    /** Ends reads, waits for writes. */
+    /** Aborts reads, waits for writes. */
     async close(): Promise<void> {
       closed = true;
       bucket.close();
@@ -221,30 +216,29 @@ export function createTransport(options: TransportOptions) {
   };
 }
 
-/** A failed or broken connection and 5xx are; a refusal stays one, and a read that took its full time is left to the caller. */
+/** True for failed or broken connections and 5xx; not for refusals or timeouts, which are left to the caller. */
 function isWorthAnotherRead(error: unknown): boolean {
   if (error instanceof NotSentError) return true;
   if (!(error instanceof OutcomeUnknownError) || codeOf(error.cause) === timeoutCode) return false;
   return error.status === null || error.status >= 500 || error.status < 300;
 }
 
-/** Epoch milliseconds of an answer's Date, or null. With an `Age` it comes from a cache and tells an earlier time. */
+/** Epoch ms of the Date, or null. Null with an `Age` too: a cached answer has an earlier time. */
 export function readDate(headers: Headers | null): number | null {
   const date = headerOf(headers ?? {}, 'date');
   return date === null || headerOf(headers ?? {}, 'age') !== null ? null : parseHttpDate(date);
 }
 
-/** Remembers what the answers of one service told of its clock. */
 function createClockReadings(monotonicMs: () => number) {
   let last: ClockReading | null = null;
   let answeredAt = -Infinity;
   let connectionFailed = false;
   return {
-    /** An answer with these headers came to a request that was begun at `begunAt` (monotonic). */
+    /** `begunAt`: monotonic. */
     noteAnswer(headers: Headers | null, begunAt: number, succeeded: boolean): void {
       const serverMs = readDate(headers);
       answeredAt = monotonicMs();
-      // A refusal may come from something in front of the service: only its own answer ends the doubt about who is there.
+      // A refusal may come from something in front of the service; only a success proves that the service answers.
       if (connectionFailed && !succeeded) return;
       if (connectionFailed) last = null;
       connectionFailed = false;

@@ -1,17 +1,17 @@
 import { isLoopback, type ServiceOf, type ServiceApi } from '../../rules/service-api.ts';
 import { ServiceOptionsError } from './errors.ts';
 
-/** An address of the service that `parseBaseUrl` accepted, in the parts that requests need. */
+/** The parts of a service address that `parseBaseUrl` accepted. */
 export interface BaseUrl {
   /** Scheme, host and port. */
   origin: string;
-  /** Path prefix without a trailing slash; empty when there is none. */
+  /** Path prefix without a trailing slash; may be empty. */
   prefix: string;
 }
 
 /**
- * Checks the service's address. Plain `http` would show the key to the network, so it is for loopback hosts only unless
- * `allowInsecure`. Throws ServiceOptionsError; the value is named only when it cannot hold credentials.
+ * Plain `http` would expose the key, so it needs a loopback host or `allowInsecure`. Throws ServiceOptionsError, which quotes the value
+ * only when it cannot hold credentials.
  */
 export function parseBaseUrl(value: string, allowInsecure: boolean): BaseUrl {
   if (!URL.canParse(value)) {
@@ -35,12 +35,12 @@ export function parseBaseUrl(value: string, allowInsecure: boolean): BaseUrl {
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The service of the settings, as campaigns keep it. Throws ServiceOptionsError. */
+/** The service of the settings, as campaigns store it. Throws ServiceOptionsError. */
 export function serviceOf({ SVC_BASE_URL: url, SVC_API: api }: { SVC_BASE_URL: string; SVC_API: ServiceApi }): ServiceOf {
   return { accountId: serviceAddress(url), api };
 }
 
-/** The service's address as campaigns keep it, however it is written. Throws ServiceOptionsError. */
+/** The address in the normal form that campaigns store. Throws ServiceOptionsError. */
 export function serviceAddress(value: string): string {
   const { origin, prefix } = parseBaseUrl(value, true);
   return `${origin}${prefix}`;

@@ -1,38 +1,36 @@
 /**
- * What is known about the effect of a request that did not succeed.
- * `not_sent`: no byte of it left this process. `queued_nothing`: refused by a rate limit before any work (an assumption,
- * see docs/assumptions.md). `refused`: the service said no. `read_failed`: a read, so nothing changed. `unknown`: the
- * service may or may not have done it.
+ * Known effect of a failed request. `not_sent`: no byte left this process. `queued_nothing`: rate limited before any work (an assumption,
+ * see docs/assumptions.md). `refused`: by the service. `read_failed`: a read, so nothing changed. `unknown`: the service may have done it.
  */
 export type Knowledge = 'not_sent' | 'queued_nothing' | 'refused' | 'read_failed' | 'unknown';
 
-/** How far a request had come. Until `connecting` ends nothing was written. */
+/** Until `connecting` ends, nothing was written. */
 export type ExchangePhase = 'connecting' | 'awaiting_response' | 'reading_body' | 'answered';
 
-/** The service's own words about a refusal. They may echo what was sent: keep them out of logs and messages. */
+/** The service's text, which may echo what was sent: keep it out of logs and messages. */
 export interface RefusalDetail {
-  /** The service's machine word, such as `invalid_api_key`. */
+  /** The service's machine-readable code, such as `invalid_api_key`. */
   code: string | null;
-  /** The service's sentence, at most 500 characters and none that control a terminal. May echo what was sent. */
+  /** At most 500 characters, without control characters. May echo what was sent. */
   message: string | null;
-  /** Fields that the service complains about; `path` is dotted, such as `body.calls.0.to_phone_number`. */
+  /** Rejected fields; `path` is dotted, such as `body.calls.0.to_phone_number`. */
   fields: { path: string; message: string }[];
 }
 
-/** What every failure says about its request. Holds neither query nor body, so neither key nor phone number. */
+/** Facts of a failed request. No query or body, so no key or phone number. */
 export interface RequestFacts {
   method: string;
   /** Path without the query. */
   path: string;
-  /** The id sent as `x-request-id`, else the one that the service gave in its answer. */
+  /** The id sent as `x-request-id`, else the one in the answer. */
   requestId: string | null;
-  /** The service's clock in the answer's Date, in epoch milliseconds; null or absent: it told none. */
+  /** The answer's Date in epoch ms; null or absent: none. */
   serviceMs?: number | null;
 }
 
 /**
- * Base of all failures of the client. Messages name method and path, what is known, and what to do; they never hold the
- * service's own words, which may echo a phone number.
+ * Base of all client failures. Messages name method, path, what is known and what to do; never the service's text, which may echo a phone
+ * number.
  */
 export abstract class ServiceError extends Error {
   readonly method: string;
@@ -53,11 +51,11 @@ export abstract class ServiceError extends Error {
 
 /** Thrown when the options of the client cannot be used. */
 export class ServiceOptionsError extends Error {
-  /** The name under which the client library exports it. */
+  /** Its name in the exported client library. */
   override readonly name = 'ConvaiOptionsError' as const;
 }
 
-/** Thrown when a request does not fit the contract; nothing was sent. `problems` name fields, never their values. */
+/** Thrown when a request does not fit the contract; unsent. `problems` name fields, never values. */
 export class RequestInvalidError extends ServiceError {
   override readonly name = 'RequestInvalidError' as const;
   readonly knowledge = 'not_sent' as const;
@@ -69,7 +67,7 @@ export class RequestInvalidError extends ServiceError {
   }
 }
 
-/** Thrown when the request was provably never written: no connection stood, or it was no longer allowed to begin. */
+/** Thrown when the request was provably never written: no connection, or not allowed to begin. */
 export class NotSentError extends ServiceError {
   override readonly name = 'NotSentError' as const;
   readonly knowledge = 'not_sent' as const;
@@ -86,11 +84,11 @@ export class RateLimitedError extends ServiceError {
   override readonly name = 'RateLimitedError' as const;
   readonly knowledge: 'queued_nothing' | 'unknown';
   readonly status = 429 as const;
-  /** Milliseconds on the service's clock from Retry-After, or null when the service gave none that can be read. */
+  /** From Retry-After, on the service's clock; null when missing or unreadable. */
   readonly retryAfterMs: number | null;
-  /** The service's machine word for the limit, such as `concurrent_limit_exceeded`. */
+  /** The service's code for the limit, such as `concurrent_limit_exceeded`. */
   readonly code: string | null;
-  /** Set when the body of the 429 carries one: then calls may have been queued. */
+  /** Set when the body of the 429 has one: then calls may have been queued. */
   readonly batchId: string | null;
 
   constructor(request: RequestFacts, facts: { retryAfterMs: number | null; code: string | null; batchId: string | null }) {
@@ -121,15 +119,15 @@ export class RefusedError extends ServiceError {
     this.#detail = detail;
   }
 
-  /** The service's own words. They may echo a phone number, so printing or logging the error leaves them out. */
+  /** May echo a phone number, so printing or logging the error omits it. */
   get detail(): RefusalDetail {
     return this.#detail;
   }
 }
 
 /**
- * Thrown when the request was sent and no usable verdict came back: timeout, reset, redirect, 408, 409, 425, 5xx or
- * another status. This does not mean that the service did nothing.
+ * Thrown when a sent request got no usable answer: timeout, reset, redirect, 408, 409, 425, 5xx or another status. The service may have
+ * acted on it.
  */
 export class OutcomeUnknownError extends ServiceError {
   override readonly name = 'OutcomeUnknownError' as const;
@@ -145,12 +143,12 @@ export class OutcomeUnknownError extends ServiceError {
   }
 }
 
-/** Thrown when an answer came that the contract does not allow. After a write its effect is not known. */
+/** Thrown when an answer violates the contract. After a write its effect is unknown. */
 export class BadResponseError extends ServiceError {
   override readonly name = 'BadResponseError' as const;
   readonly knowledge: 'unknown' | 'read_failed';
   readonly status: number;
-  /** Which parts of the body do not fit, never their values. */
+  /** Parts of the body that do not fit, never their values. */
   readonly problems: readonly string[];
 
   constructor(request: RequestFacts, status: number, problems: readonly string[], cause?: unknown) {

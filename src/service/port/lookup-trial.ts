@@ -1,36 +1,36 @@
-/** Where a trial call would come from and go to, and when it is asked for. */
+/** Agent, caller number, recipient and time of a trial call. */
 export interface TrialCall {
   mark: string;
   agentId: string;
   callerId: string;
   /** E.164. */
   to: string;
-  /** Service time, in epoch milliseconds. */
+  /** Service time, epoch ms. */
   now: number;
 }
 
-/** How a list stands: `unclear` where it holds too little to show it. */
+/** Order of a list; `unclear`: too few entries to show it. */
 export type ListOrder = 'newest_first' | 'other' | 'unclear';
 
 /**
- * A call for 30 days ahead, by which `carillon doctor --prove-lookup` sees whether a request can be looked up; it is taken back and never
- * made. All throw ServiceError.
+ * For `carillon doctor --prove-lookup`: tests whether requests can be looked up, by a call scheduled 30 days ahead and withdrawn. Every
+ * method throws ServiceError.
  */
 export interface LookUpTrial {
-  /** Asks for the call. `isAhead`: the service has kept its time. */
+  /** Schedules the call. `isAhead`: the service kept its time. */
   schedule(): Promise<{ id: string; isAhead: boolean }>;
-  /** The id under which the list shows it; null: it does not. */
+  /** Its id in the list; null: not listed. */
   listed(): Promise<string | null>;
   order(): Promise<ListOrder>;
-  /** Sends the request again under its key, and then another; null: requests have no key. `made`: what came of it beside `id`. */
+  /** Sends the request again under its key, then a different one; null: requests have no key. `made`: ids created besides `id`. */
   repeat(id: string): Promise<{ key: 'first_answer' | 'conflict' | 'none'; made: readonly string[] } | null>;
-  /** Takes it back, and removes what can be removed. Answers what is left of it, in words; null: nothing. */
+  /** Withdraws it and deletes what can be deleted. Returns a description of what is left, or null. */
   takeBack(id: string): Promise<string | null>;
-  /** The path whose POST takes it back. */
+  /** The path whose POST withdraws it. */
   takeBackPath(id: string): string;
 }
 
-/** The order in which instants stand; null: one is missing. */
+/** The order of a list by its times; null: a missing time. */
 export function orderOf(times: readonly (number | null)[]): ListOrder {
   const known = times.filter((time) => time !== null);
   if (known.length < times.length) return 'other';

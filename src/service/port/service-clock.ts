@@ -1,47 +1,47 @@
-/** The clock that the service lives by: real time, or that of a sandbox that runs faster. */
+/** The service's clock: real time, or the faster one of a sandbox. */
 export interface ServiceClock {
-  /** Seconds of the service per real second. */
+  /** Service seconds per real second. */
   speed: number;
   sandbox: boolean;
   dialect: 'spec' | 'extended' | 'published' | null;
-  /** Epoch milliseconds at the service. */
+  /** Service time, epoch ms. */
   now(): number;
-  /** Real milliseconds that a span of service time takes. */
+  /** Real ms of a span of service time. */
   toRealMs(serviceMs: number): number;
-  /** Real epoch milliseconds at which the service's clock shows this instant. */
+  /** Real epoch ms of a service instant. */
   atReal(serviceInstantMs: number): number;
 }
 
-/** Time as it is, for a service that is no sandbox. */
+/** Real time, for a service that is no sandbox. */
 export function realClock(nowReal: () => number = Date.now): ServiceClock {
   return { speed: 1, sandbox: false, dialect: null, now: nowReal, toRealMs: (ms) => ms, atReal: (instant) => instant };
 }
 
-/** One reading of the service's clock: its Date header, and when the request left and its answer came, on our clock. */
+/** A Date header, with send and receive times on our clock. */
 export interface ServiceDate {
   serverMs: number;
   sentAtMs: number;
   receivedAtMs: number;
 }
 
-/** What the service's `Date` said last, on the clock that it keeps. */
+/** The last `Date` of the service. */
 export interface ClockReading {
-  /** Epoch milliseconds of the service's clock, to the whole second. */
+  /** Service time in epoch ms, to the whole second. */
   serverMs: number;
-  /** When the answer was whole, on a clock of this process that never jumps. */
+  /** When the answer was complete, on a monotonic clock of this process. */
   monotonicMs: number;
-  /** How long before that the service may have looked at its clock, at most. */
+  /** Most milliseconds that the service's reading may be older than that. */
   tripMs: number;
 }
 
-/** What all answers so far have shown of the service's clock; ages are real milliseconds. */
+/** The service's clock, as all answers showed it; ages are real ms. */
 export interface ServiceReadings {
-  /** Null: no answer has told the time, or none since a connection failed. */
+  /** Null: no answer had a time, or none since a connection failed. */
   last: ClockReading | null;
-  /** Milliseconds since the last answer, whether it told the time or not; Infinity: there was none. */
+  /** Ms since the last answer, with or without a time; Infinity: none yet. */
   answeredMsAgo: number;
-  /** Milliseconds since `last`; 0 without it. */
+  /** 0 without `last`. */
   ageMs: number;
-  /** A connection failed and nothing was answered since: whoever answers next may have another clock. */
+  /** A connection failed and no request succeeded since: the next answer may come from another clock. */
   connectionFailed: boolean;
 }

@@ -32,7 +32,6 @@ import {
 const collection = 'batch-calling';
 const all: List = { path: `${root}/${collection}/workspace`, key: 'batch_calls', size: 'limit', cursor: 'last_doc', next: 'next_doc' };
 
-/** A batch, as it is listed and as it answers a request. */
 const batch = z.looseObject({
   id: orNull(serviceId),
   name: orNull(z.string()),
@@ -52,18 +51,18 @@ const states: Readonly<Record<string, CallReport['state']>> = {
   cancelled: 'withdrawn',
 };
 
-/** One recipient of a batch, as the program tells of it. */
+/** One recipient of a batch, as a `CallReport`. */
 const recipient = z
   .looseObject({ id: orNull(z.string()), phone_number: orNull(e164), status: orNull(z.string()), conversation_id: orNull(serviceId) })
   .transform(({ id, phone_number: to, status, conversation_id: conversationId }): CallReport => {
     const state = status === null ? null : (states[status] ?? null);
-    // `failed` hides a line that is busy, or one that nobody picks up: a record tells more, where there is one.
+    // `failed` also covers busy and no answer; a record, if there is one, has more.
     const result = status === 'voicemail' || status === 'failed' ? status : null;
     return { ref: id, to, state, conversationId, result };
   });
 
 const dialOf = (request: CallRequest) => bodyOf(request, { agent_phone_number_id: request.callerId });
-/** The batch that an answer of success tells of. Throws BadResponseError where it has no id. */
+/** The batch in a 2xx answer. Throws BadResponseError without an id. */
 function madeBy(success: Success): { id: string; scheduled: number | null } {
   const { id, scheduled_time_unix: scheduled } = parseBody(success, batch);
   if (id === null) throw new BadResponseError(success.request, success.status, ['no id of the batch']);
@@ -73,8 +72,8 @@ function madeBy(success: Success): { id: string; scheduled: number | null } {
 const cancelPath = (id: string) => `${pathOf('POST', collection, id)}/cancel`;
 
 /**
- * Calls in batches of the published interface: the service tells where each recipient is, gives back a batch whole, and lists batches under
- * their names, by which one whose answer was lost is found. Its operation to call again who was not reached is never used.
+ * The service reports each recipient, withdraws whole batches, and lists them by name, which finds one whose answer was lost. Its operation
+ * to retry unreached recipients is never used.
  */
 function serviceOver(transport: Transport, reads: ServiceReads): CallService {
   return {
@@ -90,7 +89,7 @@ function serviceOver(transport: Transport, reads: ServiceReads): CallService {
       if (page !== undefined && page.hasMore !== true) return page.items.map((entry) => ({ ...readEntry(recipient, entry), ...again }));
       throw new BadResponseError(success.request, success.status, ['no list of all recipients in it']);
     },
-    // The batch is given back whole: `refs` have no say.
+    // `refs` is ignored.
     async withdraw(serviceBatchId) {
       await transport.write({ method: 'POST', path: cancelPath(serviceBatchId), body: null });
     },
@@ -98,7 +97,7 @@ function serviceOver(transport: Transport, reads: ServiceReads): CallService {
   };
 }
 
-/** A batch may be listed as older than the request that made it by as much as two clocks and a whole second may differ. */
+/** Clock differences and rounding may list a batch as this much older than its request. */
 const toleranceMs = 5 * 60_000;
 
 interface Sought {
@@ -108,8 +107,8 @@ interface Sought {
 }
 
 /**
- * Looks for a request by its mark among the agent's batches, from the newest to those of before `since`: on to the end where the list is
- * not in that order. What may be the one, and cannot be read, is never taken for another.
+ * Reads the agent's batches, newest first to before `since`, or all if in another order. A possible match that cannot be read gives
+ * `not_readable`.
  */
 async function findMarked(transport: Transport, sought: Sought): Promise<Found> {
   return lookUp(async () => {
@@ -129,16 +128,16 @@ async function walk(transport: Transport, { mark, agentId, since }: Sought): Pro
       previous = created ?? previous;
       if (name !== null && !isNamed(name, mark)) continue;
       if (name !== null && id !== null) ids.add(id);
-      // Without a name it may be the one, unless it is older; without an id it cannot be asked for.
+      // Without a name it may be the match, unless it is older; without an id it cannot be read.
       else isReadable &&= name === null && created !== null && created < horizon;
     }
-    // A list that begins with its oldest shows no time that is earlier than one before it.
+    // A list that starts with its oldest never shows a falling time.
     if (isLast || (isOrdered && hasFallen && previous < horizon)) return { ids, isWhole: isReadable };
   }
   return { ids, isWhole: false };
 }
 
-/** All batches, of one agent or of all. Throws ServiceError, also where the list cannot be read to its end, or does not name a batch. */
+/** Throws ServiceError, also when the list cannot be read to its end or a batch has no id or name. */
 async function* listBatches(transport: Transport, agentId?: string): AsyncGenerator<ListedBatch> {
   for (const entry of await readAll(transport, all, { agent_id: agentId })) {
     const { id, name, retry_count: retries } = readEntry(batch, entry);
@@ -147,7 +146,6 @@ async function* listBatches(transport: Transport, agentId?: string): AsyncGenera
   }
 }
 
-/** A trial of batch calling. */
 function trialOver(transport: Transport, reads: ServiceReads, call: TrialCall): LookUpTrial {
   const service = serviceOver(transport, reads);
   return {
@@ -180,5 +178,5 @@ function trialOver(transport: Transport, reads: ServiceReads, call: TrialCall): 
   };
 }
 
-/** Calls in batches. */
+/** The batch calling interface. */
 export const batchCalling: PublishedApi = { listPath: all.path, service: serviceOver, trial: trialOver };

@@ -40,10 +40,9 @@ const campaign = z.looseObject({
   scheduled_time_unix: orNull(unixSeconds),
 });
 
-/** A campaign, as far as its answer tells. */
 type SeenCampaign = z.output<typeof campaign>;
 
-/** The answer to a request to dial. `created`: whether it made the campaign, or an earlier one with its key did. */
+/** Answer to a dial request. `created`: false when an earlier campaign has its key. */
 const submitted = z.looseObject({ campaign: orNull(campaign), created: orNull(z.boolean()) });
 
 const lead = z.looseObject({
@@ -72,7 +71,7 @@ const states: Readonly<Record<string, CallReport['state']>> = {
   cancelled: 'withdrawn',
 };
 
-/** What the name of a fence says to whoever sees it in the service's dashboard. */
+/** Title of a fence in the service's dashboard. */
 const fenceTitle = 'look-up, calls nobody';
 
 function dialOf(request: Omit<CallRequest, 'variablesKey'>) {
@@ -81,15 +80,15 @@ function dialOf(request: Omit<CallRequest, 'variablesKey'>) {
 }
 
 /**
- * The body of a request that takes the key of another, so that the other can never be carried out any more. Its only recipient is the
- * number that calls are made from: should a service ignore the schedule, it calls itself, and no person. `nowMs`: service time.
+ * A fence takes another request's key, so that it can never run. Its only recipient is the caller number: a service that ignores the
+ * schedule calls itself, not a person. `nowMs`: service time.
  */
 function fenceOf({ mark, agentId, callerId }: Pick<CallRequest, 'mark' | 'agentId' | 'callerId'>, to: string, nowMs: number): unknown {
   const calls = [{ ref: `fence:${mark}`, to, override: null, variables: null }];
   return putOff(dialOf({ mark, agentId, callerId, title: fenceTitle, concurrency: 1, calls }), nowMs);
 }
 
-/** Whether a campaign is the request with this mark, or the fence around it; null: neither for certain. */
+/** Whether a campaign is the request with this mark or its fence; null: unclear. */
 function kindOf(seen: SeenCampaign, mark: string): 'request' | 'fence' | null {
   const { call_name: name, created_at_unix: created, scheduled_time_unix: scheduled } = seen;
   if (name === null || created === null || !isNamed(name, mark)) return null;
@@ -99,7 +98,7 @@ function kindOf(seen: SeenCampaign, mark: string): 'request' | 'fence' | null {
   return isAhead ? 'fence' : 'request';
 }
 
-/** What an answer of success tells of the campaign. Throws BadResponseError where it has no id. */
+/** The campaign in a 2xx answer. Throws BadResponseError without an id. */
 function madeBy(success: Success): { id: string; made: SeenCampaign; isNew: boolean } {
   const { campaign: made, created } = parseBody(success, submitted);
   if (made?.campaign_id == null) throw new BadResponseError(success.request, success.status, ['no id of the campaign']);
@@ -108,24 +107,21 @@ function madeBy(success: Success): { id: string; made: SeenCampaign; isNew: bool
 
 const below = (method: string, id: string, what: string) => `${pathOf(method, collection, id)}/${what}`;
 
-/** Campaigns whose leads are kept in mind. */
+/** Most campaigns whose leads are cached. */
 const mostKept = 1_000;
 
-/**
- * Calls in campaigns of the published interface, one call for each recipient: a request has a key, by which one whose answer was lost is
- * told from one that never came, and each recipient can be taken back.
- */
+/** A key separates a request whose answer was lost from one that never arrived, and each recipient can be withdrawn. */
 function serviceOver(transport: Transport, reads: ServiceReads): CallService {
   const listOf = async <Schema extends z.ZodType>(id: string, key: string, schema: Schema): Promise<z.output<Schema>[]> =>
     (await readAll(transport, listAt(below('GET', id, key), key))).map((entry) => readEntry(schema, entry));
-  /** Who is called does not change, and each of a campaign's leads that has a call listed is told of by it. */
+  /** Leads never change, so cached ones are reused once each has a call listed. */
   const leads = new Map<string, readonly Lead[]>();
   return {
     abilities: { lookUp: 'key', namesRecipients: true, withdraw: 'recipient' },
     place: (request, once) =>
       placeOnce(transport, submission(collection, dialOf(request)), once, (success) => {
         const { id, made, isNew } = madeBy(success);
-        // A key that is taken is this request's own, sent by whoever, or that of the fence around it, which calls nobody.
+        // A taken key belongs to this request, sent before, or to its fence, which places no call.
         if (!isNew && kindOf(made, request.mark) !== 'request')
           throw new BadResponseError(success.request, success.status, ['another campaign has the key']);
         return id;
@@ -133,7 +129,7 @@ function serviceOver(transport: Transport, reads: ServiceReads): CallService {
     find: (post) => lookUp(() => findKeyed(transport, reads, post)),
     batches: (agentId) => listCampaigns(transport, agentId),
     async report(serviceBatchId) {
-      // Calls first: one that is made meanwhile is then of a lead that is known.
+      // Calls first, so that a call made meanwhile has a known lead.
       const calls = await listOf(serviceBatchId, 'calls', call);
       const known = leads.get(serviceBatchId);
       if (known !== undefined && areOf(known, calls)) return reportOf(known, calls);
@@ -158,14 +154,14 @@ function serviceOver(transport: Transport, reads: ServiceReads): CallService {
   };
 }
 
-/** Whether each of these leads has a call listed, and each call is of one of them: then nothing else is to be known of the leads. */
+/** True when leads and calls name the same leads: then the leads need not be read again. */
 function areOf(leads: readonly Lead[], calls: readonly Call[]): boolean {
   const ofCalls = new Set(calls.map(({ lead_id: id }) => id));
   const ids = new Set(leads.map(({ lead_id: id }) => id));
   return ids.size === ofCalls.size && !ids.has(null) && [...ids].every((id) => ofCalls.has(id));
 }
 
-/** The calls of all leads. A lead of which no call is listed waits for its own, unless it is not to be called any more. */
+/** The calls of all leads. A lead without a listed call waits, or is withdrawn if `do_not_call`. */
 function reportOf(leads: readonly Lead[], calls: readonly Call[]): CallReport[] {
   const byId = new Map(leads.flatMap((entry) => (entry.lead_id === null ? [] : [[entry.lead_id, entry] as const])));
   const called = calls.map((entry): CallReport => {
@@ -184,17 +180,17 @@ function reportOf(leads: readonly Lead[], calls: readonly Call[]): CallReport[] 
   ];
 }
 
-/** For how long a service is trusted to keep a key. After that a new campaign under it does not prove that there was none before. */
+/** How long a service is trusted to keep a key. Later, a new campaign does not prove that there was none before. */
 const keyKeptMs = 12 * 3_600_000;
 
-/** How often a fence is stopped within one look-up. */
+/** Most stops of a fence in one look-up. */
 const mostStops = 3;
 
 type Sought = Parameters<NonNullable<CallService['find']>>[0];
 
 /**
- * Looks for a request by its key. What the list shows is there. Of what it does not show, a fence decides: a second request with the same
- * key, which either meets the campaign of the first, or takes the key away from it for ever, and is stopped at once.
+ * If the list does not show the request, a fence decides: a second request with the same key either meets the first campaign or takes the
+ * key for good, and is stopped at once.
  */
 async function findKeyed(transport: Transport, reads: ServiceReads, sought: Sought): Promise<Found> {
   const { mark, callerId, since } = sought;
@@ -202,7 +198,7 @@ async function findKeyed(transport: Transport, reads: ServiceReads, sought: Soug
   const requests = listed.filter((entry) => kindOf(entry, mark) === 'request').flatMap(({ campaign_id: id }) => id ?? []);
   const found = foundOf(requests);
   if (found !== null) return found;
-  // What is named like it and is neither it nor a fence may be it all the same.
+  // A campaign of this name that is neither request nor fence may still be the request.
   if (listed.some((entry) => kindOf(entry, mark) !== 'fence')) return { kind: 'not_readable' };
 
   const to = (await reads.callers([callerId])).find(({ id }) => id === callerId)?.number?.replaceAll(/[\s().-]/g, '') ?? '';
@@ -221,13 +217,13 @@ async function listSeen(transport: Transport, agentId: string | undefined, searc
   return (await readAll(transport, all, { agent_id: agentId, search })).map((entry) => readEntry(campaign, entry));
 }
 
-/** The campaigns that are named with the mark, or may be. */
+/** Campaigns named with the mark, or without a name. */
 async function listNamed(transport: Transport, { mark, agentId }: Sought): Promise<SeenCampaign[]> {
   const read = await listSeen(transport, agentId, mark);
   return read.filter(({ call_name: name }) => name === null || isNamed(name, mark));
 }
 
-/** All campaigns, of one agent or of all; none is ever called again. Throws ServiceError, also where one is listed without id or name. */
+/** None is ever retried. Throws ServiceError, also when one has no id or name. */
 async function* listCampaigns(transport: Transport, agentId?: string): AsyncGenerator<ListedBatch> {
   for (const { campaign_id: id, call_name: name } of await listSeen(transport, agentId)) {
     if (id === null || name === null) throw listFault(all, 'a campaign without id or name in it');
@@ -235,22 +231,22 @@ async function* listCampaigns(transport: Transport, agentId?: string): AsyncGene
   }
 }
 
-/** The campaign that has the key now; null: it cannot be told which. */
+/** The campaign that has the key now; null: unclear. */
 async function submitFence(transport: Transport, sought: Sought, fence: unknown): Promise<SeenCampaign | null> {
   try {
     const { campaign: met } = parseBody(await transport.write(submission(collection, fence)), submitted);
     if (met?.campaign_id == null) return null;
-    // As it stands there, which its own answer need not say.
+    // Reads it back, because the answer to the submission need not show its state.
     return parseBody(await transport.read(pathOf('GET', collection, met.campaign_id)), campaign);
   } catch (error) {
-    // A key that is refused with another body is in use: by whom, the list tells.
+    // A 409 means the key is in use with another body; the list shows by which campaign.
     if (!(error instanceof OutcomeUnknownError) || error.status !== 409) throw error;
     const [met, ...more] = await listNamed(transport, sought);
     return more.length > 0 ? null : (met ?? null);
   }
 }
 
-/** Whether nobody is called by a campaign any more, and no call of it goes on. */
+/** Stops a campaign. True when it places no more calls and none is going on. */
 async function stop(transport: Transport, campaignId: string): Promise<boolean> {
   for (let stops = 0; stops < mostStops; stops += 1) {
     const success = await transport.write({ method: 'POST', path: below('POST', campaignId, 'stop'), body: null });
@@ -259,7 +255,6 @@ async function stop(transport: Transport, campaignId: string): Promise<boolean> 
   return false;
 }
 
-/** A trial of outbound campaigns. */
 function trialOver(transport: Transport, reads: ServiceReads, trial: TrialCall): LookUpTrial {
   const { mark, agentId, to, now } = trial;
   const body = putOff(dialOf(trialRequest(trial)), now);
@@ -295,5 +290,5 @@ function trialOver(transport: Transport, reads: ServiceReads, trial: TrialCall):
   };
 }
 
-/** Outbound campaigns. */
+/** The outbound campaigns interface. */
 export const campaigns: PublishedApi = { listPath: all.path, service: serviceOver, trial: trialOver };

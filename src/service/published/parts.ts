@@ -20,15 +20,15 @@ import { storableId } from '../port/record-values.ts';
 
 /** One interface of the published API. */
 export interface PublishedApi {
-  /** A list whose first page may be asked for at any time: it calls nobody. */
+  /** A list whose first page may be read at any time; this places no call. */
   listPath: string;
   service: (transport: Transport, reads: ServiceReads) => CallService;
   trial: (transport: Transport, reads: ServiceReads, call: TrialCall) => LookUpTrial;
 }
 
-// Every field of an answer may be missing, and a value that is not as published counts as missing.
+// Any field of an answer may be missing; a value that is not as published counts as missing.
 
-/** What is there and fits; null otherwise. */
+/** Null for a missing or unfit value. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return schema
     .nullish()
@@ -36,32 +36,32 @@ export function orNull<Schema extends z.ZodType>(schema: Schema) {
     .catch(null);
 }
 
-/** An id that the service gave. */
+/** An id from the service. */
 export const serviceId = z.string().min(1).transform(storableId);
-/** A number to call. */
+/** A recipient's number, in E.164. */
 export const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/);
-/** An instant. */
+/** A time in Unix seconds. */
 export const unixSeconds = z.number().positive();
 
-/** An entry of a list, read by its schema; what is no object has nothing but nulls. */
+/** A list entry, read by its schema; a non-object has only nulls. */
 export function readEntry<Schema extends z.ZodType>(schema: Schema, entry: unknown): z.output<Schema> {
   return schema.parse(isRecord(entry) ? entry : {});
 }
 
-/** The name under which the service shows a request: the mark stands at its end, where `find` looks for it. */
+/** Name of a request in the service; ends with the mark, which `find` looks for. */
 export function nameOf({ title, mark }: Pick<CallRequest, 'title' | 'mark'>): string {
   return `${title} · ${mark}`;
 }
 
-/** Whether a request with this mark has the name. */
+/** True when the name has this mark. */
 export function isNamed(name: string, mark: string): boolean {
   return name.endsWith(` · ${mark}`);
 }
 
-/** The variable that carries the attempt's reference, whatever else a call is given. */
+/** The variable that always carries the attempt's reference. */
 const referenceVariable = 'carillon_ref';
 
-/** A person to call: our reference is the id, the user and a variable, so that whichever of them is kept names the call. */
+/** The reference is id, user and variable: any one that the service keeps identifies the call. */
 function recipientOf({ ref, to, override, variables }: RequestedCall): Readonly<Record<string, unknown>> {
   return {
     id: ref,
@@ -74,7 +74,7 @@ function recipientOf({ ref, to, override, variables }: RequestedCall): Readonly<
   };
 }
 
-/** The body of a request to dial; `own`: what the interface has besides. */
+/** `own`: further fields of the interface. */
 export function bodyOf(request: Omit<CallRequest, 'variablesKey'>, own: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { agentId, concurrency, calls } = request;
   return {
@@ -91,7 +91,7 @@ export function submission(path: string, body: unknown) {
   return { method: 'POST', path: `${root}/${path}/submit`, body: Buffer.from(JSON.stringify(body)), dials: true } as const;
 }
 
-/** Sends a request to dial, once. `idOf` reads the id that the service gave it from an answer of success, and throws where it has none. */
+/** `idOf` reads the service's id from a 2xx answer and throws without one. */
 export async function placeOnce(
   transport: Transport,
   request: ReturnType<typeof submission>,
@@ -111,8 +111,8 @@ export async function placeOnce(
 }
 
 /**
- * Smaller requests mend what the service says of a recipient; not a key, an agent, a plan, a path that is not there, or settings that an
- * agent does not let a call change, which stand with every recipient.
+ * Smaller requests help only with a recipient; not with a key, agent, plan, missing path, or forbidden override, which concern every
+ * recipient.
  */
 function isAboutWholeRequest({ status, detail: { fields } }: RefusedError): boolean {
   if (status !== 400 && status !== 422) return true;
@@ -120,7 +120,7 @@ function isAboutWholeRequest({ status, detail: { fields } }: RefusedError): bool
   return fields.length > 0 && !fields.some(({ path }) => isAboutRecipient(path));
 }
 
-/** What to do about a refusal whose words do not say it; null where they do. */
+/** Advice on a refusal whose text does not explain it; null when it does. */
 function explainRefusal({ status, path, detail }: RefusedError): string | null {
   if (status === 401) return 'The service refuses the key (401): set SVC_API_KEY to a key of this service, and SVC_API to its interface.';
   if (status === 403)
@@ -129,7 +129,7 @@ function explainRefusal({ status, path, detail }: RefusedError): string | null {
   return isPathItself ? `The service has no POST ${path} (${status}): check SVC_API and SVC_BASE_URL.` : null;
 }
 
-/** A list of the service: its key in an answer, and what the fields are called by which it is read on. */
+/** A list: its key in an answer, and its paging fields. */
 export interface List {
   path: string;
   key: string;
@@ -140,10 +140,10 @@ export interface List {
 
 const pageSize = 100;
 
-/** Pages after which a list is one of its own making. */
+/** Pages after which a list is not followed further. */
 const mostPages = 1_000;
 
-/** The pages of a list; without a last one where it cannot be followed. */
+/** Pages of a list; none is the last when it cannot be followed. */
 export async function* pagesOf(
   transport: Transport,
   { path, key, size, cursor, next }: List,
@@ -154,7 +154,7 @@ export async function* pagesOf(
   for (let pages = 0; pages < mostPages; pages += 1) {
     const read = (most: number | null) =>
       transport.read(path, { ...query, [size]: most === null ? undefined : String(most), [cursor]: [...cursors].at(-1) });
-    // How long a page may be is not published.
+    // The longest page size is not published.
     const success = await read(limit).catch((error: unknown) => {
       if (limit === null || !(error instanceof RefusedError && error.status === 422)) throw error;
       limit = null;
@@ -170,12 +170,12 @@ export async function* pagesOf(
   }
 }
 
-/** Why a list of the service cannot be used. */
+/** The error for an unusable list. */
 export function listFault({ path }: List, problem: string): BadResponseError {
   return new BadResponseError({ method: 'GET', path, requestId: null }, 200, [problem]);
 }
 
-/** All entries of a list. Throws where it cannot be read to its end: an entry that is not there must not be there. */
+/** Throws BadResponseError unless the list is read to its end, so a missing entry is really absent. */
 export async function readAll(transport: Transport, list: List, query: Record<string, string | undefined> = {}): Promise<unknown[]> {
   const all: unknown[] = [];
   let isList = false;
@@ -187,7 +187,7 @@ export async function readAll(transport: Transport, list: List, query: Record<st
   throw listFault(list, isList ? `"${list.key}" cannot be read to its end` : `no list under "${list.key}"`);
 }
 
-/** What a look-up comes to: a service that fails while it is asked can tell nothing. */
+/** Runs a look-up; a failure of the service becomes `not_readable`. */
 export async function lookUp(find: () => Promise<Found>): Promise<Found> {
   try {
     return await find();
@@ -198,7 +198,7 @@ export async function lookUp(find: () => Promise<Found>): Promise<Found> {
   }
 }
 
-/** What these ids of batches are found to be; null: there are none. */
+/** The look-up result for these batch ids; null: none. */
 export function foundOf([first, ...others]: readonly string[]): Found | null {
   if (first === undefined) return null;
   return others.length > 0 ? { kind: 'several', serviceBatchIds: [first, ...others] } : { kind: 'accepted', serviceBatchId: first };
@@ -206,23 +206,23 @@ export function foundOf([first, ...others]: readonly string[]): Found | null {
 
 const daySeconds = 86_400;
 
-/** The only call of a trial, as a request. */
+/** The request of a trial, with its only call. */
 export function trialRequest({ mark, agentId, callerId, to }: TrialCall): CallRequest {
   const calls = [{ ref: `trial:${mark}`, to, override: null, variables: null }];
   return { mark, title: 'trial of the look-up, calls nobody', agentId, callerId, variablesKey: null, concurrency: 1, calls };
 }
 
-/** A body put off to 30 days after `now`, in milliseconds. */
+/** Schedules a body 30 days after `now` (ms). */
 export function putOff(body: object, now: number) {
   return { ...body, scheduled_time_unix: Math.floor(now / 1_000) + 30 * daySeconds };
 }
 
-/** Whether a service has put it off so far that there is time to take it back. */
+/** True when it is scheduled more than a day ahead, time enough to withdraw it. */
 export function isFarAhead(scheduled: number | null, now: number): boolean {
   return scheduled !== null && scheduled > now / 1_000 + daySeconds;
 }
 
-/** Takes a batch back whole. Answers whether no recipient of it can be called any more. */
+/** Withdraws a whole batch. True when no recipient of it can be called any more. */
 export async function isTakenBack(service: CallService, id: string): Promise<boolean> {
   await service.withdraw?.(id, 'all');
   return ((await service.report?.(id)) ?? []).every(({ state }) => state === 'withdrawn');

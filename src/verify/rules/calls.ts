@@ -4,7 +4,7 @@ import { hashRow } from '../row-book.ts';
 import { brokenCap, judgeHours } from './hours.ts';
 import { dialled, type Rule } from './rule.ts';
 
-/** What every call is held to, whatever its campaign did before. */
+/** Independent of the campaign's history. */
 export const callRules = {
   dialled_twice: {
     promise: 'no request repeats a call unless the one before it is proven to have queued nothing',
@@ -35,7 +35,7 @@ export const callRules = {
     on: dialled(({ book: { rowKey }, campaign, recipientId, row, data }) => {
       const known = campaign.rowBook.of(row);
       if (known === undefined || rowKey === null) return null;
-      // All but these is what the row says.
+      // The other fields are the row's facts.
       const { k: _, screened: _screened, ...facts } = data;
       return (
         hashRow(rowKey, recipientId, facts, known.version) !== known.hash &&
@@ -75,7 +75,7 @@ export const callRules = {
   house_differs: { promise: 'the house rules are what the log says: they were not changed in silence' },
 } satisfies Record<string, Rule>;
 
-/** What is wrong with the consent of a row, which was given then; null: nothing, or none is asked for. */
+/** Null: it is valid, or none is required. */
 function againstConsent({ consent, timing }: JudgedRules, given: number | null, at: number): string | null {
   if (consent === null) return null;
   if (given === null) return 'without a consent';
@@ -83,7 +83,7 @@ function againstConsent({ consent, timing }: JudgedRules, given: number | null, 
   return consent.maxAgeMs !== null && at + timing.dispatchMarginMs >= given + consent.maxAgeMs ? 'with a consent that was too old' : null;
 }
 
-/** What the house requires and the campaign does not have; null: nothing. */
+/** Null: nothing is lacking. */
 function lackedBy({ consent, optOut, dispositions }: JudgedRules, house: JudgedHouse | null): string | null {
   if (house?.requires.consent === true && consent === null) return 'consent';
   const hears = optOut.length > 0 || dispositions.some((rule) => (rule as { disposition?: unknown }).disposition === 'opted_out');

@@ -4,7 +4,7 @@ import { numberOf, textOf, type Calendar, type Cap, type JudgedHouse, type Judge
 import { hourMs, localTime, minuteMs } from '../local-time.ts';
 import type { PlacedCall } from '../number-book.ts';
 
-/** Where the log says that a call went. What it does not tell is not known, and then every law of the country holds. */
+/** Where a call went. Null: not logged, so every law of the country applies. */
 interface Place {
   country: string | null;
   regions: readonly string[] | null;
@@ -15,12 +15,11 @@ function placeOf({ data = {} }: LoggedEvent): Place {
   return { country: textOf(data['country']), regions: Array.isArray(regions) ? (regions as string[]) : null };
 }
 
-/** Parts of the US with a code of their own. */
+/** US territories with a country code of their own. */
 const partsOfUs = ['AS', 'GU', 'MP', 'PR', 'VI'];
 
 /**
- * The law that holds for somebody who may be there: of the country, and of each part of it that is possible; where no rule tells the hours
- * of the whole country, also the rules for all such countries.
+ * Law of the country and of each possible part; if no rule sets hours for the whole country, also the rules for all such countries (`*`).
  */
 export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] {
   const holds = (rule: Law, land: string | null, parts: readonly string[] | null): boolean =>
@@ -32,7 +31,7 @@ export function lawAt({ law }: JudgedRules, { country, regions }: Place): Law[] 
   return isRuled ? found : found.concat(law.filter((rule) => rule.country === '*'));
 }
 
-/** Why a call must not be placed at this time, or null. From the request on, every minute in which the phone may ring is looked at. */
+/** Null: allowed. Checks every minute, from the request on, in which the phone may ring. */
 export function judgeHours(rules: JudgedRules, event: LoggedEvent, house: JudgedHouse | null = null): string | null {
   const { at, data = {} } = event;
   const until = at + rules.timing.dispatchMarginMs;
@@ -57,7 +56,7 @@ type DatedCalendar = Calendar & Partial<Pick<Law, 'from' | 'until' | 'eves'>>;
 
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-/** Hours of a row, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`, day by day; what is not of this form is closed. */
+/** Hours of a row, such as `Mon-Fri 22:00-02:00, Sat 10:00-12:00`, by day; any other form is closed. */
 function ownHours(text: string): Calendar {
   const hours: Record<string, { from: number; to: number }[]> = {};
   for (const part of text.split(', ')) {
@@ -85,7 +84,7 @@ function isOpen({ hours, closedOn, from, until, eves }: DatedCalendar, zone: str
   const local = localTime(zone, at);
   if (local === null) return false;
   const { date, weekday, minute } = local;
-  // Dates of one form are in order as texts.
+  // ISO dates compare as texts.
   if (date < (from ?? date) || date > (until ?? date)) return true;
   if (closedOn.includes(date)) return false;
   const opens = ({ from: first, to: end }: { from: number; to: number }) => minute >= first && minute < end;
@@ -93,11 +92,11 @@ function isOpen({ hours, closedOn, from, until, eves }: DatedCalendar, zone: str
   return (usual.length > 0 && eves?.dates.includes(date) === true ? eves.windows : usual).some(opens);
 }
 
-/** The first clock of the earth to show a date is 14 hours ahead, the last one 12 behind. */
+/** The earliest zone reaches a date 14 hours before UTC, the latest leaves it 12 hours after. */
 const aheadMs = 14 * hourMs;
 const behindMs = 12 * hourMs;
 
-/** The first cap of campaign, law and house that does not allow the call after those before it; null: all do. */
+/** The first cap of campaign, law and account that forbids the call; null: none. */
 export function brokenCap({ book: { numbers }, campaign: { rules }, event, number, person }: Line): string | null {
   const { at } = event;
   const inForce = lawAt(rules, placeOf(event)).filter(
@@ -113,10 +112,7 @@ export function brokenCap({ book: { numbers }, campaign: { rules }, event, numbe
   return `${broken.calls} calls per ${broken.withinMs} ms to the ${broken.by}`;
 }
 
-/**
- * A cap counts rings: an earlier call has its place in it from its request until its phone has rung for the last time that is possible,
- * and the new one rings no sooner than its request.
- */
+/** An earlier call counts from its request until its last possible ring; the new one rings no sooner than its request. */
 function isBroken(cap: Cap, calls: readonly PlacedCall[], at: number): boolean {
   if ('afterTalkMs' in cap) return calls.some((call) => call.talked && call.at > at - cap.afterTalkMs);
   return calls.filter((call) => call.rangBy > at - cap.withinMs).length >= cap.calls;

@@ -2,16 +2,15 @@ import type { Line } from '../line.ts';
 import { hourMs, minuteMs } from '../local-time.ts';
 import { dialled, type Rule } from './rule.ts';
 
-/** An answer of the pre-dial hook is good for this long. */
+/** How long an answer of the pre-dial hook is valid. */
 const freshMs = 15 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** By how many the calls of a batch that were planned so far, this one too, go beyond the lines of their campaign. */
+/** Planned calls of a batch, this one included, minus its campaign's lines. */
 function linesBeyond({ batch }: Line): number {
   return batch === undefined ? 0 : batch.onLine + batch.planned + 1 - batch.limits.maxConcurrentCalls;
 }
 
-/** What allows a call to begin now, and from this number. */
 export const limitRules = {
   unscreened_dialled: {
     promise: 'nobody is called without a fresh yes of the pre-dial hook, where the campaign has one',

@@ -3,7 +3,7 @@ import type { AttemptLine, Line } from '../line.ts';
 import { textOf } from '../judged-rules.ts';
 import type { Finding, Rule } from './rule.ts';
 
-/** How a batch may change. Written down anew: that the dialler allows a change is no reason to. */
+/** Allowed state changes of a batch, written independently of the dialler's. */
 const batchMoves: Readonly<Record<string, readonly string[]>> = {
   intent: ['posting', 'released'],
   posting: ['confirmed', 'refused', 'not_sent', 'unknown'],
@@ -15,7 +15,7 @@ const batchMoves: Readonly<Record<string, readonly string[]>> = {
   given_up: ['confirmed'],
 };
 
-/** How a campaign may change, written down anew too. */
+/** Allowed state changes of a campaign, also independent. */
 const campaignMoves: Readonly<Record<string, readonly string[]>> = {
   draft: ['scheduled', 'running'],
   scheduled: ['running', 'paused', 'draining', 'failed'],
@@ -27,10 +27,9 @@ const campaignMoves: Readonly<Record<string, readonly string[]>> = {
   failed: ['scheduled', 'running'],
 };
 
-/** States in which nobody knows yet what became of a batch. */
+/** States in which the outcome of a batch is not known yet. */
 const undecided: readonly string[] = ['intent', 'posting', 'not_sent', 'unknown'];
 
-/** How the log itself holds together. */
 export const orderRules = {
   illegal_change: {
     promise: 'batches, calls and campaigns change their state only as they may',
@@ -84,12 +83,12 @@ export const orderRules = {
         data['evidence'] === 'person' &&
         !campaign.given.has(`${attemptId} ${textOf(data['conversation'])}`) &&
         `call ${attemptId} was given its record by a person, and nobody has said so`,
-      // The end of a single call that was refused stands behind the state of its batch.
+      // The end of a single refused call follows the state of its batch.
       'attempt.settled': (line) => [debtOf(line.batch), ...againstReport(line)],
       'attempt.corrected': (line) => [debtOf(line.batch), ...againstReport(line)],
       'attempt.released': (line) => {
         const { campaign, attempt, batch, recipientId, data } = line;
-        // One that was not sent yet is given back by the word of the operator alone.
+        // An unsent call is given back by the operator's command alone.
         const isOwn = data['by'] !== 'report' && campaign.withdrawn.has(recipientId);
         const isAsked = data['reason'] !== 'withdrawn' || isOwn || batch?.askedBack === true;
         return [
@@ -158,7 +157,7 @@ export const orderRules = {
     on: {
       'batch.planned': ({ campaign, place, event: { batchId = '' } }) => {
         const before = campaign.batchesOf.get(place?.round ?? '') ?? 0;
-        // Those of a round have no gap: one that is missing was taken out of the log.
+        // Batches of a round have no gap; a missing one was removed from the log.
         return place !== null && place.number !== before + 1 && `batch ${batchId} was planned, and the last one of its round was ${before}`;
       },
       'batch.posting': ({ batch, k }) => [
@@ -192,7 +191,7 @@ export const orderRules = {
           isRejected && campaign.rejected < 1 && `${recipientId} was corrected as rejected, and all rejected rows were corrected before`,
         ];
       },
-      // Only a call that is planned or open is asked back, or one whose talk may ask for another.
+      // Only a planned or open call can be withdrawn, or one whose talk may ask for another.
       'recipient.withdrawn': ({ campaign, recipientId, calls, data }) => {
         const last = calls.at(-1);
         const isAwaited =
@@ -249,12 +248,12 @@ function notOpen({ promise, promiseId }: Line, what: string): Finding {
   return promise?.ended !== null && `promise ${promiseId} ${what}, and is not open`;
 }
 
-/** A verdict changes the batch in the same breath: any other line about it shows that the change was taken out. */
+/** A verdict changes the batch at once: any other line about it shows that the change was removed. */
 function debtOf(batch: Batch | undefined): string | false {
   return batch !== undefined && batch.owes !== null && `batch ${batch.batchId} has the verdict ${batch.owes}, and never became so`;
 }
 
-/** A report is the only word on the call, and only a service that gives reports has it. */
+/** A report is the only evidence of its call, and only some services give reports. */
 function againstReport({ campaign, attempt: { attemptId, conversation }, data }: AttemptLine): (string | false)[] {
   if (data['by'] !== 'report') return [];
   return [

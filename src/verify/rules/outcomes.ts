@@ -2,7 +2,6 @@ import { isReached } from '../book.ts';
 import type { Line } from '../line.ts';
 import type { Rule } from './rule.ts';
 
-/** How every row ends. */
 export const outcomeRules = {
   outcome_missing: {
     promise: 'when a campaign has ended, every row of its list has exactly one outcome, and nobody else has one',
@@ -13,7 +12,7 @@ export const outcomeRules = {
       if (!campaign.hasEnded) return null;
       const { rows, rejected, outcomes, requeued } = campaign;
       const missing = [...campaign.calls.keys()].filter((rowId) => !outcomes.has(rowId) && !requeued.has(rowId));
-      // Whom an operator put back in line waits for the next round. Of those who were never to be called the log knows the number alone.
+      // Recipients requeued by an operator wait for the next round. Rejected rows are only counted in the log.
       const accounted = outcomes.size + rejected + requeued.size;
       return [
         ...missing.map((rowId) => `${rowId} was to be called and has no outcome`),
@@ -27,12 +26,12 @@ export const outcomeRules = {
     promise: 'an outcome stays, unless a call, its correction or the word of a person follows that allows another',
     on: {
       'attempt.planned': ({ outcome, event: { attemptId = '' } }) =>
-        // Of those who were reached the call itself is named.
+        // For reached recipients another rule reports the call itself.
         outcome !== undefined && !isReached(outcome) && `call ${attemptId} was planned although the outcome was ${outcome}`,
     },
     onOutcome: ({ recipientId, data }, { before, explained }, brought) => {
       const outcome = outcomeOf(data);
-      // An operator decides about a call that may or may not have been placed.
+      // An operator decides about a call that may have been placed.
       const decided = before === 'unresolved' && (outcome === null || (outcome === before && data['reason'] === 'given_up'));
       if (before === null || brought || explained || decided) return null;
       const change = outcome === null ? `lost its outcome ${before}` : `got outcome ${outcome} after ${before}`;
@@ -54,7 +53,7 @@ function outcomeOf({ outcome }: Line['data']): string | null {
   return typeof outcome === 'string' ? outcome : null;
 }
 
-/** Why the calls of a row do not bear out its outcome; null: they do, or it needs none. */
+/** Null: the calls prove the outcome, or it needs no proof. */
 function doubtOf(line: Line, state: string, outcome: string): string | null {
   const { campaign, recipientId, calls, event } = line;
   const { reason } = line.data;
@@ -78,7 +77,7 @@ function doubtOfExhausted({ campaign, recipientId, data: { reason } }: Line, end
   const last = /^no_retry_after_(\w+)$/.exec(String(reason))?.[1];
   if (last !== undefined && !ends.includes(last)) return `no call of it ended as ${last}`;
   const { maxAttempts, maxAttemptsPerNumber, resetAfterMs } = campaign.rules.retry;
-  // Other campaigns may have used up the budget of the number, and what is renewed was used up at one time only.
+  // Other campaigns may have used up the number's budget, and a resetting budget was used up only for a time.
   if (maxAttemptsPerNumber !== null || resetAfterMs !== null) return null;
   if (ends.length === 0) return 'no call of it has ended';
   const counted = campaign.countedOf(recipientId).length;

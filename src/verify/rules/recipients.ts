@@ -3,17 +3,16 @@ import type { AttemptLine, Line } from '../line.ts';
 import { textOf } from '../judged-rules.ts';
 import { dialled, type Finding, type Rule } from './rule.ts';
 
-/** Outcomes that a correction may take back: such a recipient was never called, or under a number that does not exist. */
+/** Outcomes that a correction may take back: the recipient was never called, or only at an invalid number. */
 const correctable: readonly string[] = ['rejected', 'undialable', 'cancelled'];
-/** Outcomes after which an operator may have a recipient called again. */
+/** Outcomes after which an operator may retry a recipient. */
 const retriable: readonly string[] = ['exhausted', 'unresolved', 'expired', 'cancelled', 'undialable'];
-/** Outcomes after which no recipient may be called back, whoever says so. */
+/** Outcomes after which no callback is allowed, even by an operator. */
 const final: readonly string[] = ['opted_out', 'suppressed', 'rejected'];
 
-/** The clock of the machine that sends may be so much behind that of the one that has planned. */
+/** How far the sender's clock may be behind the planner's. */
 const clocksApartMs = 1_000;
 
-/** Whether, and how often, a recipient is called again. */
 export const recipientRules = {
   budget_exceeded: {
     promise: 'nobody is called more often than the campaign allows',
@@ -57,7 +56,7 @@ export const recipientRules = {
     on: dialled(({ book, recipientId, event: { at }, number }) => {
       const promise = book.numbers.promises.get(number);
       if (promise === undefined || promise.ended !== null) return null;
-      // Another row does not call the number before the promise is over.
+      // Another row may call the number only when the callback is over.
       const from = promise.recipientId === recipientId ? promise.dueAt : promise.until;
       return at < from && `was placed ${from - at} ms before what was promised to its number`;
     }),
@@ -117,7 +116,7 @@ export const recipientRules = {
   },
 } satisfies Record<string, Rule>;
 
-/** A call that ends without using up the budget has to be one that nobody picked up, or one that an operator gives back. */
+/** A call that uses up no budget must be one that was not picked up, or one that an operator gave up. */
 function uncounted({ campaign, attempt, calls, data }: AttemptLine): Finding {
   const { disposition, counted, by } = data;
   if (counted === true) return null;

@@ -2,7 +2,7 @@ import type { Book } from '../book.ts';
 import type { JudgedRules, SaidRule } from '../judged-rules.ts';
 import type { AttemptRow } from '../reader.ts';
 
-/** What the judge reads of the facts of a record, as the tables keep them. */
+/** Only what the audit reads. */
 interface Facts {
   direction?: string | null;
   calleeNumber?: string | null;
@@ -15,27 +15,27 @@ interface Facts {
   agentTurns?: number;
   collected?: Record<string, unknown> | null;
   evaluation?: Record<string, unknown> | null;
-  /** False: the record denies that it has an analysis. */
+  /** False: the record states that it has no analysis. */
   analysed?: boolean;
   startedAt?: number | null;
   endedAt?: number | null;
   durationMs?: number | null;
 }
 
-/** What the record that a call owns says for good; null: it says nothing yet. */
+/** Null: none yet. */
 function finalFacts({ state, final, facts }: AttemptRow): Facts | null {
   return state === 'settled' && final === 1 && facts !== null ? (JSON.parse(facts) as Facts) : null;
 }
 
-/** What the record that a call owns says against its end; null: nothing, or a person gave the call up. */
+/** Null: no contradiction, or an operator gave the call up. */
 export function recordAgainst(rules: JudgedRules, row: AttemptRow): string | null {
   const { disposition } = row;
   const facts = finalFacts(row);
-  // Doubt about whose record it is may stand beside it.
+  // A record of doubtful ownership may belong to a call in doubt.
   if (facts === null || disposition === 'unknown') return null;
   if (hearsOptOut(rules, facts)) return disposition === 'opted_out' ? null : 'that the person asked not to be called again';
   const { callResult = null, userTurns = 0, agentTurns = 0 } = facts;
-  // Fields of the service's own may say something else.
+  // The service's own fields may decide otherwise.
   if (rules.dispositions.length > 0) return null;
   const talk = disposition === 'answered' || disposition === 'opted_out';
   if (userTurns > 0 && (callResult === null || callResult === 'answered') && !talk) return 'that a person spoke';
@@ -54,12 +54,12 @@ function says({ collected, evaluation }: Facts, { source, key, values }: SaidRul
   return said !== null && values.some((value) => plain(value) === said);
 }
 
-/** What the talk of a call came to by the record that it owns, and what it asks for; null: it was none, or the record tells nothing yet. */
+/** By the call's own record; null: no talk, or nothing final yet. */
 export function resultBy({ results, unwrapOnce }: JudgedRules, row: AttemptRow): { result: string; asks: string | null } | null {
   const facts = results.length === 0 || row.disposition !== 'answered' ? null : finalFacts(row);
   if (facts === null || (facts.userTurns ?? 0) === 0) return null;
   const { durationMs, startedAt, endedAt, status } = facts;
-  // What the service was still working on when its record was given up on may change.
+  // The service was still analysing when the record was given up, so its values may change.
   const isUnderWay = status != null && status !== 'done' && status !== 'failed';
   const told = isUnderWay ? { ...facts, collected: null, evaluation: null } : facts;
   const lasted = durationMs ?? (startedAt == null || endedAt == null ? 0 : endedAt - startedAt);
@@ -72,7 +72,7 @@ export function resultBy({ results, unwrapOnce }: JudgedRules, row: AttemptRow):
   return { result: asksForValues && isBare ? 'none' : 'other', asks: null };
 }
 
-/** A value as it may stand in the facts, bare or still wrapped, as comparable text. */
+/** A stored value, bare or still wrapped, as comparable text. */
 function plain(value: unknown): string | null {
   const inner =
     typeof value === 'object' && value !== null ? ('value' in value ? value.value : 'result' in value ? value.result : null) : value;
@@ -85,16 +85,16 @@ function asText(value: unknown): string | null {
 }
 
 export type Whose = Pick<Facts, 'calleeNumber' | 'batchId' | 'references'>;
-/** A call that is said to own it. */
+/** A call that claims the record. */
 export type Owner = Pick<AttemptRow, 'id' | 'batch_id' | 'e164'>;
 
-/** The call that a record names by an echoed reference of this database, if it names one. */
+/** The call that a record names by an echoed reference of this database. */
 export function namedBy({ ledgerId }: Book, references: readonly string[]): string | undefined {
   const prefix = `${ledgerId}:`;
   return references.find((text) => text.startsWith(prefix))?.slice(prefix.length);
 }
 
-/** What a record says against being this call's; null: nothing. */
+/** Why a record is not this call's; null: it may be. */
 export function disownedBy(book: Book, record: Whose, owner: Owner): string | null {
   const { calleeNumber = null, batchId = null, references = [] } = record;
   const named = namedBy(book, references);
@@ -104,7 +104,7 @@ export function disownedBy(book: Book, record: Whose, owner: Owner): string | nu
   return batch === owner.batch_id ? null : `it names batch ${batch}`;
 }
 
-/** As `disownedBy`, of the stored record that a call owns: it also has to show by what it was found to be the call's. */
+/** Like `disownedBy`, for a stored record, which must also show the evidence of its match. */
 export function misplacedBy(book: Book, row: AttemptRow): string | null {
   if (row.facts === null) return null;
   const facts = JSON.parse(row.facts) as Facts;
@@ -121,7 +121,7 @@ export function misplacedBy(book: Book, row: AttemptRow): string | null {
   return shown.startsWith(own) || own.startsWith(shown) ? null : 'it begins with other words';
 }
 
-/** The letters and digits of a line, as far as a service leaves them as they were sent. */
+/** Letters and digits of a line; services may change the rest. */
 function lettersOf(line: string): string {
   return line
     .normalize('NFKC')

@@ -2,11 +2,11 @@ import type { Attempt, Book, Campaign, EventType, PendingOutcome } from '../book
 import type { Line, LineOf } from '../line.ts';
 import type { AttemptRow, BatchRow, CampaignRow, RecipientRow } from '../reader.ts';
 
-/** What breaks a promise, a sentence each; what is no text breaks nothing. */
+/** Violations, a sentence each; other values are none. */
 export type Finding = Sentence | readonly Sentence[];
 type Sentence = string | false | null | undefined;
 
-/** What breaks a promise in a line of each type. */
+/** Checks by line type. */
 type Checks = { readonly [Type in EventType]?: (line: LineOf<Type>) => Finding };
 
 export interface Rows {
@@ -16,7 +16,7 @@ export interface Rows {
   batches: BatchRow;
 }
 
-/** What the log has under the id of a row of the tables. */
+/** What the log has for the id of a table row. */
 export interface Compared {
   book: Book;
   campaign: Campaign;
@@ -26,23 +26,23 @@ export interface Compared {
 
 export interface Rule {
   promise: string;
-  /** What breaks it in a line of the log, by the book as it was before that line. */
+  /** Checks a line against the state before it. */
   on?: Checks;
-  /** Of a line that does not follow from one before it. Nothing else is looked for in such a line, and it changes nothing. */
+  /** Checks a line that may not follow from one before it. A finding skips its other checks and its effect. */
   alone?: { readonly [Type in EventType]?: (line: Line) => Finding };
-  /** Of a line of any type, by the time of the line before it. */
+  /** Checks the time of any line against the one before it. */
   onEach?: (line: Line) => Finding;
-  /** Of an outcome, by the calls of its row. `brought`: the line behind it is the one that brings it. */
+  /** Checks an outcome against its row's calls. `brought`: the next line caused it. */
   onOutcome?: (line: Line, outcome: PendingOutcome, brought: boolean) => Finding;
-  /** Of a campaign, where the log ends. */
+  /** Checks a campaign at the end of the log. */
   atEnd?: (campaign: Campaign) => Finding;
-  /** Of a row of the tables; undefined: they have none under this id. */
+  /** Checks a row of the tables; undefined: none with this id. */
   inTables?: { readonly [Table in keyof Rows]?: (compared: Compared, row: Rows[Table] | undefined) => Finding };
-  /** By how much a line breaks it: something that is known later may explain that much. */
+  /** How far a line breaks the rule; later facts may explain that much. */
   excess?: (line: Line) => number;
 }
 
-/** Of a call that is requested: each sentence goes on from its id. */
+/** Checks a requested call; each sentence continues from its id. */
 export const dialled = (check: NonNullable<Checks['attempt.posted']>): Checks => ({
   'attempt.posted': (line) => {
     const found = check(line);

@@ -5,7 +5,6 @@ import { hashCells, hashRow, type RowFacts } from '../row-book.ts';
 import { misplacedBy, recordAgainst, resultBy } from './records.ts';
 import type { Compared, Finding, Rule } from './rule.ts';
 
-/** What tables, results and the service's own lists are held to. */
 export const tableRules = {
   campaign_differs: {
     promise: 'state, rules and rows of every campaign are in the tables as in the log',
@@ -113,7 +112,7 @@ function againstRow({ book: { rowKey }, campaign, id }: Compared, row: Recipient
   const compare = (what: string, inTable: unknown, inLog: unknown) =>
     inTable !== inLog && `has ${what} ${String(inTable)} in the tables, and ${String(inLog)} in the log`;
   const known = campaign.outcomes.get(id) ?? null;
-  // Of rejected rows the log has the number and the hashes only.
+  // Of rejected rows the log has only count and hashes.
   const isRejected = known === null && row.outcome === 'rejected';
   const isSame = row.outcome === known;
   const reason = known === null ? null : (campaign.reasons.get(id) ?? null);
@@ -156,7 +155,7 @@ function againstCall({ campaign, id, attempt }: Compared, row: AttemptRow | unde
   const ended = row.state === 'settled' || row.state === 'released' ? row.state : null;
   const isSettled = ended === 'settled' && attempt.state === 'settled';
   const { call, postedAt } = attempt;
-  // It may be unknown what became of a batch that was posted again: then the first request counts.
+  // If a batch posted again is in doubt, the first request counts.
   const postedAts = [postedAt, call?.at ?? null, campaign.batches.get(attempt.batchId)?.firstPostedAt];
   return [
     compare('the row', row.recipient_id, rowOf(id)),
@@ -185,7 +184,7 @@ function ownerOf({ facts, owner }: AttemptRow): string {
   return owner === null ? 'belongs to nobody in the tables' : `belongs to call ${owner} in the tables`;
 }
 
-/** Whether a call may ask for this by its record. When a recipient wants a callback may be unclear, and an operator may say so, too. */
+/** A callback's time may be unclear, and an operator may agree one too. */
 function mayAsk(asks: string | null, told: string | null): boolean {
   return asks === 'person' || asks === told || (told === 'callback' && (asks === null || asks === 'retry'));
 }
