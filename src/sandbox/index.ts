@@ -1,4 +1,4 @@
-/** The public surface of `carillon/sandbox`: the service in a process of your own. What is not named here may change without notice. */
+/** Public surface of `carillon/sandbox`: the service in your own process. Anything not exported here may change. */
 export type { SandboxOptions } from './core/settings/settings.ts';
 export { SandboxStartError } from './core/settings/settings.ts';
 export { FaultRuleError, type FaultRuleInput } from './faults/rule.ts';

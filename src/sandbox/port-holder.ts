@@ -4,7 +4,7 @@ import { addressOf } from './core/allowed-host.ts';
 
 const probeLimitMs = 2_000;
 
-/** Who listens on a port of this machine, for a sentence: another sandbox, or the program by name where the system tells. */
+/** Another sandbox, or the program's name where the system shows it. */
 export async function describePortHolder(host: string, port: number): Promise<string> {
   if (await isSandbox(host, port)) return 'another sandbox';
   const program = await findProgram(port).catch(() => null);
@@ -22,7 +22,7 @@ async function isSandbox(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** Linux tells which socket listens on a port, and each process which sockets are its own. */
+/** Linux lists which socket listens on a port, and each process's sockets. */
 async function findProgram(port: number): Promise<{ name: string; pid: string } | null> {
   const inodes = new Set<string>();
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {

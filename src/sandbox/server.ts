@@ -14,7 +14,7 @@ import { installPipeline } from './http/pipeline.ts';
 
 const longestParameter = 16_384;
 const minuteMs = 60_000;
-/** Of the time for a whole request: headers are a few packets, a body may be megabytes. */
+/** Headers' share of the request time limit: they are small, a body may be megabytes. */
 const shareOfHeaders = 1 / 4;
 const bodyLimitBytes = 5 * 1024 * 1024;
 
@@ -31,14 +31,14 @@ export function createServer(service: Service, longestRequestMs = minuteMs): Fas
   return app;
 }
 
-/** The service over HTTP without any feature, not yet listening. A request has to be there within `longestRequestMs` of real time. */
+/** Without features, not yet listening. A request must arrive within `longestRequestMs` of real time. */
 export function createCoreServer(service: Service, longestRequestMs = minuteMs): FastifyInstance {
   const app = fastify({
     http: { headersTimeout: longestRequestMs * shareOfHeaders, connectionsCheckingInterval: (longestRequestMs * shareOfHeaders) / 2 },
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
     requestTimeout: longestRequestMs,
-    // An id of any length that a request line can hold is unknown, not too long.
+    // So that an id of any length is unknown, not too long.
     routerOptions: { maxParamLength: longestParameter },
     frameworkErrors: answerUnroutable,
     clientErrorHandler: (error, socket) => answerUnreadable(error, socket, service.settings.dialect),
@@ -55,7 +55,7 @@ export function createCoreServer(service: Service, longestRequestMs = minuteMs):
   return app;
 }
 
-/** Zod checks requests, so the compilers that fastify would load for schemas of its own are left out: it starts the sooner. */
+/** Zod validates, so fastify's schema compilers are not loaded: a faster start. */
 function noRouteSchemas(): never {
   throw new Error('Routes of the sandbox have no fastify schemas; check requests with src/sandbox/schemas.');
 }

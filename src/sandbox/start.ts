@@ -8,7 +8,7 @@ import { resolveSettings, type SandboxOptions, SandboxStartError } from './core/
 
 export type RunningSandbox = Awaited<ReturnType<typeof startSandbox>>;
 
-/** Starts the service. Throws `SandboxStartError` or `FaultRuleError` when it cannot run as asked. */
+/** Starts the service. Throws `SandboxStartError` or `FaultRuleError`. */
 export async function startSandbox(options: SandboxOptions = {}) {
   const settings = resolveSettings(options);
   const { service, installed: app, closeFile } = await openService(settings, options, createServer);
@@ -32,7 +32,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     port,
     clock,
     gates: service.gates,
-    /** The file in which the state is kept; null when it is in memory only. */
+    /** State file; null: in memory only. */
     dataFile: settings.data,
     agents: [...service.state.agents.values()],
     phoneNumbers: [...service.state.numbers.values()],
@@ -44,17 +44,17 @@ export async function startSandbox(options: SandboxOptions = {}) {
     journal: (since = 0) => service.journal.since(since).entries,
     /** Throws `FaultRuleError`. */
     addFaults: (rules: FaultRuleInput | FaultRuleInput[]) => service.faults.add(rules),
-    /** Moves service time forward; everything due on the way has happened then. Throws on a clock of one's own. */
+    /** Moves service time forward, running everything due. Throws with a custom clock. */
     advance: async (ms: number): Promise<void> => {
       await service.clockMover.move(ownClock(), (now) => now + ms);
     },
-    /** Service seconds per real second from now on. Throws on a clock of one's own. */
+    /** Sets service seconds per real second. Throws with a custom clock. */
     setSpeed: (speed: number): void => {
       ownClock().setSpeed(speed);
       service.clockMover.announce();
     },
     reset: () => service.reset(),
-    /** Ends at once: open connections are cut, timers cleared. */
+    /** Stops at once: cuts connections and clears timers. */
     close: async (): Promise<void> => {
       closeFile();
       service.close();

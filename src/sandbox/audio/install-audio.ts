@@ -14,17 +14,14 @@ import { missingConversation } from '../core/service/found.ts';
 import { Recording } from './recording.ts';
 import { agentPitch, calleePitch } from './tones.ts';
 
-/** Numbers with this ending give their recording later than they should (gaps D.2). */
+/** Numbers with this ending get their recording late (gaps D.2). */
 const lateRecordingEnding = '0115';
 const lateByMs = 2 * 60_000;
 
-/**
- * The same for the sandbox's page, whose listening is no matter of the caller and stands in no journal. Whoever listens does so in real
- * time, so that its address expires by real time: hours of the service may pass in seconds.
- */
+/** Not journaled. Links expire by real time: hours of service time may pass in seconds. */
 export const pageRecordingPath = '/_page/recordings/:conversation_id';
 
-/** Recordings of calls, behind the `audio` address of operation 6, for the API key or a signature that has not expired. */
+/** Recordings behind the `audio` address of operation 6, for the API key or an unexpired signature. */
 export function installAudio(app: FastifyInstance, service: Service): void {
   const links = new AudioLinks();
   service.recordingAddress = (baseUrl, conversationId, now) => links.addressOf(baseUrl, conversationId, now);
@@ -44,7 +41,7 @@ export function installAudio(app: FastifyInstance, service: Service): void {
   app.get(pageRecordingPath, async (request, reply) => answer(request, reply, clock.realNow()));
 }
 
-/** The call must have been recorded (`isRecorded`), and be over. */
+/** The call must be recorded (`isRecorded`) and over. */
 export function recordingOf(seed: string, call: Call): Recording {
   const { turns, endedAt } = talkOf(seed, call);
   return new Recording({
@@ -102,7 +99,7 @@ function sendRecording(request: FastifyRequest, reply: FastifyReply, id: string,
   return reply.send(Readable.from(recording.read(first, last), { objectMode: false }));
 }
 
-/** First and last byte of the `length` that a Range header asks for; null for everything: no header, a malformed one, or several ranges. */
+/** Null means everything: no header, a malformed one or several ranges. */
 function readByteRange(header: string | undefined, length: number): { first: number; last: number } | 'unsatisfiable' | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
   const [, from = '', to = ''] = match ?? [];
@@ -119,11 +116,11 @@ function readByteRange(header: string | undefined, length: number): { first: num
 
 const windowSeconds = 3_600;
 
-/** Addresses of recordings that open without an API key for one to two hours, and stay the same for an hour. */
+/** Recording URLs that need no API key, valid for one to two hours and constant for an hour. */
 class AudioLinks {
   readonly #key = randomBytes(32);
 
-  /** `now` is epoch milliseconds, of the time by which it is to expire. */
+  /** `now`: epoch ms of the clock that expires the link. */
   addressOf(baseUrl: string, conversationId: string, now: number): string {
     const expires = (Math.floor(now / 1000 / windowSeconds) + 2) * windowSeconds;
     const query = `expires=${expires}&signature=${this.#sign(conversationId, expires).toString('base64url')}`;

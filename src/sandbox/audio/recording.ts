@@ -4,15 +4,15 @@ import { sampleOf, type Tone } from './tones.ts';
 
 const rate = 16_000;
 const headerBytes = 44;
-/** Left and right sample of 16 bits. */
+/** Two 16-bit samples: left and right. */
 const frameBytes = 4;
-/** A recording ends after twenty minutes, whatever was said later; that is 77 MB. */
+/** Recordings are cut at twenty minutes (77 MB). */
 const longestMs = 20 * 60_000;
 const framesAtOnce = 16_000;
-/** Grows with every change of how recordings are made. */
+/** Increment whenever the rendering changes: the ETag depends on it. */
 const recipe = 2;
 
-/** What a recording is made from. Times are epoch milliseconds of service time. */
+/** Input of a recording. Times: epoch ms of service time. */
 export interface RecordedTalk {
   turns: readonly Turn[];
   answeredAt: number;
@@ -28,13 +28,12 @@ interface Sound {
 }
 
 /**
- * A WAV file of 16-bit PCM at 16 kHz, the agent on the left channel, the other party on the right; every turn is a tone from its time
- * after pick-up. Words that take longer than planned run on beside the other speaker, but stop before the same speaker's next turn; a
- * turn that was interrupted stops where it was cut off. The same talk gives the same bytes, and any part is made without the rest.
+ * A WAV file (16-bit PCM, 16 kHz), agent left, other party right; each turn is a tone. Long turns may overlap the other speaker but not the
+ * same one; interrupted turns end at the cut. Deterministic; any byte range renders alone.
  */
 export class Recording {
   readonly bytes: number;
-  /** Quoted, as a header carries it. */
+  /** Quoted, ready for the header. */
   readonly etag: string;
   readonly #sounds: readonly Sound[];
 
@@ -64,7 +63,7 @@ export class Recording {
       for (let frame = Math.max(from, start); frame < end; frame += 1)
         samples[(frame - from) * 2 + channel] = sampleOf(tone, frame - start);
     }
-    // All platforms on which Node runs are little-endian, as the samples of a WAV file are.
+    // Node platforms are little-endian, as WAV samples are.
     return Buffer.from(samples.buffer);
   }
 }

@@ -6,7 +6,7 @@ const loudness = 6_000;
 const fadeMs = 8;
 const semitones = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/** The pitch that stands for an agent's `tts.voice_id`, hertz: always the same, and above everybody whom agents call. */
+/** Hertz for an agent's `tts.voice_id`: stable, and above every recipient's pitch. */
 export function agentPitch(voiceId: string): number {
   return 220 * 2 ** (new Random('voice of an agent', voiceId).pick(semitones) / 12);
 }
@@ -15,7 +15,7 @@ export function calleePitch(number: string): number {
   return 110 * 2 ** (new Random('voice behind a number', number).pick(semitones) / 12);
 }
 
-/** One steady tone, `length` samples long. Sudden beginnings and ends would click. */
+/** Faded in and out, so that it does not click; `length` in samples. */
 export interface Tone {
   hertz: number;
   length: number;
@@ -33,7 +33,7 @@ export function sound(text: string, hertz: number, format: AudioFormat): Buffer 
   const rate = rateOf(format);
   const tone = { hertz, rate, length: Math.round((speakingMs(text) / 1000) * rate) };
   const samples = Int16Array.from({ length: tone.length }, (_, index) => sampleOf(tone, index));
-  // All platforms on which Node runs are little-endian, as PCM is.
+  // Node platforms are little-endian, as PCM is.
   return format === 'ulaw_8000' ? encodeMuLaw(samples) : Buffer.from(samples.buffer);
 }
 

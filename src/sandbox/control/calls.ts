@@ -17,7 +17,7 @@ const callsQuery = z.strictObject({
   to: e164.optional(),
   batch: z.string().min(1).optional(),
   direction: z.enum(['outbound', 'inbound', 'any']).default('outbound'),
-  /** The newest so many. */
+  /** The newest `limit` calls. */
   limit: z.coerce.number().int().min(1).optional(),
 });
 
@@ -51,7 +51,7 @@ export function controlCalls(app: FastifyInstance, service: Service): void {
     body: z.union([hangUpBody, courseBody]),
     answer: ({ id, request }) => {
       const call = findCall(service, id());
-      // An error of the union would not name the field that is wrong.
+      // An error of the union would not name the wrong field.
       const schema = Object.hasOwn(request.body ?? {}, 'hang_up') ? hangUpBody : courseBody;
       const input = validate<z.output<typeof hangUpBody | typeof courseBody>>(schema, 'body', request.body);
       service.scheduler.runDue();
@@ -101,7 +101,7 @@ function readCourse(input: Omit<z.output<typeof nextCourseBody>, 'to'>): ForcedC
   return { result, silent, optsOut, talkSeconds, analysis };
 }
 
-/** A call that waits takes the course when it is dialled; one that rings takes it at once. Later it is too late. */
+/** A queued call takes the course when dialled, a ringing one at once. Throws 409 for later states. */
 function force(service: Service, call: Call, forced: ForcedCourse): void {
   const { network, clock, settings } = service;
   const now = clock.now();

@@ -10,10 +10,10 @@ import type { Service, FeaturesUnderWay } from '../core/service/service.ts';
 import { countStates, isUnderWay, type Call } from '../core/state/call.ts';
 
 const fastest = 100_000;
-/** The last year that ISO times can tell with four digits. */
+/** Last year that fits the four digits of an ISO time. */
 const latest = Date.UTC(9999, 11, 31);
 
-/** Service time in which `until: idle` looks for an end: thirty days. */
+/** Farthest that `until: idle` searches, in service time: thirty days. */
 const longestSearchMs = 30 * 24 * 3_600_000;
 
 const modeBody = z.discriminatedUnion('mode', [
@@ -79,7 +79,7 @@ export function controlClock(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** What is due only after the bound, and what waits for somebody else, is told and not waited for. */
+/** Reports what is due after the bound or waits for an outside party, without waiting. */
 async function advanceUntilIdle(service: Service, clock: ServiceClock): Promise<Record<string, unknown>> {
   let bound = latest;
   const { from, to, instants } = await service.clockMover.moveUntil(
@@ -130,7 +130,7 @@ function readTarget({ seconds, ms, until }: z.output<typeof advanceBody>, now: n
 }
 
 const longestWaitSeconds = 300;
-/** Real milliseconds between two looks. */
+/** Poll interval, real ms. */
 const lookEveryMs = 25;
 
 const idleQuery = z.strictObject({
@@ -156,7 +156,7 @@ export function controlIdle(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** What is under way, and when the next thing is due; null when only something from outside makes a difference. */
+/** What is under way and the next due time; null when only an outside action changes anything. */
 function describeIdle(service: Service): Record<string, unknown> {
   const { nextAt } = service.scheduler;
   const idle = isIdle(service);
@@ -168,31 +168,30 @@ function describeIdle(service: Service): Record<string, unknown> {
   };
 }
 
-/** Nobody talks, nothing waits to be dialled, and everything has been told to whom it is to be told. */
+/** No call, batch request, socket, model answer or webhook delivery is pending. */
 function isIdle(service: Service): boolean {
   const { state, pendingWork, journal, clock } = service;
   const { sockets, webhook_deliveries: deliveries } = underWayInFeatures(service);
   if (pendingWork.size + journal.batchesInProgress + sockets + deliveries > 0) return false;
   const now = clock.now();
   const goesOn = (call: Call): boolean => isUnderWay(call, now);
-  // The newest are the likeliest to be under way, so the end is quickly found.
+  // Newest first: likeliest under way.
   return state.calls.findLast(goesOn) === undefined && state.conversations.everything.findLast(goesOn) === undefined;
 }
 
-/** What has to come to its end before nothing happens by itself any more. */
 function tellUnderWay(service: Service): Record<string, number> {
   const { state, pendingWork, journal, clock } = service;
   const now = clock.now();
   const calls = new Set([...state.calls, ...state.conversations.everything].filter((call) => isUnderWay(call, now)));
   const counts = countStates(calls, now);
   return {
-    /** Calls in and out, by how they stand; queued ones may wait for a line or for the time of their batch. */
+    /** Inbound and outbound; queued ones wait for a line or their batch's time. */
     calls_queued: counts.queued,
     calls_dialing: counts.dialing,
     calls_in_progress: counts.in_progress,
     calls_processing: counts.processing,
     ...underWayInFeatures(service),
-    /** Not answered yet, or held at a gate; other requests queue no calls. */
+    /** Not answered yet, or held at a gate. */
     batch_requests: journal.batchesInProgress,
     awaited_answers: pendingWork.size,
   };

@@ -6,15 +6,15 @@ import { isoTime } from '../core/times.ts';
 import { serveControl } from '../http/serve-control.ts';
 import type { Service } from '../core/service/service.ts';
 
-/** Real milliseconds between two comments that keep an idle connection open. */
+/** Real ms between keep-alive comments. */
 const heartbeatMs = 15_000;
-/** A reader that lets this many bytes pile up is dropped; it can come back where it was. */
+/** Drops a reader with this many unread bytes; it can resume where it was. */
 const mostUnreadBytes = 1024 * 1024;
 
 const wholeNumber = z.coerce.number().int().min(0);
 const eventsQuery = z.strictObject({ since: wholeNumber.optional() });
 
-/** Everything that happens, as server-sent events: after `Last-Event-ID` or `?since=`; what is kept no more is told as `missed`. */
+/** After `Last-Event-ID` or `?since=`; events no longer stored are reported as `missed`. */
 export function controlEvents(app: FastifyInstance, { events }: Service): void {
   serveControl(app, 'GET /_sandbox/events', {
     says: 'Tells what happens, live, as server-sent events.',
@@ -23,7 +23,7 @@ export function controlEvents(app: FastifyInstance, { events }: Service): void {
     answer: ({ query, request, reply }) => {
       const { since } = query();
       const lastSeen = wholeNumber.safeParse(request.headers['last-event-id'] ?? 'none');
-      // Without a place to go on from, only what comes is told.
+      // Without a starting point, only new events are sent.
       const after = Math.min(events.lastId, lastSeen.data ?? since ?? events.lastId);
       const stream = new PassThrough();
       const send = (text: string): void => {

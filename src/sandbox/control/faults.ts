@@ -57,7 +57,7 @@ const waitQuery = z.strictObject({
   timeout_ms: z.coerce.number().int().min(0).max(600_000).default(30_000),
 });
 
-/** Gates hold a batch request at an exact moment: set one, wait until a request stands there, act, release. */
+/** Gates hold a batch request at a point: set one, wait until a request reaches it, act, release. */
 export function controlGates(app: FastifyInstance, { gates }: Service): void {
   serveControl(app, 'GET /_sandbox/gates', { says: 'Lists the gates.', answer: () => ({ gates: gates.list() }) });
 

@@ -13,7 +13,7 @@ import { controlFaults, controlGates } from './faults.ts';
 import { controlFixture, controlNumbers, controlWorld } from './world.ts';
 import { countStates } from '../core/state/call.ts';
 
-/** The sandbox's own interface, under /_sandbox: no API key, not in the journal, not part of the service. */
+/** No API key, not journaled, not part of the service. */
 export function installControl(app: FastifyInstance, service: Service): void {
   guardControl(app, service.settings);
   announceChanges(app, service);

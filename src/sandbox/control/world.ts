@@ -74,14 +74,14 @@ function calledNumber(service: Service, id: string | undefined, number: string |
 export function controlFixture(app: FastifyInstance, service: Service): void {
   serveControl(app, 'POST /_sandbox/fixture', {
     says: 'Adds the agents, numbers, webhooks and fault rules of a fixture, and replaces the people where it names any.',
-    // Made when the document is: no other request needs all of it.
+    // Lazy: no other request needs the whole document.
     get body() {
       return fixtureSchema(service.settings);
     },
     answer: ({ request }) => {
       const fixture = readFixtureBody(request.body, service);
       refuseKnown(fixture, service);
-      // The one step that may still refuse comes first.
+      // First, because it is the only step that can still throw.
       service.faults.add(fixture.faults);
       loadFixture(service, fixture);
       for (const feature of service.features) feature.load?.(fixture);
@@ -107,7 +107,7 @@ function readFixtureBody(body: unknown, { settings }: Service): Fixture {
   }
 }
 
-/** An id that was given once is never given again, not even after a deletion. */
+/** Throws 409 for known ids: an id is never reused, not even after a deletion. */
 function refuseKnown({ agents, numbers, faults }: Fixture, { state, faults: book }: Service): void {
   const phones = new Set([...state.numbers.values()].map(({ phoneNumber }) => phoneNumber));
   const rules = new Set(book.list().map(({ id }) => id));

@@ -11,7 +11,6 @@ import { leadRoutes } from './routes/outbound-campaign-leads.ts';
 import { campaignRoutes } from './routes/outbound-campaigns.ts';
 import { numberRoutes } from './routes/phone-numbers.ts';
 
-/** The API of the contract, with its description: one way to reach the service, which another folder may serve in another way. */
 export function registerConvai(app: FastifyInstance, service: Service): void {
   serveRoutes(app, service, {
     ...agentRoutes(service),
@@ -22,7 +21,7 @@ export function registerConvai(app: FastifyInstance, service: Service): void {
     ...campaignRoutes(service),
     ...leadRoutes(service),
   });
-  // Made when it is first asked for, for it costs time.
+  // Built on first use, since it is slow.
   let document: OpenApiDocument | undefined;
   app.get('/openapi.json', async () => (document ??= createOpenApiDocument(service.settings)));
 }

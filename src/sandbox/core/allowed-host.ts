@@ -1,19 +1,18 @@
 import { isIP } from 'node:net';
 
-/** Where the sandbox may connect to by itself: webhooks, agents' own models and their tools. */
+/** Destinations of webhooks, agents' own models and their tools. */
 export interface Outbound {
-  /** Beside this machine: `name` or `name:port`, in small letters. */
+  /** Hosts besides this machine, lower case: `name` or `name:port`. */
   readonly hosts: readonly string[];
-  /** Where the sandbox itself listens; null until it does. */
+  /** The sandbox's own port; null until it listens. */
   ownPort: number | null;
 }
 
 type OutboundRefusal = 'unreadable' | 'protocol' | 'user' | 'itself' | 'foreign';
 
 /**
- * Why the sandbox does not connect to an address; null when it does: to this machine, or to a host that was allowed in as many words, but
- * not to itself. Whoever may write an agent or a webhook would reach its controls by that, past their token and the checks of where a
- * request comes from.
+ * Null for this machine or an allowed host, never for the sandbox itself: otherwise the author of an agent or webhook could reach the
+ * controls past token and origin checks.
  */
 export function refuseHost(address: string, { hosts, ownPort }: Outbound): OutboundRefusal | null {
   if (!URL.canParse(address)) return 'unreadable';
@@ -26,27 +25,26 @@ export function refuseHost(address: string, { hosts, ownPort }: Outbound): Outbo
   return loopback || hosts.includes(hostname) || hosts.includes(host) ? null : 'foreign';
 }
 
-/** Whether a name, as it stands in an address or in a `Host` header, is that of this machine alone. */
+/** The name means this machine only. */
 export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase();
   return name === 'localhost' || name === '[::1]' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
-/** Whether only this machine reaches an address that is listened on, such as `::1`, which has no brackets there. */
+/** Only this machine reaches this listening address; `::1` has no brackets here. */
 export function isLoopbackAddress(host: string): boolean {
   return isLoopback(host.includes(':') ? `[${host}]` : host);
 }
 
-/** The address at which this machine reaches what listens there: an unspecified one (`0.0.0.0`, `::`) is none to connect to. */
+/** Unspecified addresses (`0.0.0.0`, `::`) cannot be connected to. */
 export function addressOf(host: string, port: number): string {
   const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 /**
- * Whether a `Host` header, without its port, may stand for what listens on `host`. On a loopback address: its own names alone. Elsewhere
- * also `host` itself and whatever no site of another can be called: an IP address, a name without a dot (as in a network of containers),
- * and names under `.internal`, which the public DNS never has.
+ * Whether a `Host` header (without port) may name a listener on `host`. Loopback: its own names. Elsewhere also `host`, IPs, dotless names
+ * (container networks) and `.internal`, which no foreign site can have.
  */
 export function mayBeCalled(name: string, host: string): boolean {
   if (isLoopback(name)) return true;

@@ -1,4 +1,4 @@
-/** What a call may change of an agent whose settings do not say it, as the published API shows it. */
+/** Default of an agent without its own settings, as the published API shows it. */
 const nothingPermitted = {
   conversation_config_override: {
     agent: { first_message: false, language: false, prompt: { prompt: false, llm: false } },
@@ -9,26 +9,26 @@ const nothingPermitted = {
   enable_conversation_initiation_client_data_from_webhook: false,
 };
 
-/** One form of the service. Nothing outside this table asks for a dialect by name; routes and fields name the part they belong to. */
+/** One form of the service. Other code reads these facts, never a dialect's name. */
 export interface DialectFacts {
   says: string;
-  /** Where the API key is looked for, the usual header first (gaps A.1). */
+  /** Headers checked for the API key, the usual one first (gaps A.1). */
   keyHeaders: readonly [string, ...string[]];
-  /** It has the batches of the contract and the fields that the contract alone has. */
+  /** Serves the contract's batches and contract-only fields. */
   contract: boolean;
-  /** It has the routes and fields that comparable services have beyond the contract. */
+  /** Serves what comparable services have beyond the contract. */
   further: boolean;
-  /** How it calls a telephony provider that is not named. */
+  /** Name for an unnamed telephony provider. */
   provider: string;
-  /** Names of providers that it knows; it calls others by `provider`. Null: every name. */
+  /** Known provider names; others are shown as `provider`. Null: any name. */
   providers: readonly string[] | null;
-  /** Overrides that an agent permits when its settings do not say it; shown before its own. */
+  /** Overrides permitted by default; shown before the agent's own. */
   permitted: object;
-  /** A record shows a talk that is under way. */
+  /** Records show a talk in progress. */
   showsUnfinished: boolean;
-  /** A record names an error of a call that nobody answered. */
+  /** Records show an error for an unanswered call. */
   unansweredIsError: boolean;
-  /** A conversation fails for an override not permitted or a variable missing, unless a setting says otherwise. */
+  /** A forbidden override or missing variable fails a conversation, unless configured otherwise. */
   strictStart: boolean;
 }
 
@@ -45,7 +45,7 @@ const contractOnly: DialectFacts = {
   strictStart: false,
 };
 
-/** `spec`: the contract alone; `published`: the API that comparable services publish, alone; `extended`: both. */
+/** `spec`: the contract; `published`: the API of comparable services; `extended`: both. */
 export const dialectFacts = {
   spec: contractOnly,
   extended: {
@@ -72,7 +72,6 @@ export type Dialect = keyof typeof dialectFacts;
 
 export const dialects = Object.keys(dialectFacts) as Dialect[];
 
-/** The facts of the dialect that a sandbox is set to. */
 export function factsOf({ dialect }: { dialect: Dialect }): DialectFacts {
   return dialectFacts[dialect];
 }

@@ -1,23 +1,23 @@
-/** Moments in the life of a batch request at which a test may want to hold it, or be told. */
+/** Points of a batch request at which a test can hold or observe it. */
 export const batchPoints = ['batch_received', 'batch_work_done', 'batch_replied'] as const;
 export type BatchPoint = (typeof batchPoints)[number];
 
 export interface BatchPointInfo {
   point: BatchPoint;
-  /** The caller's `x-request-id`. */
+  /** The client's `x-request-id`. */
   requestId: string | null;
   /** Null until the work is done. */
   batchId: string | null;
   calls: number;
-  /** Which batch request since the start or the last reset, from 1. */
+  /** Number of the batch request since the start or last reset, from 1. */
   nth: number;
 }
 
-/** Awaited at each point, so that a test can act, or hold the request, exactly there. */
+/** Awaited, so that a test can act or hold the request there. */
 export interface BatchHooks {
   onBatchReceived?(info: BatchPointInfo): void | Promise<void>;
   onBatchWorkDone?(info: BatchPointInfo): void | Promise<void>;
-  /** The reply was handed to the network whole; nothing is held here any more. */
+  /** The whole reply was handed to the network; nothing is held here. */
   onBatchReplied?(info: BatchPointInfo): void | Promise<void>;
 }
 
@@ -38,7 +38,7 @@ interface Gate {
   onReached: ((info: BatchPointInfo | null) => void)[];
 }
 
-/** Holds requests at chosen points until released. `nth` counts from the moment the gate was set, from 1. */
+/** `nth` counts from when the gate was set, from 1. */
 export class Gates {
   readonly #hooks: BatchHooks;
   readonly #gates = new Map<string, Gate>();
@@ -71,7 +71,7 @@ export class Gates {
     return found?.id ?? null;
   }
 
-  /** Resolves when a request has come to the gate; null when the time is over or the gate was released unreached. */
+  /** Resolves when a request reaches the gate; null on timeout or on release before that. */
   async waitUntilReached(id: string, timeoutMs: number): Promise<BatchPointInfo | null> {
     const gate = this.#gates.get(id);
     if (gate === undefined || gate.reachedBy !== null) return gate?.reachedBy ?? null;
@@ -84,7 +84,7 @@ export class Gates {
     });
   }
 
-  /** Lets go what waits at one gate, or at all, and takes the gate down. Returns how many were taken down. */
+  /** Opens and removes one gate, or all. Returns how many were removed. */
   release(id?: string): number {
     const released = [...this.#gates.values()].filter((gate) => id === undefined || gate.id === id);
     for (const gate of released) {

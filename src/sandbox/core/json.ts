@@ -1,4 +1,4 @@
-/** Merges objects at every depth. Null takes a field out, arrays are replaced. Neither argument is changed. */
+/** Recursive: null removes a field, arrays are replaced. Changes neither argument. */
 export function mergeDeep<T extends object>(base: T, patch: object): T {
   const merged: Record<string, unknown> = { ...(base as Record<string, unknown>) };
   for (const [key, value] of Object.entries(patch)) {

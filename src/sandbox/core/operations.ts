@@ -5,7 +5,7 @@ export { routes };
 export type RouteName = keyof typeof routes;
 type Named<Facts> = { [Name in RouteName]: (typeof routes)[Name] extends Facts ? Name : never }[RouteName];
 export type OperationName = Named<{ number: number }>;
-/** What faults call a route. */
+/** Names that faults use for routes. */
 export type FaultableName = Exclude<RouteName, Named<{ unfaulted: true }> | Named<{ countsAs: string }>>;
 
 const table: Readonly<Record<RouteName, RouteFacts>> = routes;
@@ -19,7 +19,7 @@ export function operationByNumber(number: number): OperationName | undefined {
   return operationNames.find((name) => routes[name].number === number);
 }
 
-/** The operation of the contract that a route is; null for one beyond it. */
+/** The contract operation of a route; null for routes beyond it. */
 export function operationOf(name: RouteName): OperationName | null {
   const { countsAs, number } = table[name];
   return countsAs ?? (number === undefined ? null : (name as OperationName));
@@ -30,7 +30,7 @@ export function faultNameOf(name: RouteName): FaultableName | null {
   return countsAs ?? (unfaulted === true ? null : (name as FaultableName));
 }
 
-/** The field that holds the list of a route's answer; null where the answer is no list. */
+/** Field with the list of a route's answer; null for no list. */
 export function listOf(name: FaultableName): string | null {
   return table[name].list ?? null;
 }
@@ -38,7 +38,7 @@ export function listOf(name: FaultableName): string | null {
 export interface ServedRoute extends RouteFacts {
   name: RouteName;
   pattern: RegExp;
-  /** It answers in the way of the published API. */
+  /** Answers in the published API's style. */
   published: boolean;
   isAlias: boolean;
 }
@@ -62,17 +62,17 @@ function servedIn(dialect: Dialect): ServedRoute[] {
 
 const served = { spec: servedIn('spec'), extended: servedIn('extended'), published: servedIn('published') };
 
-/** The routes of a dialect, with those of an alias. */
+/** Routes of a dialect, including aliases. */
 export function routesOf(dialect: Dialect): readonly ServedRoute[] {
   return served[dialect];
 }
 
-/** Methods that a path of the service has in this dialect; empty when it does not know the path. */
+/** Methods of a path in this dialect; empty for an unknown path. */
 export function allowedMethods(pathname: string, dialect: Dialect): string[] {
-  // Where batches are not served, their path is no phone number, so that another method would not help.
+  // Without batches, `batch-calls` is no number id either, so another method would not help.
   if (pathname === routes.batch_calls.path && !factsOf({ dialect }).contract) return [];
   const matching = served[dialect].filter(({ pattern }) => pattern.test(pathname));
-  // Fixed paths win over those with a parameter: `DELETE …/batch-calls` means no number with the id `batch-calls`.
+  // Fixed paths win over parameters: `DELETE …/batch-calls` is not the number with id `batch-calls`.
   const fixed = matching.filter(({ path }) => path === pathname);
   return [...new Set((fixed.length > 0 ? fixed : matching).map(({ method }) => method))];
 }

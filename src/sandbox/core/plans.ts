@@ -1,7 +1,7 @@
-/** What an account may do. Calls on the line are the figures of gaps A.7; all others are choices of the sandbox. */
+/** Concurrency is from gaps A.7; the other figures are the sandbox's choice. */
 export interface Plan {
   readonly concurrency: number;
-  /** Per service second and key; null for no limit. */
+  /** Per service second and key; null: no limit. */
   readonly requestsPerSecond: number | null;
   readonly maxParallelRequests: number;
 }
@@ -28,7 +28,7 @@ export function isPlanName(text: string): text is PlanName {
 export const retryAfterStyles = ['seconds', 'date', 'none'] as const;
 export type RetryAfterStyle = (typeof retryAfterStyles)[number];
 
-/** The header that tells how long to wait, if any. `now` is service time; a header has whole seconds, so the wait is rounded up. */
+/** `now` is service time; waits are rounded up to whole seconds. */
 export function retryAfterHeader(style: RetryAfterStyle, waitMs: number, now: number): Record<string, string> {
   switch (style) {
     case 'seconds':

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 type KeyPart = string | number;
 
-/** Draws that depend on nothing but the key: never shared between calls, so the order of calls changes none of them. */
+/** Draws depend only on the key, so the order of calls changes none. */
 export class Random {
   #a: number;
   #b: number;
@@ -17,7 +17,7 @@ export class Random {
     this.#counter = digest.readUInt32LE(12) | 1;
   }
 
-  /** Uniform in [0, 1). The sfc32 generator. */
+  /** Uniform in [0, 1) (sfc32). */
   next(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#counter) | 0;
     this.#counter = (this.#counter + 1) | 0;
@@ -39,13 +39,13 @@ export class Random {
     return values[Math.floor(this.next() * values.length)] ?? values[0];
   }
 
-  /** Of mean 0 and deviation 1, by Box and Muller. */
+  /** Mean 0, deviation 1 (Box–Muller). */
   normal(): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
     return radius * Math.cos(2 * Math.PI * this.next());
   }
 
-  /** Log-normal with the given mean; `sigma` is the spread of the logarithm. */
+  /** Log-normal with the given mean; `sigma` is the deviation of the logarithm. */
   logNormal(mean: number, sigma: number): number {
     return Math.exp(Math.log(mean) - (sigma * sigma) / 2 + sigma * this.normal());
   }

@@ -1,33 +1,33 @@
-/** One route of the service. From this table follow serving, OpenAPI, names in faults, and refusals of paths and methods. */
+/** Serving, OpenAPI, fault names and refusals derive from this table. */
 export interface RouteFacts {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
-  /** Number of the operation in the contract; others are served beyond it (gaps A). */
+  /** Operation number in the contract; omitted for routes beyond it (gaps A). */
   number?: number;
-  /** Served where the dialect has this part; everywhere when left out. */
+  /** Served only in dialects with this part; omitted: everywhere. */
   part?: 'contract' | 'further';
   says: string;
   more?: string;
-  /** Names of the schemas of its query, if it takes one, and of its body. */
+  /** Schema names, if any. */
   query?: string;
   body?: string;
-  /** The schema of its answer; a confirmation when left out. */
+  /** Response schema; omitted: a confirmation. */
   answer?: string;
-  /** What it may answer instead of 200. */
+  /** Alternative to status 200. */
   orStatus?: 201 | 202;
-  /** Refusals of its own, besides those that every route, or every one with a body, has. */
+  /** Error statuses besides those of every route, or of every route with a body. */
   refuses?: readonly (404 | 409)[];
-  /** The same at another path, in dialects with further routes. */
+  /** Second path, in dialects with further routes. */
   alias?: string;
-  /** The operation that it is to the journal, to faults and to the judge of conduct. */
+  /** Operation under which the journal, faults and conduct checks count it. */
   countsAs?: 'batch_calls';
-  /** The published API checks the request before the key. */
+  /** In the published API the request is validated before the key. */
   checkedBeforeKey?: true;
-  /** The field of the answer that holds a list, for faults; `[]`: the answer is one. */
+  /** Field of the answer that holds a list, for faults; `[]`: the answer itself. */
   list?: string;
-  /** No fault meets it. */
+  /** Exempt from faults. */
   unfaulted?: true;
-  /** It admits callers by itself: a signature may stand for the key. */
+  /** Checks access itself: a signature may replace the key. */
   checksCallers?: true;
 }
 
@@ -43,7 +43,7 @@ const acts = { ...reads, method: 'POST' } as const;
 const removes = { ...reads, method: 'DELETE' } as const;
 const page = 'Newest first. Ask for the next page with `cursor`, from `next_cursor`, until `has_more` is false.';
 
-/** Every route of the service, the operations of the contract first. */
+/** All routes, the contract's operations first. */
 export const routes = {
   create_agent: {
     method: 'POST',
@@ -165,7 +165,7 @@ export const routes = {
     refuses: [404],
   },
 
-  // A recording is behind the address that the contract has in records.
+  // Served at the `audio` address that the contract has in records.
   recording: {
     method: 'GET',
     path: `${conversations}/:conversation_id/audio`,

@@ -1,4 +1,4 @@
-/** One line of a 422 answer: where in the request, what is wrong, and the value unless it is a secret. */
+/** Location, problem, and the value unless it is secret. */
 export interface FieldError {
   loc: (string | number)[];
   msg: string;
@@ -9,7 +9,7 @@ export interface FieldError {
 export interface ServiceErrorFacts {
   type: string;
   code: string;
-  /** Repeats `code` when left out, for clients of the older shape. */
+  /** Repeats `code` when omitted, for clients of the older shape. */
   status?: string | undefined;
   param?: string | undefined;
   headers?: Record<string, string>;
@@ -24,13 +24,13 @@ const typeOfStatus: Readonly<Record<number, string>> = {
   500: 'server_error',
 };
 
-/** Thrown when a request is refused; answered as `{"detail": {...}}`. */
+/** Answered as `{"detail": {...}}`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError' as const;
   readonly status: number;
   readonly facts: ServiceErrorFacts;
 
-  /** Its type follows from the status unless it is given. */
+  /** The type follows from the status unless given. */
   constructor(status: number, message: string, facts: Omit<ServiceErrorFacts, 'type'> & { type?: string }) {
     super(message);
     this.status = status;
@@ -38,7 +38,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Thrown when a request has fields that cannot be accepted; answered as 422 with `{"detail": [...]}`. */
+/** Answered as 422 with `{"detail": [...]}`. */
 export class InvalidRequest extends Error {
   override readonly name = 'InvalidRequest' as const;
   readonly fields: FieldError[];
@@ -63,7 +63,7 @@ export function conflict(code: string, message: string, param?: string): Service
   return new ServiceError(409, message, { code, param });
 }
 
-/** The body of every refusal but 422. */
+/** Body of every refusal except 422. */
 export function errorBody(message: string, facts: ServiceErrorFacts, requestId: string): unknown {
   const { type, code, param, status = code } = facts;
   return { detail: { type, code, message, status, request_id: requestId, ...(param === undefined ? {} : { param }) } };

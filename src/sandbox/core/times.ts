@@ -12,16 +12,16 @@ export function isZone(name: string): boolean {
   return zoneOf(name) !== null;
 }
 
-/** The weekday, 0 for Monday, and the minute of the day that a clock in the zone shows; null when the zone is not known here. */
+/** Weekday (0: Monday) and minute of the day in a zone; null for an unknown zone. */
 export function localTime(zone: string, at: number): { weekday: number; minute: number } | null {
   const data = zoneOf(zone);
   if (data === null) return null;
-  // A clock in UTC that is set to the offset shows what one in the zone does.
+  // A UTC clock shifted by the offset shows the zone's time.
   const shown = new Date(at - data.utcOffset(at) * 60_000);
   return { weekday: (shown.getUTCDay() + 6) % 7, minute: shown.getUTCHours() * 60 + shown.getUTCMinutes() };
 }
 
-/** The time of day in a zone as `HH:MM`; null when the zone is not known here. */
+/** Time of day in a zone as `HH:MM`; null for an unknown zone. */
 export function timeOfDay(zone: string, at: number): string | null {
   const local = localTime(zone, at);
   if (local === null) return null;
@@ -29,7 +29,7 @@ export function timeOfDay(zone: string, at: number): string | null {
   return `${two(Math.floor(local.minute / 60))}:${two(local.minute % 60)}`;
 }
 
-/** By its exact name but for upper and lower case: the package takes an underscore for a slash too. */
+/** Exact name except case: the package also takes an underscore for a slash. */
 function zoneOf(name: string): ReturnType<typeof moment.tz.zone> {
   const data = moment.tz.zone(name);
   return data?.name.toLowerCase() === name.toLowerCase() ? data : null;

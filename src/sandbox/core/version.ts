@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 export const sandboxVersion = readVersion();
 
-/** From the nearest package.json above: sources and built files stand at different depths. */
+/** From the nearest package.json above: sources and built files lie at different depths. */
 function readVersion(): string {
   for (const path of ['../../../package.json', '../../../../package.json']) {
     try {

@@ -8,7 +8,7 @@ import { FaultRuleError, readFaultRules, type FaultRule } from './rule.ts';
 export interface FaultHit {
   ruleId: string;
   effect: FaultEffect;
-  /** Draws of this very hit: the same seed, rule and request, the same values. */
+  /** Random draws of this hit: deterministic per seed, rule and request. */
   draw: () => Random;
 }
 
@@ -118,7 +118,7 @@ export class FaultBook {
   }
 }
 
-/** Keys themselves are kept nowhere. */
+/** Keys themselves are never stored. */
 function digest(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }

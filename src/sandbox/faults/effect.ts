@@ -59,19 +59,19 @@ export const faultEffect = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('html'), status: z.number().int().min(200).max(599).default(502), when: moment }),
   z.strictObject({ type: z.literal('reset'), when: moment }),
-  /** No answer, and the connection stays open until the caller gives up. */
+  /** No answer; the connection stays open until the client gives up. */
   z.strictObject({ type: z.literal('drop'), when: moment }),
   z.strictObject({
     type: z.literal('delay'),
     ms: latency,
-    /** Whether the work is done before the wait or after it. */
+    /** Does the work before or after the wait. */
     work: z.enum(['first', 'last']).default('first'),
   }),
   z.strictObject({ type: z.literal('truncate'), ending: z.enum(['clean', 'broken']).default('clean') }),
   z.strictObject({
     type: z.literal('dribble'),
     bytes: z.number().int().min(1).max(1_000_000).default(64),
-    /** Real milliseconds between two pieces. */
+    /** Real ms between two pieces. */
     pauseMs: z.number().int().min(1).max(60_000).default(20),
   }),
   z.strictObject({ type: z.literal('partial'), accept: z.number().int().min(0) }),
@@ -83,7 +83,7 @@ export const faultEffect = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('expire_cursor') }),
   z.strictObject({
     type: z.literal('missing_field'),
-    /** Left out of the reply, or of each entry of a list; drawn by the seed from those that are no ids when not given. */
+    /** Omitted from the reply, or from each list entry; default: a non-id field drawn by the seed. */
     field: fieldPath.optional(),
   }),
   z.strictObject({
@@ -93,7 +93,7 @@ export const faultEffect = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('unknown_value'),
-    /** Where it stands in the reply, or in an entry of a list, its value is replaced. */
+    /** Field of the reply, or of a list entry, whose value is replaced. */
     field: fieldPath.default('status'),
     value: z.json().default('introduced_later'),
   }),

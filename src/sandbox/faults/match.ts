@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Headers whose values are secrets: a rule is shown to whoever asks. */
+/** Secret headers: rules are visible to any reader. */
 const secretHeaders = new Set(['x-api-key', 'xi-api-key', 'authorization', 'cookie']);
 
 const header = z
@@ -16,7 +16,7 @@ const header = z
   })
   .refine((rule) => rule.equals === undefined || rule.pattern === undefined, 'Give only one of equals and pattern.');
 
-/** An instant of service time as ISO text, or service seconds after the rule was added. */
+/** Service time as ISO text, or service seconds after the rule was added. */
 const instantError = 'Must be a time such as "2030-01-15T12:00:00Z", or seconds after the rule was added.';
 const instant = z.union([z.iso.datetime({ offset: true, error: instantError }), z.number().min(0)], { error: instantError });
 
@@ -36,7 +36,7 @@ export interface FaultedRequest {
   numbers(): readonly string[];
 }
 
-/** `addedAt` and `now` are epoch milliseconds of service time. */
+/** `addedAt` and `now`: epoch ms of service time. */
 export function isMeant(match: FaultMatch, request: FaultedRequest, addedAt: number, now: number): boolean {
   const { header, agent, number, period } = match;
   if (period !== undefined && !isWithin(period, addedAt, now)) return false;
@@ -45,7 +45,7 @@ export function isMeant(match: FaultMatch, request: FaultedRequest, addedAt: num
   return number === undefined || request.numbers().some((candidate) => candidate === number || endsWith(candidate, number));
 }
 
-/** Only what looks like digits ends a number; ids are compared whole. */
+/** Digits match a number's ending; ids are compared whole. */
 function endsWith(candidate: string, ending: string): boolean {
   return /^\+?\d+$/.test(ending) && candidate.endsWith(ending);
 }

@@ -18,7 +18,7 @@ const changeTypes = [
 ] as const;
 type ReplyChange = Extract<FaultEffect, { type: (typeof changeTypes)[number] }>;
 
-/** Changes the JSON of a reply as the hits say. A reply that is no JSON stays as it is. */
+/** Applies the hits to a reply's JSON; other replies stay unchanged. */
 export function changeReply(payload: string, hits: readonly FaultHit[], operation: FaultableName | null): string {
   const changes = hits.flatMap(({ effect, draw }) => (isReplyChange(effect) ? [{ effect, draw }] : []));
   if (changes.length === 0) return payload;
@@ -83,7 +83,7 @@ function duplicateOne(list: unknown[], random: Random): unknown[] {
   return [...list.slice(0, index + 1), ...list.slice(index)];
 }
 
-/** Fisher and Yates. Where chance would leave a list of two or more as it was, it is turned round. */
+/** Fisher–Yates; a list of two or more left unchanged by chance is reversed. */
 function shuffle(list: unknown[], random: Random): unknown[] {
   const shuffled = [...list];
   for (let last = shuffled.length - 1; last > 0; last -= 1) {
@@ -93,13 +93,13 @@ function shuffle(list: unknown[], random: Random): unknown[] {
   return shuffled.every((entry, index) => entry === list[index]) ? shuffled.toReversed() : shuffled;
 }
 
-/** A field that a caller can do without: no id, no page mark, no count. */
+/** An optional field: no id, page mark or count. */
 function drawField(record: Fields, random: Random): string[] {
   const names = Object.keys(record).filter((name) => !/_id$|^id$|^calls_initiated$|^signed_url$|^token$/.test(name));
   return names[0] === undefined ? [] : [random.pick(names as [string, ...string[]])];
 }
 
-/** The record with another value, or none, at a path of its fields; as it was where it has no such path. */
+/** The record with the value at a path replaced or removed; unchanged without that path. */
 function changeAt(record: Fields, [name, ...rest]: string[], change: { value?: unknown }): Fields {
   if (name === undefined || !Object.hasOwn(record, name)) return record;
   const { [name]: inner, ...others } = record;
@@ -110,7 +110,7 @@ function changeAt(record: Fields, [name, ...rest]: string[], change: { value?: u
 const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const unixField = /(_unix_secs|_unix|_unix_ms)$/;
 
-/** Instants as ISO text wherever they stand, and Unix times by the names of their fields. */
+/** Shifts ISO instants anywhere, and Unix times by field name. */
 function shiftTimes(value: unknown, name: string, seconds: number): unknown {
   if (Array.isArray(value)) return value.map((entry) => shiftTimes(entry, name, seconds));
   if (isFields(value)) {

@@ -17,7 +17,7 @@ export const faultRule = z
   .strictObject({
     id: z.string().min(1).max(100).optional(),
     title: z.string().min(1).max(200).optional(),
-    /** A rule that is not enabled neither hits nor counts. */
+    /** A disabled rule neither hits nor counts. */
     enabled: z.boolean().default(true),
     operation,
     ...faultMatch,
@@ -25,7 +25,7 @@ export const faultRule = z
     nth: z.union([positive, z.array(positive).min(1)]).optional(),
     every: positive.optional(),
     probability: z.number().min(0).max(1).optional(),
-    /** Most hits before the rule rests. */
+    /** Most hits; then the rule is inactive. */
     times: positive.optional(),
     effect: faultEffect,
   })
@@ -43,11 +43,11 @@ export const faultRule = z
 
 export const faultRules = z.union([faultRule, z.array(faultRule)]);
 
-/** A rule as written: `operation` by number or name; nth, every or probability chooses among matching requests, none means all. */
+/** `operation` by number or name; nth, every or probability selects matching requests, default all. */
 export type FaultRuleInput = z.input<typeof faultRule>;
 export type FaultRule = z.output<typeof faultRule> & { id: string };
 
-/** Thrown when a fault rule cannot be used; names path, value and fix. */
+/** Names path, value and fix. */
 export class FaultRuleError extends Error {
   override readonly name = 'FaultRuleError' as const;
   readonly problems: string[];
@@ -58,7 +58,7 @@ export class FaultRuleError extends Error {
   }
 }
 
-/** Reads one rule or an array of them. `origin` starts every path in the message. */
+/** `origin` starts every path in the message. */
 export function readFaultRules(input: unknown, origin = 'faults'): z.output<typeof faultRule>[] {
   const many = Array.isArray(input);
   const parsed = z.array(faultRule).safeParse(many ? input : [input], { reportInput: true });

@@ -4,7 +4,7 @@ import { isLoopbackAddress, mayBeCalled } from '../core/allowed-host.ts';
 import { ServiceError } from '../core/service-error.ts';
 import type { SandboxSettings } from '../core/settings/settings.ts';
 
-/** Keeps pages of other sites out of /_sandbox, and asks for a control token, if any, but for health and what the provider calls. */
+/** Refuses other sites' pages under /_sandbox and requires a set control token, but not for health and provider requests. */
 export function guardControl(app: FastifyInstance, { controlToken }: SandboxSettings): void {
   const wanted = controlToken === null ? null : digest(`Bearer ${controlToken}`);
   app.addHook('onRequest', async (request) => {
@@ -21,10 +21,7 @@ export function guardControl(app: FastifyInstance, { controlToken }: SandboxSett
   });
 }
 
-/**
- * Refuses what was sent to another name, wherever it is to go: a page of another site can have its own name pointed at this machine, and
- * would then read answers as if they were its own. Without a name (HTTP/1.0) no browser sent it.
- */
+/** A foreign page could point its own name at this machine and read answers. Without a name (HTTP/1.0), no browser sent it. */
 export function refuseOtherNames(header: string | undefined, { host }: SandboxSettings): void {
   if (header === undefined || header === '' || mayBeCalled(header.replace(/:\d+$/, ''), host)) return;
   const own = isLoopbackAddress(host)
@@ -34,14 +31,14 @@ export function refuseOtherNames(header: string | undefined, { host }: SandboxSe
   throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_host' });
 }
 
-/** A browser names the site that asks. */
+/** Browsers send the requesting site as Origin. */
 function refuseOtherSites(origin: string | undefined, host: string): void {
   if (origin === undefined || (URL.canParse(origin) && new URL(origin).host === host.toLowerCase())) return;
   const message = 'The controls of the sandbox are for programs of this machine and for its own page, not for other sites.';
   throw new ServiceError(403, message, { type: 'forbidden', code: 'foreign_site' });
 }
 
-/** Of one length, so that a comparison takes one time. */
+/** Equal lengths, so that a comparison takes constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

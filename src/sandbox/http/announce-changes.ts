@@ -4,7 +4,7 @@ import type { Service } from '../core/service/service.ts';
 import type { Agent, PhoneNumber } from '../core/state/agent.ts';
 import type { ServiceState } from '../core/state/service-state.ts';
 
-/** Things whose changes are announced, and what is told of one; null once it is deleted. There are few of them. */
+/** What is reported of each; null once deleted. There are few. */
 const watched = {
   agent: {
     in: ({ agents }: ServiceState): ReadonlyMap<string, Agent> => agents,
@@ -21,7 +21,7 @@ const watched = {
   },
 };
 
-/** Before an answer goes out: reports what the request has changed, and sees to it that a write that is answered is kept. */
+/** Reports what the request changed and stores it before the answer is sent. */
 export function announceChanges(app: FastifyInstance, service: Service): void {
   let state: ServiceState | null = null;
   const kinds = [watch(service, 'agent', watched.agent), watch(service, 'number', watched.number)];
@@ -29,7 +29,7 @@ export function announceChanges(app: FastifyInstance, service: Service): void {
     for (const each of kinds) each(announces && state === service.state);
     ({ state } = service);
   };
-  // What is restored before the first request is no change, and a state that was replaced has none.
+  // A restore before the first request is no change, and a replaced state has none.
   app.addHook('onReady', async () => look(false));
   app.addHook('onSend', async (request) => {
     const faulted = (request.exchange.entry?.faults.length ?? 0) > 0;
@@ -39,7 +39,7 @@ export function announceChanges(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** Compares things with what they were when it last looked; as text, for a number is changed in place. */
+/** Compares text, since numbers are changed in place. */
 function watch<Thing>(
   service: Service,
   kind: keyof typeof watched,

@@ -4,33 +4,33 @@ import { ServiceError } from '../core/service-error.ts';
 
 export const sandboxKey = 'sk_sandbox_ok';
 
-/** Real milliseconds by which requests with the slow key are held back. */
+/** Real ms by which the slow key's requests are delayed. */
 export const slowKeyDelayMs = 1_000;
 
-/** How long the key that is always over its limit is told to wait. */
+/** Wait of the key that is always over its limit, in ms. */
 const limitedKeyWaitMs = 2_000;
 
 export interface Caller {
   apiKey: string;
   slow: boolean;
-  /** How long it has to wait, whatever it does; null for no such key. */
+  /** Fixed wait; null for other keys. */
   waitMs: number | null;
 }
 
-/** The key that a request came with, true or not; null without one. Of two headers that differ, none counts. */
+/** The request's key, valid or not; null without one, or if two headers differ. */
 export function apiKeyIn(headers: IncomingHttpHeaders, { keyHeaders }: DialectFacts): string | null {
   const given = new Set(keyHeaders.map((name) => headers[name]).filter((value) => typeof value === 'string' && value !== ''));
   const [key] = given;
   return given.size === 1 ? String(key) : null;
 }
 
-/** A refused key; the published API has a code of its own, and puts the reason in `status`. */
+/** The published API has its own code and puts the reason in `status`. */
 export function unauthorized(message: string, reason: 'missing_api_key' | 'invalid_api_key', published: boolean): ServiceError {
   if (!published) return new ServiceError(401, message, { code: reason });
   return new ServiceError(401, message, { code: 'unauthorized', status: reason === 'missing_api_key' ? 'needs_authorization' : reason });
 }
 
-/** Who asks, `published` by a path of the published API. Throws 401 or 403. */
+/** `published`: on a path of the published API. Throws 401 or 403. */
 export function authenticate(apiKey: string | null, apiKeys: readonly string[], published = false): Caller {
   if (apiKey === null) {
     const message = `Send your API key, once, in the ${published ? 'xi-api-key' : 'x-api-key'} header. It is read nowhere else.`;

@@ -1,7 +1,7 @@
 import { parseJson } from '../core/json.ts';
 import { refuseField } from '../schemas/validate.ts';
 
-/** Which list, with which filter, of which state a cursor is from. */
+/** The list, filter and state that a cursor belongs to. */
 export interface List {
   list: string;
   generation: number;
@@ -17,7 +17,7 @@ export function writeCursor({ list, generation }: List, { position, key }: Place
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-/** The place that a cursor of this very list marks; null without one. Throws `InvalidRequest` for any other. */
+/** Null without a cursor. Throws `InvalidRequest` for one of another list. */
 export function readCursor(text: string | undefined, { list, generation }: List, parameter = 'cursor'): Place | null {
   if (text === undefined) return null;
   const value: unknown = parseJson(Buffer.from(text, 'base64url').toString('utf8'));
@@ -27,10 +27,7 @@ export function readCursor(text: string | undefined, { list, generation }: List,
   throw refuseField(['query', parameter], 'This cursor is not from this list with this filter; start again without one.', 'invalid_cursor');
 }
 
-/**
- * One page of a list, and the cursor of the next; null at the end. Items come in the order in which they were made and keep their place,
- * so that what comes meanwhile moves none of them, and the item of a cursor may itself be gone.
- */
+/** One page and the next cursor (null at the end). New items move no others, and the cursor's item may be gone. */
 export function pageOf<Item>(
   items: Iterable<Item | undefined>,
   page: {
@@ -39,7 +36,7 @@ export function pageOf<Item>(
     parameter?: string;
     size: number;
     ascending?: boolean;
-    /** Items are sorted by it, then by place; the cursor holds both. */
+    /** Sort key before position; the cursor contains both. */
     keyOf?: (item: Item) => string;
     isWanted?: (item: Item) => boolean;
   },
@@ -64,7 +61,7 @@ export function pageOf<Item>(
   return { items: shown.map(({ item }) => item), cursor: last === undefined ? null : writeCursor(list, last.place) };
 }
 
-/** The same everywhere, whatever the machine's language. */
+/** Independent of the machine's locale. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

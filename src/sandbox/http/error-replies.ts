@@ -7,7 +7,7 @@ import { FaultRuleError } from '../faults/rule.ts';
 import { allowedMethods } from '../core/operations.ts';
 import { errorBody, InvalidRequest, ServiceError } from '../core/service-error.ts';
 
-/** Answers every refusal in the service's shape: an object in `detail`, or for 422 an array with one entry per field. */
+/** An object in `detail`, or for 422 an array with one entry per field. */
 export function answerErrors(app: FastifyInstance, dialect: Dialect): void {
   app.setErrorHandler((error: FastifyError, request, reply) => answerError(error, request, reply, dialect));
   app.setNotFoundHandler((request, reply) => answerError(notServed(request, dialect), request, reply, dialect));
@@ -19,7 +19,7 @@ function notServed({ url, method }: FastifyRequest, dialect: Dialect): ServiceEr
   return methodRefused(method, pathname, dialect) ?? new ServiceError(404, message, { code: 'route_not_found' });
 }
 
-/** Null for a method that its path has, and for a path that the service does not know. */
+/** Null when the path has this method, or is unknown. */
 export function methodRefused(method: string, pathname: string, dialect: Dialect): ServiceError | null {
   const allowed = allowedMethods(pathname, dialect);
   if (allowed.length === 0 || allowed.includes(method)) return null;
@@ -28,7 +28,7 @@ export function methodRefused(method: string, pathname: string, dialect: Dialect
   return new ServiceError(405, message, { code: 'method_not_allowed', headers });
 }
 
-/** A path that cannot be decoded never comes to the pipeline. */
+/** Paths that cannot be decoded bypass the pipeline. */
 export function answerUnroutable(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
   const facts = { type: 'invalid_request', code: 'bad_request' };
   void reply
@@ -39,7 +39,7 @@ export function answerUnroutable(error: FastifyError, _request: FastifyRequest, 
 
 type UnreadableError = Error & { code?: string | undefined; rawPacket?: unknown };
 
-/** What came is no HTTP request. */
+/** For input that is not HTTP. */
 export function answerUnreadable(error: UnreadableError, socket: Socket, dialect: Dialect): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   socket.end(refusalOnWire(whyUnreadable(error, dialect)));
@@ -48,7 +48,7 @@ export function answerUnreadable(error: UnreadableError, socket: Socket, dialect
 function whyUnreadable({ code, rawPacket }: UnreadableError, dialect: Dialect): ServiceError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new ServiceError(408, 'The request took too long to come; send it at once.', { code: 'request_timeout' });
-  // A method that the parser does not know, such as BREW, in a request that is well formed otherwise.
+  // A method unknown to the parser, such as BREW, in an otherwise well-formed request.
   const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 2_000) : '';
   const line = /^([A-Z][A-Z-]{1,30}) (\/[^ ?]*)\S* HTTP\/1\.[01]\r\n/.exec(start);
   const [, method = '', path = ''] = line ?? [];
@@ -56,7 +56,7 @@ function whyUnreadable({ code, rawPacket }: UnreadableError, dialect: Dialect): 
   return refused ?? new ServiceError(400, 'This is not an HTTP request that can be read.', { code: 'bad_request' });
 }
 
-/** A refusal as it travels, for a connection to which nothing else is going to be written. */
+/** A refusal as raw HTTP, for a connection that gets nothing else. */
 export function refusalOnWire({ status, message, facts }: ServiceError): string {
   const errorId = newErrorId();
   const body = JSON.stringify(errorBody(message, facts, errorId));
@@ -93,12 +93,12 @@ function refusalFor(error: Error, request: FastifyRequest, dialect: Dialect): Se
   if (error instanceof ServiceError) return error;
   const status = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
   if (status < 400 || status >= 500) return ownFailure(error);
-  // Whatever is wrong with a body that nothing takes: that is what there is to say.
+  // An unknown path is reported rather than its bad body.
   if (request.is404) return notServed(request, dialect);
   return new ServiceError(status, explain(status, error.message), { code: codeOf(status) });
 }
 
-/** What is answered for a defect of the sandbox, of which its owner is warned. */
+/** Answer for a defect of the sandbox; emits a process warning. */
 export function ownFailure(error: unknown): ServiceError {
   process.emitWarning(error instanceof Error ? error : new Error(String(error)));
   return new ServiceError(500, 'The sandbox failed; this is a defect of its own.', { code: 'internal_error' });

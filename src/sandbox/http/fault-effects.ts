@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FaultedRequest } from '../faults/match.ts';
 
-/** What the faults that hit a request do before its work. Throws the refusal they ask for; true when no answer is to follow. */
+/** Throws the refusal of a fault; true when no answer is to follow. */
 export async function sufferBefore(request: FastifyRequest, reply: FastifyReply, service: Service, closing: AbortSignal): Promise<boolean> {
   for (const { ruleId, effect, draw } of request.exchange.hits) {
     changeWorld(effect, 'before', request, service);
@@ -26,7 +26,7 @@ export async function sufferBefore(request: FastifyRequest, reply: FastifyReply,
       service.faults.revoke(ruleId, request.exchange.apiKey ?? '');
       throw keyRevoked(request.routeOptions.config.served?.published === true);
     }
-    // All others are about the reply, or done by the operation itself or by `changeWorld`.
+    // Other effects change the reply, or are applied by the operation or `changeWorld`.
     if (!('when' in effect) || effect.when === 'after') continue;
     if (type === 'rate_limited') throw rateLimited(effect.code, waitHeader(effect, service));
     if (type === 'reset' || type === 'drop') {
@@ -43,7 +43,7 @@ export async function sufferBefore(request: FastifyRequest, reply: FastifyReply,
   return false;
 }
 
-/** What they do to the reply once the work is done. Returns the body to send instead. */
+/** Returns the body to send. */
 export async function sufferAfter(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -106,7 +106,7 @@ function lastPathPart(url: string): string {
   return decodeURIComponent(url.split('?')[0]?.split('/').at(-1) ?? '');
 }
 
-/** Faults of the world behind the service: what a request is about changes under its hands. */
+/** Faults behind the service: changes what the request refers to. */
 export function changeWorld(effect: FaultEffect, moment: 'before' | 'after', request: FastifyRequest, service: Service): void {
   if (effect.type === 'delete_agent' && effect.when === moment) {
     for (const id of given(effect.agent_id) ?? aboutOf(request, service).agentIds) service.state.deleteAgent(id);
@@ -156,7 +156,7 @@ export async function pause(realMs: number, closing: AbortSignal): Promise<void>
   });
 }
 
-/** Waits until the caller gives up: closing the server cuts the connection too. */
+/** Waits until the client gives up; closing the server also cuts the connection. */
 export function never(): Promise<never> {
   return new Promise(() => {});
 }
@@ -166,13 +166,13 @@ export function cutConnection(request: FastifyRequest): void {
   request.raw.socket.resetAndDestroy();
 }
 
-/** Announces the whole body, sends its beginning, and closes the connection. */
+/** Announces the whole body, sends its beginning and closes the connection. */
 export function breakOff(request: FastifyRequest, reply: FastifyReply, beginning: string, whole: string): Readable {
   reply.header('content-length', Buffer.byteLength(whole));
   async function* pieces(): AsyncGenerator<Buffer> {
     yield Buffer.from(beginning);
     request.exchange.cut = true;
-    // Headers and beginning leave at the end of this turn.
+    // Headers and beginning are sent at the end of this turn.
     await nextTurn();
     request.raw.socket.destroySoon();
   }
@@ -199,7 +199,7 @@ export function dribble(
 interface About {
   agentIds: string[];
   numberIds: string[];
-  /** As digits with `+`: those called, and the one imported. */
+  /** Digits with `+`: the numbers called and the imported one. */
   numbers: string[];
 }
 

@@ -12,10 +12,10 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-/** Nobody nests what the contract takes this deep; far deeper, and what was stored cannot be read again for want of stack. */
+/** Far deeper stored text would overflow the stack when read again; no contract body is this deep. */
 export const mostLevels = 100;
 
-/** Whether objects and lists in a JSON text stand in each other more than `levels` deep. The text is only looked through, not parsed. */
+/** True when a JSON text nests deeper than `levels`; scans without parsing. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -29,10 +29,10 @@ export function isNestedDeeper(text: string, levels: number): boolean {
   return false;
 }
 
-/** What is exported stands a few levels deeper in its document, and comes back by the controls. */
+/** Exports nest a few levels deeper and come back through the controls. */
 const mostControlLevels = mostLevels + 20;
 
-/** JSON or nothing; an empty body counts as none, whatever its content type says. */
+/** Accepts JSON only; an empty body counts as none, regardless of its content type. */
 export function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const parseStrictly = app.getDefaultJsonParser('error', 'error');
@@ -63,7 +63,7 @@ function readText({ headers }: FastifyRequest, body: Buffer): string | Error {
   }
 }
 
-/** What the parser refuses although it is JSON has a key that would change how objects behave. */
+/** Valid JSON that the parser refuses has a key that would change how objects behave. */
 function forbiddenKey(): Error {
   const message = 'A key in it is __proto__, or constructor with prototype in it; leave it out.';
   return new ServiceError(400, message, { code: 'forbidden_key' });

@@ -13,16 +13,16 @@ import { operationOf, type ServedRoute } from '../core/operations.ts';
 import { factsOf } from '../core/dialects.ts';
 
 export interface Exchange {
-  /** Goes out as `request_id` of an error body. */
+  /** Sent as `request_id` of an error body. */
   errorId: string;
   requestId: string | null;
   apiKey: string | null;
   entry: JournalEntry | null;
   hits: FaultHit[];
   cut: boolean;
-  /** Parameters of the query that are not known here, as a header can tell them. */
+  /** Unknown query parameters, encoded for a header. */
   ignored: string[];
-  /** The query as it was checked. */
+  /** The validated query. */
   query: unknown;
   batch: Omit<BatchPointInfo, 'point'> | null;
 }
@@ -47,7 +47,7 @@ export interface OpeningParts {
   censorUrl: UrlCensor;
 }
 
-/** Marks a request, begins its entry in the journal and sees to the end of it. What is the sandbox's own is not kept. */
+/** Tags a request and journals it to its end, unless it is the sandbox's own. */
 export function openExchange(request: FastifyRequest, reply: FastifyReply, parts: OpeningParts): void {
   const { clock, clockSteps, settings } = parts.service;
   const requestId = requestIdOf(request.raw);
@@ -123,23 +123,23 @@ function closeBatch({ batch }: Exchange, sent: boolean, { gates }: Service): voi
   if (batch?.batchId != null && sent) void gates.reach({ point: 'batch_replied', ...batch });
 }
 
-/** A read that a fault spoiled may be repeated at once; only records delivered whole count as polled. */
+/** Only complete, fault-free reads count as polling: a spoiled one may be repeated at once. */
 function noteRead(request: FastifyRequest, sent: boolean, status: number, { conduct }: Service): void {
   const { entry } = request.exchange;
   if (entry?.operation !== 'get_conversation' || !sent || status !== 200 || entry.faults.length > 0) return;
   conduct.noteConversationRead(pathParameter(request, 'conversation_id'), entry.at);
 }
 
-/** The sandbox's controls, its page and its documents are no part of the service; what is nowhere may have been meant to be. */
+/** Controls, page and documents are not the service; unknown paths count as it. */
 function isOwn({ url, is404 }: FastifyRequest): boolean {
   return url.startsWith(controlPrefix) || !(is404 || url.startsWith(servicePrefix));
 }
 
 const keyParameter = /([?&](?:x-api-key|api_key|apikey|key)=)[^&]*/gi;
-/** Meant to stand in an address, and secret all the same. */
+/** Legitimate in a URL, but secret. */
 const signatureParameter = /([?&](?:conversation_signature|signature|access_token|token)=)[^&]*/gi;
 
-/** Makes addresses fit to be kept: without any key or signature that stands in them. */
+/** Redacts keys and signatures from URLs before they are stored. */
 export function createUrlCensor(apiKeys: readonly string[]): UrlCensor {
   const keys = [...apiKeys, sandboxKey].map(encodeURIComponent);
   return (url) => {

@@ -14,7 +14,7 @@ import { retryAfterHeader } from '../core/plans.ts';
 import type { FaultHit } from '../faults/book.ts';
 import { Random } from '../core/random.ts';
 
-/** The way of every request: marked and journaled, authenticated, limited, met by faults, answered, judged. `closing` cuts waits short. */
+/** Order: tag, journal, authenticate, rate limit, faults, answer, conduct checks. `closing` ends waits early. */
 export function installPipeline(app: FastifyInstance, service: Service, closing: AbortSignal): void {
   const limiter = new RateLimiter(service.settings.requestsPerSecond);
   const opening = { service, censorUrl: createUrlCensor(service.settings.apiKeys) };
@@ -43,7 +43,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
     if (fault === 'batch_calls') await announceBatch(request, service);
     if (fault !== null) meetFaults(request, fault, service);
     if (await sufferBefore(request, reply, service, closing)) {
-      // The reply is given; the faults are not to touch it again.
+      // Already answered: later faults must not change the reply.
       request.exchange.hits = [];
       return reply;
     }
@@ -63,7 +63,7 @@ export function installPipeline(app: FastifyInstance, service: Service, closing:
   });
 }
 
-/** Whether what is wrong with a request is told before what is wrong with its key. */
+/** True when the request is validated before its key. */
 function checksFirst({ checkedBeforeKey, published }: ServedRoute): boolean {
   return checkedBeforeKey === true && published;
 }
@@ -119,7 +119,7 @@ function callsIn(body: unknown): number {
   return Array.isArray(list) ? list.length : 0;
 }
 
-/** Node would write one of its own. */
+/** Otherwise Node adds its own. */
 function leaveOutDate(reply: FastifyReply): void {
   reply.raw.sendDate = false;
   reply.removeHeader('date');
@@ -141,7 +141,7 @@ function noteWait(request: FastifyRequest, reply: FastifyReply, { clock, clockSt
 
 export const preferHeader = 'x-sandbox-prefer';
 
-/** The failure asked for as `code=503`, for a sandbox that is loose (gaps D.2); null when none is. Throws 422 for any other text. */
+/** The failure requested as `code=503` from a loose sandbox (gaps D.2); null for none. Throws 422 for other text. */
 export function preferredFailure(header: string | string[] | undefined): FaultHit | null {
   if (header === undefined) return null;
   const text = String(header);
@@ -150,7 +150,7 @@ export function preferredFailure(header: string | string[] | undefined): FaultHi
   return { ruleId: preferHeader, effect: { type: 'error', status, when: 'before', body: 'object' }, draw: () => new Random(preferHeader) };
 }
 
-/** A token bucket per key, in service time. It holds one second's worth of requests, at least one. */
+/** A token bucket per key, in service time; holds one second's requests, at least one. */
 export class RateLimiter {
   readonly #perSecond: number | null;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
@@ -159,7 +159,7 @@ export class RateLimiter {
     this.#perSecond = perSecond;
   }
 
-  /** Null when the request may pass, else the service milliseconds until one may. */
+  /** Null when the request may pass, else the service ms to wait. */
   take(key: string, now: number): number | null {
     const perSecond = this.#perSecond;
     if (perSecond === null) return null;

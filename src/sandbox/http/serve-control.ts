@@ -8,16 +8,16 @@ export interface ControlAbout {
   query?: z.ZodType;
   body?: z.ZodType;
   bodyIsOptional?: boolean;
-  /** Media type of the body; JSON when left out. */
+  /** Body media type; default JSON. */
   takes?: string;
-  /** Media types of the answer, the usual one first; JSON when left out. */
+  /** Response media types, the usual one first; default JSON. */
   answers?: readonly string[];
   open?: boolean;
-  /** Longest body; the server's limit when left out. */
+  /** Maximum body size; default: the server's limit. */
   longestBytes?: number;
 }
 
-/** A request to a control. Its parts are checked when they are asked for, so that a handler decides what it refuses first. */
+/** Parts are validated on access, so that a handler decides what to refuse first. */
 interface Asked<Query, Body> {
   request: FastifyRequest;
   reply: FastifyReply;

@@ -12,20 +12,19 @@ type SchemaOf<Name extends RouteName, Part extends 'query' | 'body'> = (typeof r
   ? Schema
   : 'noQuery';
 
-/** A request to a route. The query is checked already, the body when it is asked for, so that a handler decides what it refuses first. */
+/** The query is validated already, the body on access, so that a handler decides what to refuse first. */
 export interface Asked<Name extends RouteName> {
   request: FastifyRequest;
   reply: FastifyReply;
   query: z.output<RequestSchemas[SchemaOf<Name, 'query'>]>;
   /** Throws 422. */
   body: () => z.output<RequestSchemas[SchemaOf<Name, 'body'>]>;
-  /** A parameter of the path. */
   id: (parameter: string) => string;
 }
 
 export type Handlers = { [Name in RouteName]: (asked: Asked<Name>) => unknown };
 
-/** Serves routes as the dialect has them, each under its name and wherever else the table says. */
+/** Serves a dialect's routes under their names and aliases. */
 export function serveRoutes(app: FastifyInstance, service: Service, handlers: Partial<Handlers>): void {
   for (const served of routesOf(service.settings.dialect)) {
     const handler = handlers[served.name];
@@ -50,7 +49,7 @@ export function readBody(request: FastifyRequest, { body }: ServedRoute, schemas
   return validate(schemaOf(schemas, body), 'body', request.body);
 }
 
-/** The query. Throws `InvalidRequest`. A loose sandbox leaves unknown parameters out, and names them, for they filter nothing. */
+/** Throws `InvalidRequest`. A loose sandbox drops unknown parameters and names them, since they filter nothing. */
 export function readQuery<Schema extends z.ZodObject>(request: FastifyRequest, schema: Schema): z.output<Schema> {
   const query = validate(schema as unknown as z.ZodType<z.output<Schema>>, 'query', request.query);
   const isKnown = (name: string): boolean => Object.hasOwn(schema.shape, name);
@@ -59,7 +58,7 @@ export function readQuery<Schema extends z.ZodObject>(request: FastifyRequest, s
   return Object.fromEntries(Object.entries(query).filter(([name]) => isKnown(name))) as z.output<Schema>;
 }
 
-/** Throws 404 where a path ends in a slash instead of the parameter. */
+/** Throws 404 when the path ends in a slash instead of the parameter. */
 export function pathParameter(request: FastifyRequest, name: string): string {
   const value = (request.params as Record<string, string>)[name] ?? '';
   if (value !== '') return value;

@@ -22,9 +22,9 @@ export interface Violation {
 }
 
 interface Tally {
-  /** How much there was to judge: occasions, or the highest value met. */
+  /** Occasions checked, or the highest value seen. */
   observed: number;
-  /** Occasions that could not be judged, for want of facts. */
+  /** Occasions without enough facts to check. */
   notJudged: number;
   violationCount: number;
   violations: Violation[];
@@ -33,7 +33,7 @@ interface Tally {
 export interface ConductReport {
   ok: boolean;
   at: number;
-  /** How many came since the judge began. Without one nothing was judged, whatever `ok` says. */
+  /** Requests since the checks began; with none, `ok` means nothing. */
   requests: number;
   checks: ({ name: CheckName; rule: string; ok: boolean } & Tally)[];
 }
@@ -67,7 +67,7 @@ export class ConductChecks {
     if (tally.violations.length < keptViolations) tally.violations.push(violation);
   }
 
-  /** `off` are the checks that were not asked for. */
+  /** `off`: checks that were not requested. */
   report(at: number, off: readonly CheckName[] = []): ConductReport {
     const asked = (Object.keys(checkNames) as CheckName[]).filter((name) => !off.includes(name));
     const checks = asked.map((name) => {
@@ -85,13 +85,13 @@ export class ConductChecks {
   }
 }
 
-/** The verdict in a word or two: a report of nothing is no good report. */
+/** The verdict in a word or two; a report without requests is no pass. */
 export function verdictOf({ ok, requests }: ConductReport): string {
   if (!ok) return 'VIOLATIONS';
   return requests === 0 ? 'NOTHING OBSERVED' : 'ok';
 }
 
-/** The report for people: one line per check, and the violations below those that failed. */
+/** Plain-text report: one line per check, violations below failed ones. */
 export function formatConduct(report: ConductReport): string {
   const lines = report.checks.flatMap((check) => [
     `${wordOf(check, report.requests)}  ${check.rule} (${countsOf(check)})`,

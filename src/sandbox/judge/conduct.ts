@@ -5,7 +5,7 @@ import { ConductChecks, type CheckName, type ConductReport } from './conduct-rep
 import { NumberZones } from '../core/world/number-zones.ts';
 import { timeOfDay } from '../core/times.ts';
 
-/** Times of day as `HH:MM` on the clock of the person called. */
+/** Times of day as `HH:MM` on the recipient's clock. */
 export interface CallingHours {
   start: string;
   /** `24:00` for midnight. */
@@ -13,34 +13,34 @@ export interface CallingHours {
 }
 
 export interface ConductLimits {
-  /** A number accepted again within this many service seconds counts as dialled twice. Default 60. */
+  /** A number accepted again within this many service seconds is redialled too soon. Default 60. */
   redialWithinSeconds: number;
-  /** A conversation read again within this many service seconds counts as polled too fast. Default 1. */
+  /** A conversation read again within this many service seconds is polled too fast. Default 1. */
   minReadIntervalSeconds: number;
-  /** Requests that may be in progress at once. Default: as the plan says. */
+  /** Most simultaneous requests. Default: from the plan. */
   maxParallelRequests: number;
-  /** Dials of one number within 24 service hours. Default 10. */
+  /** Most dials of one number within 24 service hours. Default 10. */
   maxDialsPerDay: number;
-  /** Between which times people may be called; null (the default) for no such rule. */
+  /** Allowed calling hours; null (default): not checked. */
   callingHours: CallingHours | null;
 }
 
 const dayMs = 24 * 3_600_000;
-/** Timers and clocks of two processes that count in milliseconds agree no better than this. */
+/** Timers of two processes agree no better than this. */
 const timerToleranceRealMs = 3;
-/** Reads go out several at once: those that arrive this soon after one of them was told to wait were already on their way. */
+/** Reads run in parallel: those arriving this soon after a 429 were already in flight. */
 const inFlightRealMs = 25;
 
-/** A caller who was told that its key is revoked may take this long, in service time, to stop. */
+/** Grace in service ms for a client to stop after learning that its key is revoked. */
 const revokedGraceMs = 10_000;
 
-/** What is known of callers so far. Times are service time. */
+/** Facts about clients so far. Times: service time. */
 function newMemory() {
   return {
     checks: new ConductChecks(),
     callsByNumber: new Map<string, Call[]>(),
     batchRequestIds: new Set<string>(),
-    /** By operation and key: until when a caller was told to wait, and when it was told so first. */
+    /** By operation and key: until when a client must wait, and when it was first asked to. */
     notBefore: new Map<string, number>(),
     askedAt: new Map<string, number>(),
     lastReadAt: new Map<string, number>(),
@@ -48,7 +48,7 @@ function newMemory() {
   };
 }
 
-/** Watches how the service is used and keeps what a good caller would not have done. Times are service time. */
+/** Watches client conduct and records violations. Times: service time. */
 export class ConductJudge {
   readonly #clock: Clock;
   readonly #limits: ConductLimits;
@@ -56,7 +56,7 @@ export class ConductJudge {
   readonly #zoneOfPerson: (number: string) => string | null;
   #known = newMemory();
 
-  /** `zoneOfPerson` is the zone of whoever is behind a number, where the world knows it. */
+  /** `zoneOfPerson`: the recipient's zone, if the world gives one. */
   constructor(clock: Clock, limits: ConductLimits, zoneOfPerson: (number: string) => string | null = () => null) {
     this.#clock = clock;
     this.#limits = limits;
@@ -67,7 +67,7 @@ export class ConductJudge {
     this.#known = newMemory();
   }
 
-  /** Calls of a state that was put in the place of this one: later calls are judged against them, they themselves are not. */
+  /** Later calls are checked against these, they themselves are not. */
   recall(calls: Iterable<Call>): void {
     for (const call of calls) {
       if (call.batchId === null) continue;
@@ -91,13 +91,13 @@ export class ConductJudge {
     if (facts.keyInUrl) this.#violate('key_in_url', 'an API key stood in the address of a request', { request: facts.sequence });
   }
 
-  /** A 429 told the holder of `key` to come back with this operation no sooner than `notBefore`. */
+  /** A 429 asked the holder of `key` to repeat this operation no sooner than `notBefore`. */
   noteWaitAsked(key: string, operation: OperationName, notBefore: number): void {
     const asked = `${operation} ${key}`;
     const known = this.#known.notBefore.get(asked) ?? 0;
     const now = this.#clock.now();
     this.#known.notBefore.set(asked, Math.max(known, notBefore));
-    // Who goes on without a pause is told again and again: only what was on its way at the first time is excused.
+    // Only requests in flight at the first 429 are excused, not those at its repeats.
     const isFirst = known <= now + timerToleranceRealMs * this.#clock.speed;
     if (isFirst) this.#known.askedAt.set(asked, now);
     this.#known.checks.observe('retry_after');
@@ -149,7 +149,7 @@ export class ConductJudge {
     }
   }
 
-  /** A telephone rings: is it a time of day for that? */
+  /** Checks the calling hours when a call starts ringing. */
   noteCallChange(call: Call, change: CallChange, at: number): void {
     const { callingHours } = this.#limits;
     if (callingHours === null || change !== 'dialed' || call.batchId === null) return;
@@ -165,13 +165,13 @@ export class ConductJudge {
     }
   }
 
-  /** A signed URL or token that has served, or has expired, came again. Give facts by which to find the request, not the credential. */
+  /** A used or expired credential came again. `facts` identify the request, never the credential. */
   noteCredentialReuse(kind: 'signed_url' | 'token', facts: Record<string, unknown> = {}): void {
     this.#known.checks.observe('credential_reuse');
     this.#violate('credential_reuse', `a ${kind === 'token' ? 'token' : 'signed URL'} was used again`, facts);
   }
 
-  /** A request came with a key that was revoked. The first few may have been on their way, and one has to learn of it. */
+  /** Excuses the first requests: some were in flight, and the client learns of the revocation from one. */
   noteRevokedKey(key: string, sequence: number): void {
     this.#known.checks.observe('revoked_key');
     const now = this.#clock.now();
@@ -180,7 +180,7 @@ export class ConductJudge {
     else if (now - toldAt > revokedGraceMs) this.#violate('revoked_key', 'a revoked key was still used', { request: sequence });
   }
 
-  /** A conversation was asked for at `now`, and its record was delivered whole. */
+  /** A conversation was requested at `now` and its record delivered whole. */
   noteConversationRead(conversationId: string, now: number): void {
     this.#known.checks.observe('polling');
     const before = this.#known.lastReadAt.get(conversationId);
@@ -200,19 +200,19 @@ export class ConductJudge {
   }
 }
 
-/** It has come to its end without having been dialled: nobody was called. */
+/** Ended without being dialled: no call was placed. */
 function wasTakenBack({ course, dialedAt }: Call): boolean {
   return course !== null && dialedAt === null;
 }
 
-/** Enough of a number to recognise it by, not enough to call it. */
+/** Recognisable, but not dialable. */
 function maskNumber(number: string): string {
   return `${number.slice(0, 3)}…${number.slice(-2)}`;
 }
 
 type HoursVerdict = { within: true } | { within: false; zone: string; localTime: string } | null;
 
-/** Whether it is within the hours in all of the zones; null when that cannot be told. */
+/** Checks the hours in all zones; null when unknown. */
 function judgeHours(hours: CallingHours, zones: readonly string[], at: number): HoursVerdict {
   if (zones.length === 0) return null;
   for (const zone of zones) {

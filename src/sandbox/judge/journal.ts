@@ -16,9 +16,9 @@ export interface JournalEntry {
   callsRequested: number | null;
   callsAccepted: number | null;
   status: number | null;
-  /** Why a conversation over a socket was refused after the handshake: the reason of the close frame. */
+  /** Close-frame reason of a socket conversation refused after the handshake. */
   socketRefusal: string | null;
-  /** Real milliseconds until the reply was sent or the connection was gone. */
+  /** Real ms until the reply was sent or the connection lost. */
   durationMs: number | null;
   ending: 'in_progress' | 'sent' | 'aborted';
 }
@@ -33,7 +33,7 @@ type EntryFacts = Pick<JournalEntry, 'method' | 'path' | 'operation' | 'unmatche
 
 const longest = 200_000;
 
-/** What was asked, oldest first: the newest 200,000 requests. */
+/** Requests, oldest first: the newest 200,000. */
 export class Journal {
   #entries: JournalEntry[] = [];
   #sequence = 0;
@@ -83,7 +83,7 @@ export class Journal {
     return this.#entries[sequence - (this.#entries[0]?.sequence ?? 1)] ?? null;
   }
 
-  /** Entries after the sequence number `since`. `next` is where to go on: nothing that matches lies before it. */
+  /** `next` is where to continue: no match lies before it. */
   since(since: number, limit = longest, filter: JournalFilter = {}): { entries: JournalEntry[]; next: number } {
     const first = this.#entries[0]?.sequence ?? 1;
     const entries: JournalEntry[] = [];
@@ -97,7 +97,7 @@ export class Journal {
     return { entries, next };
   }
 
-  /** Requests still in progress end in the new journal's count, so the count stays. */
+  /** Keeps the count of requests in progress: they end in the new journal. */
   clear(): void {
     this.#entries = [];
   }

@@ -1,6 +1,6 @@
 import { describeViolation, type ConductReport } from './conduct-report.ts';
 
-/** JUnit XML: one test case per check, and one for there having been anything to judge. */
+/** JUnit XML: one test case per check, and one that there was anything to check. */
 export function toJUnit(report: ConductReport): string {
   const failures = report.checks.filter((check) => !check.ok).length + (report.requests === 0 ? 1 : 0);
   const tests = report.checks.length + 1;
@@ -34,7 +34,7 @@ function describeCase({ name, rule, ok, violationCount, violations }: ConductRep
   return [`${open}>`, `      <failure type="${name}" message="${count}">${escape(lines.join('\n'))}</failure>`, '    </testcase>'];
 }
 
-/** Characters that XML 1.0 cannot hold are left out. */
+/** Drops characters that XML 1.0 forbids. */
 function escape(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '')

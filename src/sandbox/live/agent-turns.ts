@@ -31,7 +31,7 @@ export interface AgentTurnParts {
   failed: (error: unknown) => void;
 }
 
-/** The agent's side of a conversation over a socket: it thinks, speaks, and stops when somebody cuts in. */
+/** The agent's side of a socket conversation. */
 export class AgentTurns {
   readonly #parts: AgentTurnParts;
   readonly #textOnly: boolean;
@@ -53,7 +53,7 @@ export class AgentTurns {
     return this.#thinking || this.#speaking !== null;
   }
 
-  /** Answers what was said so far. Whatever it was thinking of before is out of date. */
+  /** Answers the words so far; an answer in preparation is outdated. */
   answer(): void {
     if (this.#thinking) this.#outdated = true;
     else void this.#think();
@@ -83,7 +83,7 @@ export class AgentTurns {
     this.#play({ position, eventId, reply, at, until, stream: null });
   }
 
-  /** Somebody speaks: the agent stops, and what was not heard is taken back. */
+  /** The user speaks: the agent stops, and unheard words are taken back. */
   interrupt(at: number): void {
     this.#begin.clear();
     const speaking = this.#speaking;

@@ -29,7 +29,7 @@ function bytesPerSecond(format: AudioFormat): number {
   return rateOf(format) * (format === 'ulaw_8000' ? 1 : 2);
 }
 
-/** Sends what the agent says in pieces of a quarter of a second, as it would be heard or as fast as the client takes it. */
+/** Pieces of a quarter second, in real time or as fast as the client takes them. */
 export class AudioStream {
   readonly #turn: SpokenTurn;
   readonly #parts: StreamParts;
@@ -43,7 +43,7 @@ export class AudioStream {
     this.#turn = turn;
     this.#parts = parts;
     this.#timer = new Timer(parts.scheduler);
-    // A quarter of a second of 16-bit samples is a whole number of samples at every rate but 22.05 kHz.
+    // Rounds to whole 16-bit samples, which only 22.05 kHz needs.
     this.#pieceBytes = Math.floor((bytesPerSecond(turn.format) * pieceMs) / 2_000) * 2;
   }
 
@@ -67,7 +67,7 @@ export class AudioStream {
     }
   }
 
-  /** False when the client has to read first. */
+  /** False when the client must read first. */
   #sendNext(): boolean {
     const from = this.#next * this.#pieceBytes;
     const piece = this.#turn.audio.subarray(from, from + this.#pieceBytes);
@@ -83,7 +83,7 @@ export class AudioStream {
     return false;
   }
 
-  /** Every character is given the same time. */
+  /** Every character gets the same time. */
   #align(from: number, length: number): Alignment {
     const { text, audio, format } = this.#turn;
     const chars = Array.from(text);

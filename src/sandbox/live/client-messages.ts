@@ -3,7 +3,7 @@ import { isNestedDeeper, mostLevels } from '../http/json-text.ts';
 import { createAgentSchemas } from '../schemas/agent-schemas.ts';
 import { objectOf, variableValues, type SchemaMode } from '../schemas/building-blocks.ts';
 
-/** Why a conversation over a socket cannot go on (gaps A.9: codes of `error` events and close frames). */
+/** Why a socket conversation ends: codes of `error` events and close frames (gaps A.9). */
 export type MistakeKind =
   | 'invalid_message'
   | 'missing_fields'
@@ -14,7 +14,7 @@ export type MistakeKind =
   | 'concurrency_limit_exceeded'
   | 'agent_not_found';
 
-/** Thrown when a client sends what cannot be accepted: the connection closes with 1008. The message never holds a value of a secret. */
+/** Closes with 1008. The message never contains a secret. */
 export class ClientMistake extends Error {
   override readonly name = 'ClientMistake' as const;
   readonly kind: MistakeKind;
@@ -29,19 +29,19 @@ const longestText = 20_000;
 const text = z.string().max(longestText);
 const freeForm = z.record(z.string(), z.unknown());
 
-/** What a client may send (gaps A.9), by `type`; audio has none. */
+/** Client messages (gaps A.9) by `type`; audio has none. */
 function createSchemas(mode: SchemaMode) {
   const of = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
     objectOf(mode, { type: z.literal(type), ...shape });
   return {
     conversation_initiation_client_data: of('conversation_initiation_client_data', {
-      // The published client for Python puts `text_only` here, where nothing is made of it.
+      // The published Python client sends `text_only` here; it is ignored.
       conversation_config_override: createAgentSchemas(mode).conversationConfig.extend({ text_only: z.boolean().optional() }).optional(),
       custom_llm_extra_body: freeForm.optional(),
       dynamic_variables: variableValues.optional(),
       user_id: z.string().max(500).nullish(),
       source_info: freeForm.nullish(),
-      // Taken and not looked at: tools are never mocked here.
+      // Accepted and ignored: tools are never mocked here.
       tool_mock_config: z.unknown().optional(),
     }),
     pong: of('pong', { event_id: z.number().int() }),
@@ -67,7 +67,7 @@ type MessageType = keyof Schemas;
 export type ClientMessage = { [Type in MessageType]: z.output<Schemas[Type]> }[MessageType];
 export type Initiation = z.output<Schemas['conversation_initiation_client_data']>;
 
-/** Reads messages of clients. What it returns throws `ClientMistake`; null is a type that is not known, where that is let pass. */
+/** The reader throws `ClientMistake`; null: an unknown type that is let pass. */
 export function createMessageReader(mode: SchemaMode): (frame: string) => ClientMessage | null {
   const schemas = createSchemas(mode);
   return (frame) => {
@@ -109,7 +109,7 @@ function typeOf(value: Record<string, unknown>): string {
   throw new ClientMistake('missing_fields', 'type is missing; only a message with user_audio_chunk has none.');
 }
 
-/** Values are not told: some are audio, some are secrets. */
+/** Values are omitted: some are audio, some secrets. */
 function mistakeIn(type: string, issues: readonly z.core.$ZodIssue[]): ClientMistake {
   const [issue] = issues;
   const field = issue?.path.map(String).join('.') ?? '';

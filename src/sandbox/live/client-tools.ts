@@ -7,12 +7,12 @@ import type { ConversationConfig } from '../schemas/agent-schemas.ts';
 import type { Outbox } from './outbox.ts';
 import { Timer } from './timer.ts';
 
-/** What is read of a parameter of a tool; one of another type is left out. */
+/** What is read of a tool parameter; one of another type is dropped. */
 const parameter = z.looseObject({
   type: z.enum(['string', 'boolean', 'integer', 'number']),
   enum: z.array(z.string()).min(1).optional().catch(undefined),
 });
-/** What is read of a tool that the client runs; whatever else stands there is kept and not looked at. */
+/** What is read of a client tool; other fields are stored and ignored. */
 const clientTool = z.looseObject({
   type: z.literal('client'),
   name: z.string().min(1),
@@ -26,7 +26,7 @@ export function clientToolsOf(config: ConversationConfig): ClientTool[] {
   return (config.agent?.prompt?.tools ?? []).flatMap((tool) => clientTool.safeParse(tool).data ?? []);
 }
 
-/** The first tool of whose name somebody says every word. */
+/** The first tool whose whole name is spoken. */
 export function toolNamedIn(heard: string, tools: readonly ClientTool[]): ClientTool | null {
   const said = new Set(contentWords(heard));
   const isNamed = ({ name }: ClientTool): boolean => {
@@ -36,7 +36,7 @@ export function toolNamedIn(heard: string, tools: readonly ClientTool[]): Client
   return tools.find(isNamed) ?? null;
 }
 
-/** What the words give for the parameters of a tool, texts in quotation marks; those that they say nothing about are left out. */
+/** Tool parameters found in the words, texts in quotation marks; others are omitted. */
 export function parametersFrom(heard: string, { parameters: { properties } }: ClientTool): Record<string, unknown> {
   const values = Object.entries(properties).map(([name, property]) => {
     const { type, enum: choices } = parameter.safeParse(property).data ?? {};
@@ -59,7 +59,7 @@ interface ClientToolParts {
   scheduler: Scheduler;
   outbox: Outbox;
   nextEventId: () => number;
-  /** For a tool that does not say itself how long it may take, milliseconds of service time. */
+  /** Default time limit of a tool, service ms. */
   withinMs: number;
 }
 
@@ -97,7 +97,7 @@ export class ClientTools {
     });
   }
 
-  /** A result that nobody waits for, because it is late or was given before, changes nothing. */
+  /** A late or repeated result changes nothing. */
   answer(toolCallId: string, result: unknown, isError: boolean): void {
     const text = typeof result === 'string' ? result : (JSON.stringify(result) ?? '');
     this.#open.get(toolCallId)?.({ text: text.slice(0, longestResult), isError });

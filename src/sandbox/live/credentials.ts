@@ -9,7 +9,7 @@ import { serveRoutes } from '../http/serve-routes.ts';
 import { notFound, ServiceError } from '../core/service-error.ts';
 import type { Admission } from './socket-call.ts';
 
-/** Signed URLs, and tokens: JWTs with the claims of a LiveKit server. The keys of tokens outlive a reset. */
+/** Tokens are JWTs with a LiveKit server's claims; their keys survive a reset. */
 export function serveCredentials(app: FastifyInstance, service: Service): void {
   const { clock, settings } = service;
   const { apiKey, apiSecret } = settings.livekit ?? {
@@ -20,7 +20,7 @@ export function serveCredentials(app: FastifyInstance, service: Service): void {
   serveRoutes(app, service, {
     get_signed_url: ({ request, query: { agent_id: agentId } }) => {
       findAgent(service, agentId, 'agent_id');
-      // The contract promises wss. The sandbox itself speaks no TLS, and an address is there to be opened as it is given.
+      // The contract promises wss, but the sandbox speaks no TLS.
       const scheme = request.headers['x-forwarded-proto'] === 'https' ? 'wss' : 'ws';
       const address = new URL(`${scheme}://${request.host}${conversationPath}`);
       address.searchParams.set('agent_id', agentId);
@@ -37,7 +37,7 @@ export function serveCredentials(app: FastifyInstance, service: Service): void {
       const identity = deriveId('user', settings.seed, 'token', agentId, nth);
       const issuedAt = Math.floor(now / 1000);
       const expiresAt = Math.floor((now + lifetimeMs.token) / 1000);
-      // Many small files, read when the first token is wanted.
+      // Many small files: loaded with the first token.
       const { SignJWT } = await import('jose');
       const token = await new SignJWT({
         name: identity,
@@ -59,12 +59,12 @@ export function serveCredentials(app: FastifyInstance, service: Service): void {
 }
 
 const conversationPath = '/v1/convai/conversation';
-/** Where a conversation token is taken in place of a LiveKit server. */
+/** Accepts conversation tokens in place of a LiveKit server. */
 const rtcPath = '/v1/convai/rtc';
 
 type Parts = Pick<Service, 'state' | 'clock' | 'conduct' | 'network'>;
 
-/** Uses up the credential of a connection that may begin a conversation. Throws `ServiceError`; then nothing has been used up. */
+/** Throws `ServiceError`, and then consumes no credential. */
 export function admit(service: Parts, { pathname, searchParams }: URL, sequence: number): Admission {
   if (pathname === rtcPath) {
     const token = readOnce(searchParams, 'token');
@@ -78,14 +78,14 @@ export function admit(service: Parts, { pathname, searchParams }: URL, sequence:
   return takeUp(service, signature, 'websocket');
 }
 
-/** Throws `ServiceError` where no conversations are held. */
+/** Throws `ServiceError` for a path without conversations. */
 export function requireSocketPath({ pathname }: URL): void {
   if (pathname === conversationPath || pathname === rtcPath) return;
   const message = `No socket is served at ${pathname}; conversations are held at ${conversationPath}.`;
   throw new ServiceError(404, message, { code: 'route_not_found' });
 }
 
-/** The agent that an unused credential was issued for. */
+/** The agent of an unused credential. Throws 401 otherwise. */
 function requireOpen({ state, clock, conduct }: Parts, secret: string, kind: CredentialKind, sequence: number): string {
   const { state: found, credential } = state.credentials.look(secret, clock.now());
   const what = kind === 'token' ? 'token' : 'signed URL';
@@ -97,7 +97,7 @@ function requireOpen({ state, clock, conduct }: Parts, secret: string, kind: Cre
   throw unauthorized(`${kind}_${found}`, `The ${what} ${why}. Get another one.`);
 }
 
-/** Everything else is in order before the credential is used up. */
+/** Checks everything else before consuming the credential. */
 function takeUp({ state, clock, network }: Parts, secret: string, channel: Admission['channel']): Admission {
   const now = clock.now();
   const { credential } = state.credentials.look(secret, now);

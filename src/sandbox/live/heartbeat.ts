@@ -13,7 +13,7 @@ interface HeartbeatParts {
   dead: (at: number) => void;
 }
 
-/** Asks a client again and again whether it is there, and measures how long its answers take. Times are service time. */
+/** Pings a client and measures its response time. Times: service time. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
   readonly #timer: Timer;
@@ -35,12 +35,12 @@ export class Heartbeat {
     this.#timer.clear();
   }
 
-  /** Answers to pings that are not open, as after a second answer, are of no consequence. */
+  /** Ignores answers to pings that are not open, such as a second answer. */
   answered(eventId: number, at: number): void {
     const sentAt = this.#unanswered.get(eventId);
     if (sentAt === undefined) return;
     this.#pingMs = at - sentAt;
-    // Whoever answers a later one is there, so nothing earlier is waited for.
+    // An answered ping also settles all earlier ones.
     for (const id of this.#unanswered.keys()) if (id <= eventId) this.#unanswered.delete(id);
   }
 
@@ -72,15 +72,15 @@ export class Heartbeat {
 interface PatienceParts {
   scheduler: Scheduler;
   noInputMs: number;
-  /** Nothing at all has come from the client for too long. */
+  /** The client has sent nothing at all for too long. */
   deaf: (at: number) => void;
-  /** The person has said nothing for the length of the agent's turn timeout, for the first time or again. */
+  /** The user was silent for the agent's turn timeout, for the first time or again. */
   askAgain: (at: number) => void;
-  /** The person has said nothing for as long as the agent's settings allow, however often it has asked. */
+  /** The user was silent up to the agent's limit, however often it asked. */
   giveUp: (at: number) => void;
 }
 
-/** How long a conversation over a socket waits for what. */
+/** Timeouts of a socket conversation. */
 export class Patience {
   readonly #parts: PatienceParts;
   readonly #noInput: Timer;

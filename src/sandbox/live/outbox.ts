@@ -5,14 +5,14 @@ import { ownFailure } from '../http/error-replies.ts';
 import { ServiceError } from '../core/service-error.ts';
 import { ClientMistake } from './client-messages.ts';
 
-/** When each character is heard, milliseconds from the start of the piece. */
+/** When each character is heard, ms from the start of the piece. */
 export interface Alignment {
   chars: string[];
   char_start_times_ms: number[];
   char_durations_ms: number[];
 }
 
-/** What the service tells a client, by type, in the shapes of gaps A.9. */
+/** Service events by type, in the shapes of gaps A.9. */
 export interface ServerEvents {
   conversation_initiation_metadata: {
     conversation_id: string;
@@ -26,7 +26,7 @@ export interface ServerEvents {
   agent_tool_response: { tool_name: string; tool_call_id: string; is_error: boolean };
   user_transcript: { user_transcript: string; event_id: number };
   interruption: { event_id: number };
-  /** `ping_ms` is how long the last answered ping took; null before there is one. */
+  /** `ping_ms`: duration of the last answered ping; null before one. */
   ping: { event_id: number; ping_ms: number | null };
   vad_score: { vad_score: number };
   client_tool_call: { tool_name: string; tool_call_id: string; parameters: Record<string, unknown>; event_id: number };
@@ -35,7 +35,7 @@ export interface ServerEvents {
 
 export type ServerEventType = keyof ServerEvents;
 
-/** Where the facts of an event stand, if not under its type and `_event`. */
+/** Field that holds an event's facts, if not its type plus `_event`. */
 const otherFields: Readonly<Partial<Record<ServerEventType, string>>> = {
   agent_chat_response_part: 'text_response_part',
   agent_tool_response: 'agent_tool_response',
@@ -47,11 +47,11 @@ export function serverEvent<Type extends ServerEventType>(type: Type, facts: Ser
   return JSON.stringify({ type, [otherFields[type] ?? `${type}_event`]: facts });
 }
 
-/** Sent whatever an agent's `client_events` say: without them a conversation cannot be held. */
+/** Sent regardless of the agent's `client_events`: conversations need them. */
 const alwaysSent: readonly string[] = ['conversation_initiation_metadata', 'ping', 'client_tool_call', 'error'];
 const sentByDefault: readonly string[] = ['audio', 'interruption', 'agent_response', 'agent_response_correction', 'user_transcript'];
 
-/** Which events a client gets: `conversation.client_events` of the agent, where it has any. */
+/** Filters events by the agent's `conversation.client_events`, if set. */
 export function eventFilter(clientEvents: unknown, textOnly: boolean): (type: ServerEventType) => boolean {
   const listed: readonly unknown[] = Array.isArray(clientEvents)
     ? clientEvents
@@ -59,10 +59,10 @@ export function eventFilter(clientEvents: unknown, textOnly: boolean): (type: Se
   return (type) => alwaysSent.includes(type) || listed.includes(type);
 }
 
-/** No more than this much of a stream is handed to the connection ahead of the client. */
+/** Most stream data handed to the connection ahead of the client. */
 const streamAheadBytes = 256 * 1024;
 
-/** The way to one client. What a client does not read is held up to a limit, beyond which the client is given up. */
+/** Buffers unread data up to a limit, then drops the client. */
 export class Outbox {
   readonly #socket: WebSocket;
   readonly #maxUnsentBytes: number;
@@ -76,7 +76,7 @@ export class Outbox {
     this.#giveUp = giveUp;
   }
 
-  /** Events that the agent's settings leave out are dropped from now on. */
+  /** From now on drops events that the agent's settings leave out. */
   filter(wants: (type: ServerEventType) => boolean): void {
     this.#wants = wants;
   }
@@ -85,7 +85,7 @@ export class Outbox {
     return this.#wants(type);
   }
 
-  /** `sent` is called once the connection has taken the event, which may be never. */
+  /** `sent` runs once the connection has taken the event, possibly never. */
   send<Type extends ServerEventType>(type: Type, facts: ServerEvents[Type], sent?: () => void): void {
     if (!this.#wants(type) || this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(serverEvent(type, facts), () => sent?.());
@@ -107,7 +107,7 @@ export interface Ending {
   at?: number;
 }
 
-/** Close codes of gaps A.9: 1008 for what a client must not do, 1002 for a model that fails, 1011 for what is our own fault. */
+/** Gaps A.9: 1008 for a client's mistake, 1002 for a failing model, 1011 for the sandbox's own fault. */
 export function endingFor(error: unknown): Ending {
   if (error instanceof ClientMistake) {
     const { message: reason, kind } = error;
@@ -123,7 +123,7 @@ export function endingFor(error: unknown): Ending {
   return { reason, code: 1011, errorType: facts.code, brokeDown: true };
 }
 
-/** A close frame has room for 123 bytes. */
+/** A close frame holds 123 bytes. */
 export function closeReason({ reason, errorType }: Ending): string {
   const text = errorType ?? reason;
   return Buffer.from(text)

@@ -16,12 +16,12 @@ import { Session } from './session.ts';
 import type { Admission } from './socket-call.ts';
 
 const subprotocol = 'convai';
-/** Real milliseconds; by then a client that is asked to close has done so. */
+/** Real ms for clients to close when asked. */
 const closingGraceMs = 250;
 
 /**
- * Serves conversations over WebSockets beside the HTTP operations. What is no handshake, or leads nowhere, is answered over HTTP. A
- * conversation that is refused is closed with 1008 after the handshake, for a browser tells its page nothing of an answer over HTTP.
+ * Non-handshakes and unknown paths get an HTTP answer; refused conversations close (1008) after the handshake, since browsers hide HTTP
+ * answers from pages.
  */
 export function serveSockets(app: FastifyInstance, service: Service, sockets: SocketSessions): void {
   const { settings, scheduler } = service;
@@ -34,7 +34,7 @@ export function serveSockets(app: FastifyInstance, service: Service, sockets: So
   });
 
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Whoever goes away now has not been let in yet.
+    // Disconnects before admission are ignored.
     const ignore = (): void => undefined;
     socket.on('error', ignore);
     scheduler.runDue();
@@ -76,7 +76,7 @@ export function serveSockets(app: FastifyInstance, service: Service, sockets: So
     for (const client of server.clients) client.terminate();
   });
 
-  /** Where a handshake leads. Throws `ServiceError` for what is none, or leads nowhere. */
+  /** The URL of a handshake. Throws `ServiceError` for a non-handshake or unknown path. */
   function readHandshake(request: IncomingMessage): URL {
     refuseOtherNames(request.headers.host, settings);
     requireWebSocket(request);
@@ -119,11 +119,11 @@ function addressOf({ url = '/' }: IncomingMessage): URL {
   }
 }
 
-/** Tells a client that holds no conversation why, and closes. Returns the reason. */
+/** Reports the refusal to the client and closes. Returns the reason. */
 function turnAway(connection: WebSocket, error: unknown): string {
   const ending = endingFor(error);
   const reason = closeReason(ending);
-  // What such a client sends is not read, however large it is.
+  // Ignores what such a client sends, however large.
   connection.on('error', () => undefined);
   connection.send(serverEvent('error', errorOf(ending)));
   connection.close(ending.code, reason);
@@ -139,7 +139,6 @@ function refuse(socket: Duplex, error: unknown): number {
 
 const reasons = { reset: 'The sandbox was reset.', replaced: 'Another state was put in place of this one.', closed: 'The sandbox stops.' };
 
-/** Conversations over sockets, and the credentials that open them. */
 export function installLive(app: FastifyInstance, service: Service): void {
   const sockets = new SocketSessions(service);
   service.features.push({ leave: (why) => sockets.stop(reasons[why]), underWay: () => ({ sockets: sockets.size }) });
@@ -189,7 +188,7 @@ export class SocketSessions {
       scheduler.runDue();
     });
     socket.on('close', (code) => session.disconnected(code));
-    // What went wrong with the connection itself: it closes, with a code of its own.
+    // The connection closes with a code of its own.
     socket.on('error', () => undefined);
     session.open();
   }
@@ -199,7 +198,7 @@ export class SocketSessions {
   }
 }
 
-/** Whether one more message may come within the present second of the machine's time. */
+/** Whether one more message fits into the current second of the machine's time. */
 function messageLimit(most: number): (now: number) => boolean {
   let second = 0;
   let count = 0;

@@ -31,7 +31,7 @@ export interface SessionParts {
   over: (session: Session) => void;
 }
 
-/** One conversation over one socket, from the handshake to the close. All its times are service time, but for the wait before it begins. */
+/** Times: service time, except the wait before it begins. */
 export class Session {
   readonly #parts: SessionParts;
   readonly #outbox: Outbox;
@@ -63,7 +63,7 @@ export class Session {
     return this.#started?.call ?? null;
   }
 
-  /** Waits for the client's first message, but not for long. One that has come meanwhile is read first, however busy the sandbox was. */
+  /** Waits briefly for the client's first message; an arrived one is read first, even in a busy sandbox. */
   open(): void {
     const begin = (): void => {
       this.#parts.service.scheduler.runDue();
@@ -220,7 +220,7 @@ export class Session {
     this.#parts.socket.terminate();
   }
 
-  /** Nothing that goes wrong in one conversation may reach another. */
+  /** Keeps a failure in one conversation from reaching another. */
   #guard(work: () => void): void {
     if (this.#over) return;
     try {

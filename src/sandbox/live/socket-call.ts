@@ -10,14 +10,14 @@ import { type Initiation, ClientMistake } from './client-messages.ts';
 export interface Admission {
   agentId: string;
   channel: Exclude<Channel, 'phone'>;
-  /** Named by the token; null where it is still to be made. */
+  /** Named by the token; null: to be made. */
   conversationId: string | null;
 }
 
 const mostTurns = 2_000;
 const mostNotes = 1_000;
 
-/** Makes the conversation that a client begins. It is not in the list yet, and takes no line. */
+/** Creates the conversation that a client begins; not yet listed, and without a line. */
 export function createSocketCall(
   { settings, state, clock }: Pick<Service, 'settings' | 'state' | 'clock'>,
   { channel, conversationId }: Admission,
@@ -35,7 +35,7 @@ export function createSocketCall(
     channel,
     agentId: agent.agentId,
     phoneNumberId: '',
-    // There is no number; this is what stands in the place of the caller's.
+    // There is no number; the channel takes its place.
     to: channel,
     nth,
     variables: initiation?.dynamic_variables ?? {},
@@ -60,7 +60,7 @@ export function createSocketCall(
   return call;
 }
 
-/** Throws `ClientMistake` where the agent's words need a variable that nobody gave (gaps A.4). */
+/** Throws `ClientMistake` when the agent's words need a missing variable (gaps A.4). */
 export function requireVariables(call: Call): void {
   const missing = missingVariables(call);
   if (missing.length === 0) return;
@@ -68,7 +68,7 @@ export function requireVariables(call: Call): void {
   throw new ClientMistake('missing_dynamic_variable', `The agent needs ${names}: send them as dynamic_variables.`);
 }
 
-/** Adds a turn; its position is returned. Beyond 2,000 turns nothing is added. */
+/** Adds a turn and returns its position. Ignored beyond 2,000 turns. */
 export function addTurn(call: Call, turn: Turn): number {
   const { live } = call;
   if (live === null) return -1;

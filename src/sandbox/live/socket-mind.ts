@@ -10,7 +10,7 @@ import type { Call } from '../core/state/call.ts';
 import { clientToolsOf, parametersFrom, toolNamedIn, type ClientTools } from './client-tools.ts';
 
 export interface SocketReply extends AgentReply {
-  /** Between the end of what was heard and the first word, milliseconds of service time. */
+  /** Service ms between the end of the words heard and the reply. */
   pauseMs: number;
 }
 
@@ -18,12 +18,12 @@ export interface SocketMind {
   reply(turns: readonly Turn[]): Promise<SocketReply>;
 }
 
-/** What speaks for the agent at a socket: the model behind its own address, else the built-in agent with the client's tools. */
+/** The agent's own model, else the built-in agent with the client's tools. */
 export function socketMindOf(call: Call, settings: SandboxSettings, tools: ClientTools, signal: AbortSignal): SocketMind {
   const model = ownModelOf(call);
   if (model !== null) {
     const mind = modelMindOf(call, model, settings, signal);
-    // It has taken its time already.
+    // The model's own delay was the pause.
     return { reply: async (turns) => ({ ...(await mind.reply(turns)), pauseMs: 0 }) };
   }
   const builtIn = builtInMindOf(call);
@@ -58,7 +58,7 @@ function wordsSinceAgent(turns: readonly Turn[]): string {
 
 const longestResultSaid = 300;
 
-/** The agent tells what the tool gave, then goes on with what it would have said. */
+/** Says the tool's result, then continues with the planned reply. */
 function withResult({ text }: AgentReply, result: string, isError: boolean): string {
   if (isError) return `I am sorry, that did not work. ${text}`;
   const said = result.trim().slice(0, longestResultSaid);

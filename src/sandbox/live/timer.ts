@@ -1,6 +1,6 @@
 import type { Scheduler } from '../core/clock/scheduler.ts';
 
-/** One thing to do at an instant of service time, which may be put off, brought forward or called off. */
+/** Can be moved or cancelled. */
 export class Timer {
   readonly #scheduler: Pick<Scheduler, 'schedule'>;
   #due: { at: number; run: (at: number) => void } | null = null;

@@ -4,10 +4,10 @@ import { ClientMistake } from './client-messages.ts';
 import type { Outbox } from './outbox.ts';
 import { Timer } from './timer.ts';
 
-/** Stands for words that were heard: the sandbox does not understand speech. */
+/** Placeholder transcript: the sandbox does not understand speech. */
 const unintelligible = '…';
 const frameMs = 20;
-/** Root mean square of a frame from which on it counts as voice: about -36 dB of full scale. */
+/** Frame RMS from which it counts as voice: about -36 dB of full scale. */
 const voiceLevel = 500;
 const framesToBegin = 3;
 
@@ -21,16 +21,16 @@ interface UserAudioParts {
   ended: (text: string, from: number, until: number) => void;
 }
 
-/** Hears by loudness alone that the user speaks and has finished. Counts samples, so that the same sound is heard the same at any speed. */
+/** Detects speech by loudness only, counting samples: the same sound gives the same result at any speed. */
 export class UserAudio {
   readonly #parts: UserAudioParts;
   readonly #nothingMore: Timer;
   readonly #frameSamples: number;
   readonly #framesToEnd: number;
-  /** Of the frame that is not complete. */
+  /** Of the incomplete frame. */
   #energy = 0;
   #samples = 0;
-  /** So many of the last frames were alike. */
+  /** Number of last frames that were alike. */
   #alike = 0;
   #wasVoice = false;
   #speaking = false;
@@ -62,7 +62,7 @@ export class UserAudio {
       this.#takeFrame(isVoice, now);
     }
     outbox.send('vad_score', { vad_score: frames === 0 ? 0 : voiced / frames });
-    // A client that sends nothing while it is muted has finished too.
+    // A client that sends nothing while muted has finished too.
     if (this.#speaking) this.#nothingMore.set(now + 2 * endOfSpeechMs, (at) => this.#end(at));
     else this.#nothingMore.clear();
   }
@@ -90,7 +90,7 @@ export class UserAudio {
   }
 }
 
-/** Turns a chunk as it travels into samples. Throws `ClientMistake` when it is no whole number of samples. */
+/** Decodes a chunk. Throws `ClientMistake` for a partial sample. */
 function readAudioChunk(base64: string, format: AudioFormat): Int16Array {
   const bytes = Buffer.from(base64, 'base64');
   if (format === 'ulaw_8000') return Int16Array.from(bytes, decodeMuLaw);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { refuseHost, type Outbound } from '../core/allowed-host.ts';
 import { parseJson } from '../core/json.ts';
 
-/** Thrown when a model gave nothing that an agent could say. Holds nothing that the model said: it may echo a credential. */
+/** Never quotes the model, which may echo a credential. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure' as const;
 }
@@ -11,29 +11,29 @@ export class ModelFailure extends Error {
 export interface ModelQuestion {
   /** Base or full address. */
   url: string;
-  /** Secrets: sent, and never shown. */
+  /** Secret: sent, never shown. */
   headers: Readonly<Record<string, string>>;
   /** Of `POST /chat/completions`. */
   body: object;
-  /** Real milliseconds without a part of the answer after which the model has failed. */
+  /** Real ms without part of the answer after which the model has failed. */
   silenceMs: number;
 }
 
 export interface ModelAnswer {
   text: string;
-  /** What it says of the end of the conversation; null where it does not end it. */
+  /** Arguments with which it ends the conversation; null when it does not. */
   end: Record<string, unknown> | null;
 }
 
-/** The tool with which a model ends a conversation, the only one that it is offered. */
+/** The only tool offered to a model: it ends the conversation. */
 export const endCall = 'end_call';
 
 const wholeMs = 60_000;
 const longestAnswer = 1_048_576;
-/** The HTTP client is read with the first question: most sandboxes ask none. */
+/** The HTTP client loads on first use: most sandboxes need none. */
 const load = createRequire(import.meta.url);
 
-/** Asks a model that streams in the chat completions contract, once and without following redirects. Throws `ModelFailure`. */
+/** Asks once, streaming, without redirects. Throws `ModelFailure`. */
 export async function askModel(question: ModelQuestion, outbound: Outbound, given: AbortSignal): Promise<ModelAnswer> {
   const { headers, silenceMs } = question;
   const refusal = refuseHost(question.url, outbound);
@@ -58,7 +58,7 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
       bodyTimeout: 0,
       signal,
     });
-    // While it connects, the client heeds no signal.
+    // The HTTP client ignores the signal while connecting.
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
     const { statusCode, body } = await Promise.race([asked, aborted]);
     if (statusCode !== 200) throw new ModelFailure(`HTTP ${statusCode}`);
@@ -75,7 +75,7 @@ export async function askModel(question: ModelQuestion, outbound: Outbound, give
   }
 }
 
-/** What each `data:` line holds. Other lines, such as comments, are no sign of a word to come. */
+/** Other lines, such as comments, do not count as progress. */
 async function* dataIn(body: AsyncIterable<Uint8Array>, isHeard: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let [line, bytes] = ['', 0];
@@ -94,7 +94,7 @@ async function* dataIn(body: AsyncIterable<Uint8Array>, isHeard: () => void): As
   if (line.startsWith('data:')) yield line.slice(5);
 }
 
-/** They belong to the connection, so that nobody else may set them. */
+/** Owned by the connection; configured headers must not set them. */
 const ofConnection = /^(?:host|connection|keep-alive|upgrade|te|trailer|expect|content-length|transfer-encoding)$/;
 
 const refusals = {
@@ -107,7 +107,7 @@ const refusals = {
 
 const completionsPath = '/chat/completions';
 
-/** The address to post to: `url` may be the base or the whole of it; the path is there once, a query stays. */
+/** Completions URL for a base or full `url`; a query stays. */
 export function completionsAddress(url: string): string {
   const address = new URL(url);
   const path = address.pathname.replace(/\/+$/, '');
@@ -118,7 +118,7 @@ export function completionsAddress(url: string): string {
 
 const tool = z.looseObject({ function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish() });
 const delta = z.looseObject({ content: z.string().nullish(), tool_calls: z.array(tool).nullish() });
-/** Tolerant: servers that speak this contract differ in everything but what is read here. */
+/** Lenient: servers of this contract differ in everything but what is read here. */
 const answerPart = z.looseObject({ choices: z.array(z.looseObject({ delta: delta.nullish() })) });
 
 async function readAnswer(stream: AsyncIterable<string>, clean: (words: string) => string): Promise<ModelAnswer> {
@@ -142,7 +142,7 @@ async function readAnswer(stream: AsyncIterable<string>, clean: (words: string) 
 
 const shortestSecret = 8;
 
-/** Takes credentials out of a text in which a model may echo them, with or without a scheme such as Bearer. */
+/** A model may echo credentials, with or without a scheme such as Bearer. */
 function withoutSecrets(text: string, credentials: readonly string[]): string {
   const secrets = credentials.flatMap((value) => [value, ...value.split(/\s+/).slice(1)]).filter(({ length }) => length >= shortestSecret);
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);

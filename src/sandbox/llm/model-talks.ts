@@ -15,7 +15,7 @@ export interface ModelTalks extends LiveTalks {
   stop(): void;
 }
 
-/** Holds the talks of agents whose words come from models behind their own addresses. */
+/** Talks of agents with models at their own addresses. */
 export function createModelTalks(settings: SandboxSettings): ModelTalks {
   const held = new Map<Call, { turns: readonly Turn[]; abort: AbortController }>();
   return {
@@ -27,12 +27,12 @@ export function createModelTalks(settings: SandboxSettings): ModelTalks {
         const { course } = call;
         const model = ownModelOf(call);
         if (course === null || model === null) throw new Error(`Call ${call.callId} is not held by a model of its agent.`);
-        // Whatever a person said to pass the time, the model would have to be told.
+        // No filler: the model would have to know of it.
         const setup = { ...setUpTalk(settings.seed, call, course, answeredAt), leastMs: 0 };
         const mind = modelMindOf(call, model, settings, talk.abort.signal);
         return await converseWithModel(setup, mind, (turns) => (talk.turns = turns));
       } catch (error) {
-        // Nobody else waits for this, and one conversation must not take the service down.
+        // Only this call waits for the error, and one conversation must not crash the service.
         const reason = `internal_error: ${error instanceof Error ? error.name : 'unknown'}`;
         return { turns: [], endedAt: answeredAt, terminationReason: reason, brokeDown: true };
       } finally {
@@ -52,9 +52,9 @@ export function createModelTalks(settings: SandboxSettings): ModelTalks {
 }
 
 const longestReplyTokens = 1_024;
-/** What an agent says at once is cut off here: about five minutes. */
+/** Longest reply, about five minutes; the rest is cut. */
 const longestReply = 5_000;
-/** Real milliseconds that a model without a backup may say nothing (gaps A.11). */
+/** Real ms of silence allowed to a model without a backup (gaps A.11). */
 const longestSilenceMs = 20_000;
 
 const endCallTool = {
@@ -66,7 +66,7 @@ const endCallTool = {
   },
 } as const;
 
-/** What speaks for an agent through the model behind its own address; once that fails, its backup holds the rest. */
+/** The agent's own model; once it fails, its backup takes the rest. */
 export function modelMindOf(call: Call, model: OwnModel, settings: SandboxSettings, signal: AbortSignal): ModelMind {
   let standIn: BuiltInMind | null = null;
   return {
@@ -117,7 +117,7 @@ async function ask(
   return { text, ends: true, usage, tools: [use] };
 }
 
-/** The prompt of a call, and what the client has told since (gaps A.9: `contextual_update`); of several under one id the last counts. */
+/** Prompt plus the client's updates (gaps A.9: `contextual_update`); the last one per id counts. */
 function promptForModel(call: Call): string {
   const updates = call.socket?.contextualUpdates ?? [];
   const context = updates

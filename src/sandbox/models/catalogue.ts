@@ -2,19 +2,19 @@
 export interface ModelPrices {
   readonly input: number;
   readonly output: number;
-  /** Input that the model has seen before; as dear as other input where the model keeps nothing. */
+  /** Previously seen input; costs the same as other input without a cache. */
   readonly cachedInput: number;
 }
 
 export interface LanguageModel {
   readonly modelId: string;
   readonly prices: ModelPrices;
-  /** Service milliseconds until its first word, without thinking. */
+  /** Service ms to the first word, without thinking. */
   readonly latencyMs: number;
   readonly supportsThinking: boolean;
 }
 
-/** Three open models hosted by the service, and those of three companies, under names and with figures that are made up. */
+/** Three open models hosted by the service and those of three companies; names and figures are made up. */
 const rows: readonly (readonly [
   modelId: string,
   input: number,
@@ -61,25 +61,25 @@ const byId = new Map(catalogue.map((model) => [model.modelId, model]));
 
 export const defaultModelId = 'search_flash';
 
-/** Takes over by default when another model gives no answer. */
+/** Default backup when another model does not answer. */
 export const defaultBackupModelId = 'svc_open_small';
 
-/** The `model_id` of a model that the caller hosts. */
+/** `model_id` of a model that the client hosts. */
 export const customModelId = 'custom';
 
-/** Undefined for `custom`, and for what a loose sandbox let pass. */
+/** Undefined for `custom` and for unknown ids in a loose sandbox. */
 export function findModel(modelId: string): LanguageModel | undefined {
   return byId.get(modelId);
 }
 
 export interface TokenUsage {
   inputTokens: number;
-  /** How many of `inputTokens` the model had seen before. */
+  /** Part of `inputTokens` that the model had seen before. */
   cachedInputTokens: number;
   outputTokens: number;
 }
 
-/** What tokens cost in whole micro-dollars; nothing for a model that the service does not bill: `custom`, or an unknown one. */
+/** Whole micro-dollars; 0 for models that the service does not bill (`custom`, unknown). */
 export function priceUsage(modelId: string, usage: TokenUsage): number {
   const model = findModel(modelId);
   if (model === undefined) return 0;

@@ -2,13 +2,13 @@ import { findModel } from './catalogue.ts';
 
 export type ThinkingLevel = 'disabled' | 'low' | 'medium' | 'high';
 
-/** Upstream's words (gaps A.4), among which are the contract's None, Low, Medium and High. */
+/** Upstream's words (gaps A.4), including the contract's None, Low, Medium and High. */
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 const lowTokens = 1_024;
 const mediumTokens = 8_192;
 
-/** A label in any case, or a number of tokens (gaps A.4): 0 is off, up to 1,024 low, up to 8,192 medium, more is high. */
+/** A label in any case, or a token count (gaps A.4): 0 off, to 1,024 low, to 8,192 medium, above high. */
 export function thinkingLevelOf(budget: string | number): ThinkingLevel {
   if (typeof budget === 'string') return budget.toLowerCase() as ThinkingLevel;
   if (budget === 0) return 'disabled';
@@ -18,7 +18,7 @@ export function thinkingLevelOf(budget: string | number): ThinkingLevel {
 
 export type TemperatureBand = 'Low' | 'Medium' | 'High';
 
-/** The contract's bands have room between them; what lies there belongs to the nearer one, and from midway on to the higher. */
+/** Values between the contract's bands belong to the nearer one, from midway to the higher. */
 export function temperatureBand(temperature: number): TemperatureBand {
   if (temperature < 0.35) return 'Low';
   return temperature < 0.75 ? 'Medium' : 'High';
@@ -28,7 +28,7 @@ export interface BackupChoice {
   /** The contract's Default, Custom or Disabled, or upstream's override (gaps A.4), in any case. */
   preference?: string | undefined;
   order?: string[] | undefined;
-  /** Of the contract's Custom: an order of one. */
+  /** The contract's Custom: an order of one. */
   model_id?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function plainBackup({ preference, order, model_id: modelId }: BackupChoi
   return { preference: 'override', order: modelId === undefined ? (order ?? []) : [modelId] };
 }
 
-/** Where the model is none of the service's, service milliseconds. */
+/** Service ms for a model not in the catalogue. */
 const unknownModelMs = 400;
 
 const thinkingMs: Readonly<Record<ThinkingLevel, number>> = { disabled: 0, low: 500, medium: 1_500, high: 4_000 };

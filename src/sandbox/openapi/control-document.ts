@@ -11,7 +11,7 @@ const refusals = {
 } as const;
 type Refusal = keyof typeof refusals;
 
-/** The sandbox's own controls in OpenAPI 3.1, from their routes and the schemas that validate. */
+/** From the routes and the schemas that validate. */
 export function createControlDocument(routes: readonly ControlRoute[], { needsToken }: { needsToken: boolean }): OpenApiDocument {
   const bodies = routes.flatMap((route) => {
     const { body } = route.about;

@@ -11,7 +11,7 @@ export interface OpenApiDocument {
   components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, JsonSchema>>;
 }
 
-/** A route as it is installed, and what is said of it; members that are undefined are left out of the JSON. */
+/** Undefined members are left out of the JSON. */
 export interface DescribedRoute {
   method: string;
   path: string;
@@ -37,7 +37,7 @@ export function createDocument({
   };
 }
 
-/** The parameters of a route, in its path and, where a schema is given, in its query; undefined when there are none. */
+/** Path parameters plus, given a schema, query parameters; undefined for none. */
 export function parametersOf(path: string, query: ObjectSchema = {}, more: JsonSchema = {}): JsonSchema[] | undefined {
   const parameters = [...pathParameters(path).map((parameter) => ({ ...parameter, ...more })), ...queryParameters(query)];
   return parameters.length === 0 ? undefined : parameters;

@@ -7,7 +7,7 @@ export function pathParameters(path: string) {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
-/** The fields of an object as parameters in the query; what is said of where one comes from stands beside it. */
+/** Object fields as query parameters, with each field's source beside it. */
 export function queryParameters({ properties = {}, required = [] }: ObjectSchema): JsonSchema[] {
   return Object.entries(properties).map(([name, { 'x-source': source, 'x-basis': basis, ...schema }]) => ({
     name,
@@ -24,7 +24,7 @@ export interface ObjectSchema {
   required?: string[];
 }
 
-/** The JSON Schema of an exchanged value, as `name` in a document, where its references lead. `x-source`: what a field rests on. */
+/** As `name` in a document, where its references point. `x-source`: what a field rests on. */
 function sourcedJsonSchema(schema: z.ZodType, name: string): JsonSchema {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   return relocate(described, `#/components/schemas/${name}`) as JsonSchema;
@@ -32,7 +32,7 @@ function sourcedJsonSchema(schema: z.ZodType, name: string): JsonSchema {
 
 const bases: Readonly<Record<Exclude<Source, 'contract'>, string>> = { DOC: 'documentation', SDK: 'types', COMM: 'code', GUESS: 'choice' };
 
-/** The same where every field says in `x-source` whether the contract names it or it is an assumption, and in `x-basis` on what grounds. */
+/** Adds `x-source` (contract or assumption) and `x-basis` (grounds) to every field. */
 export function describeSchema(schema: z.ZodType, name: string): JsonSchema {
   const described = sourcedJsonSchema(schema, name);
   for (const { inner, source } of fieldsOf(described)) {
@@ -49,17 +49,14 @@ export function toJsonSchema(schema: z.ZodType, name: string): JsonSchema {
 }
 
 interface Field {
-  /** `[]` stands for the items of a list, `{}` for the values of an object whose keys are free. */
+  /** `[]`: items of a list; `{}`: values of an object with free keys. */
   field: string;
   inner: JsonSchema;
-  /** Undefined for what is assumed on no grounds. */
+  /** Undefined: assumed without grounds. */
   source: Source | undefined;
 }
 
-/**
- * Every field at any depth. One that does not say what it rests on rests on what the field around it does, and in an assumption nothing
- * is of the contract.
- */
+/** A field without a source inherits its parent's; nothing inside an assumption is from the contract. */
 function* fieldsOf(schema: unknown, path = '', outer?: Source): Generator<Field> {
   if (typeof schema !== 'object' || schema === null) return;
   const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema as Record<string, JsonSchema>;
@@ -75,7 +72,7 @@ function* fieldsOf(schema: unknown, path = '', outer?: Source): Generator<Field>
   for (const parts of [anyOf, oneOf, allOf]) for (const part of Object.values(parts ?? {})) yield* fieldsOf(part, path, outer);
 }
 
-/** References within the schema alone, `#` and `#/$defs/…`, would lead elsewhere in a larger document. */
+/** Otherwise `#` and `#/$defs/…` would point elsewhere in a larger document. */
 function relocate(value: unknown, place: string): unknown {
   if (Array.isArray(value)) return value.map((item) => relocate(item, place));
   if (typeof value !== 'object' || value === null) return value;

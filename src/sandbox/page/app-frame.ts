@@ -26,12 +26,12 @@ const views: Record<string, (request: ViewRequest) => View> = {
   control: controlView,
 };
 
-/** Views of one thing belong to the entry of the navigation that lists such things. */
+/** Detail views belong to the navigation entry of their list. */
 const listOf: Record<string, string> = { call: 'calls', agent: 'agents', request: 'journal' };
 
 const followedByAll = ['call', 'clock', 'fault', 'state'];
 
-/** Everything on the page that is data: head line, clock, navigation and the view that the address asks for. */
+/** Header, clock, navigation and the requested view. */
 export function renderApp(
   { service, webhooks }: Pick<ViewRequest, 'service' | 'webhooks'>,
   query: Readonly<Record<string, string>>,

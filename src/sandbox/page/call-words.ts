@@ -78,7 +78,7 @@ export function findCall({ state }: Service, id: string): Call | undefined {
   return state.conversations.get(id) ?? state.calls.find(isMeant) ?? state.conversations.inbound.find(isMeant);
 }
 
-/** Accepted outbound calls and all others are kept apart; both lists are in the order of their beginning. */
+/** Merges accepted outbound calls with all others; both lists are in order of beginning. */
 function* newestFirst(state: ServiceState): Generator<Call> {
   const others = state.conversations.inbound;
   for (const call of state.calls.toReversed()) {

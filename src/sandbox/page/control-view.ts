@@ -54,7 +54,7 @@ function clockControls(service: Service, now: number): Html {
   if (movable !== true)
     return html`<p>${instant(now, 'full')}</p>
       <p class="soft">The clock was handed in by the program that started this sandbox; only that program moves it.</p>`;
-  // Where the clock stands, the same buttons are at the top of every view.
+  // While the clock stands, these buttons are already at the top of every view.
   return html`${service.clock.speed === 0 ? null : html`<div class="actions">${advanceButtons()}</div>`}
     <form class="actions" data-request="POST /_sandbox/clock/advance" data-said="The clock was moved on.">
       <label>Move on to <input type="datetime-local" step="1" name="until" required data-kind="instant" /></label>

@@ -24,7 +24,7 @@ export function stateBadge(state: CallState): Html {
 
 type Columns<Thing> = Readonly<Record<string, (thing: Thing) => HtmlValue>>;
 
-/** Things as a table: `key` tells one from all others on the page, and each column says what it shows of one. */
+/** `key` identifies a row on the page; each column renders one cell. */
 export function table<Thing>(
   caption: string,
   things: readonly Thing[],
@@ -64,7 +64,7 @@ export interface View {
   body: HtmlValue;
   missing?: true;
   follows?: ServiceEventType[];
-  /** It changes while nothing happens: real milliseconds after which it is asked for again. */
+  /** Refresh interval in real ms for a view that changes without events. */
   againMs?: number;
 }
 
@@ -75,7 +75,7 @@ export interface ViewRequest {
   parameter: (name: string) => string;
 }
 
-/** For an address that names a thing which is not, or no longer, there. */
+/** For an address whose object does not, or no longer, exist. */
 export function missingView(what: string, listView: string, listName: string): View {
   return {
     title: `No such ${what}`,

@@ -11,7 +11,7 @@ const assets = readPageAssets(new URL('browser/', import.meta.url).href, {
   scripts: ['page', 'ask', 'forms', 'live', 'sign-in'].map((name) => `${name}.js`),
 });
 
-/** The page at `/`, and its data again at `/_sandbox/page`. With a control token it is empty until the script asks with that token. */
+/** Data is at `/_sandbox/page` too. With a control token the page is empty until its script sends the token. */
 export function installPage(app: FastifyInstance, service: Service, webhooks: Webhooks): void {
   app.get('/', async (request, reply) => {
     if (service.settings.controlToken !== null) return send(reply, 'text/html', renderDocument(null).text);
@@ -35,7 +35,7 @@ function send(reply: FastifyReply, type: string, body: string | Buffer): Fastify
     .send(body);
 }
 
-/** Of a parameter that is given twice, the first counts. */
+/** The first of repeated parameters counts. */
 function readQuery(query: unknown): Record<string, string> {
   if (typeof query !== 'object' || query === null) return {};
   return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(Array.isArray(value) ? value[0] : value)]));

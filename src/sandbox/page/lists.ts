@@ -80,7 +80,7 @@ function numbersOf({ state }: Service, { agentId }: Agent): HtmlValue {
 }
 
 export function batchesView({ service, now }: ViewRequest): View {
-  // A batch is known by its calls.
+  // Batches are derived from their calls.
   const batches = callsByBatch(service.state.calls.toReversed()).slice(0, mostBatches);
   return {
     title: 'Batches',

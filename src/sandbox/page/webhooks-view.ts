@@ -8,7 +8,7 @@ import { partyOf } from './call-words.ts';
 import { table, viewPath, type View, type ViewRequest } from './elements.ts';
 
 const mostDeliveries = 100;
-/** Real milliseconds between two looks while an answer is awaited. */
+/** Refresh interval in real ms while an answer is awaited. */
 const awaitEveryMs = 1_000;
 
 const eventWords: Record<WebhookEventType, string> = {
@@ -63,7 +63,7 @@ function newestDeliveries(webhooks: readonly Subscriber[]): Sent[] {
     .sort((a, b) => b.delivery.event.at - a.delivery.event.at);
 }
 
-/** Whether its state may change while no event tells of it. */
+/** True when its state may change without an event. */
 function isAwaited({ state, nextAttemptAt }: Delivery, { clock }: Service, now: number): boolean {
   return state === 'pending' && (clock.speed > 0 || nextAttemptAt === null || nextAttemptAt <= now);
 }

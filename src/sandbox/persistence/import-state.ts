@@ -72,7 +72,7 @@ const document = z.strictObject({
   calls: array(call),
   record_order: array(string()),
   counters: array(z.tuple([string(), count])),
-  /** Of earlier releases; nothing is made of them. */
+  /** From earlier releases; ignored. */
   sip_trunks: z.unknown().optional(),
   unavailable_models: z.unknown().optional(),
   next_courses: array(z.tuple([string(), array(forced)])),
@@ -86,7 +86,7 @@ const document = z.strictObject({
   faults: holds({ added: count, rules: array(holds({ rule: holds({ id: string() }) })) }),
 } satisfies Record<keyof StateDocument | 'sip_trunks' | 'unavailable_models', z.ZodType>);
 
-/** Reads what an export gave. Throws 422 for anything else, and 409 when it belongs to another seed or version. */
+/** Reads an export. Throws 422 for anything else, and 409 for another seed or version. */
 export function importState(input: Record<string, unknown>, seed: string): StateDocument {
   const { format, version } = input;
   if (format === stateFormat && typeof version === 'number' && version !== stateVersion) {
@@ -98,6 +98,6 @@ export function importState(input: Record<string, unknown>, seed: string): State
     const message = `This state was made with the seed "${own}", and what was said in its calls follows from that. Start the sandbox with it (--seed).`;
     throw conflict('other_seed', message, 'seed');
   }
-  // As it came: reading it by the schema would put the fields in another order, and answers show that.
+  // Unparsed: the schema would reorder fields, and answers show that order.
   return input as unknown as StateDocument;
 }

@@ -11,12 +11,12 @@ import type { Service } from '../core/service/service.ts';
 
 const mostSnapshots = 20;
 const snapshotBody = z.strictObject({ name: z.string().min(1).max(200).optional() });
-/** What an export gave; it is checked piece by piece as it is read. */
+/** An export; validated piece by piece as it is read. */
 const exported = z.looseObject({});
-/** A state with a hundred thousand conversations has room in it. */
+/** Fits a state with a hundred thousand conversations. */
 const longestImportBytes = 512 * 1024 * 1024;
 
-/** The whole state: kept to come back to, taken out as one document, and put in again. */
+/** Snapshots, export and import of the whole state. */
 export function installPersistence(app: FastifyInstance, service: Service): void {
   const { settings, events, clock, clockMover } = service;
   const snapshots = new Map<string, ReturnType<typeof takeSnapshot>>();
@@ -88,7 +88,7 @@ function takeSnapshot(service: Service, snapshotId: string, name: string | null)
   const state = takeState(service);
   return {
     state,
-    /** Signed URLs and tokens that were not used yet; they are kept in memory alone. */
+    /** Unused signed URLs and tokens; kept in memory only. */
     credentials: service.state.credentials.save(),
     described: {
       snapshot_id: snapshotId,
@@ -101,7 +101,7 @@ function takeSnapshot(service: Service, snapshotId: string, name: string | null)
   };
 }
 
-/** Without secrets: revoked keys are left out, header values for other services read `[redacted]`. */
+/** Revoked keys are left out, header values for other services read `[redacted]`. */
 function exportState(service: Service, keys: readonly string[]): string {
   const { faults, ...state } = takeState(service);
   const rules = faults.rules.map((kept) => ({ ...kept, revoked: [] }));
@@ -111,7 +111,7 @@ function exportState(service: Service, keys: readonly string[]): string {
 
 const redacted = '[redacted]';
 const secretField = /token$|secret|password|authorization|signature$|^(x-|svc-)?api[-_]?key$/i;
-/** Their values are credentials for other services, under names of the caller's choosing. */
+/** Values are credentials for other services, under client-chosen names. */
 const headerFields = new Set(['extra_headers', 'request_headers']);
 const secretParameter = /([?&](?:conversation_signature|signature|access_token|token|x-api-key|api_key|apikey|key)=)[^&"'\s\\]*/gi;
 

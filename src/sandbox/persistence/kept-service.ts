@@ -5,15 +5,15 @@ import { type SandboxOptions, type SandboxSettings, SandboxStartError } from '..
 import { restoreState, takeState, type StateDocument } from './state.ts';
 import type { StateFile } from './state-file.ts';
 
-/** Real milliseconds until what happens by itself is written, and at least so many times what the last write took. */
+/** Real ms before a background change is written, at least `idleShare` times the last write's duration. */
 const idleWriteMs = 50;
 const idleShare = 10;
-/** Real milliseconds between two notes of the time, where time passes by itself. */
+/** Real ms between recordings of the time while the clock runs. */
 const noteTimeEveryMs = 1_000;
-/** Real milliseconds of service time that may have been told since the last note. */
+/** Most real ms of service time shown since the last recording. */
 const untoldRealMs = 2_000;
 
-/** Opens a fresh service or a kept one. `install` runs before a restore; `closeFile` writes the rest. Throws `SandboxStartError`. */
+/** `install` runs before a restore; `closeFile` writes the rest. Throws `SandboxStartError`. */
 export async function openService<Installed>(
   settings: SandboxSettings,
   { clock, epochMs }: Pick<SandboxOptions, 'clock' | 'epochMs'>,
@@ -33,7 +33,7 @@ export async function openService<Installed>(
       throw new SandboxStartError(
         `${file.path} was made with the seed "${stored.seed}", and what was said in its calls follows from that. Start with --seed ${stored.seed}, or choose another --data file.`,
       );
-    // No earlier than what callers have seen.
+    // Not before any time that clients have seen.
     const toldMs = untoldRealMs + Math.max(0, file.touchedAt - (stored?.written_at ?? 0));
     if (stored !== null) stored.now += toldMs * stored.speed;
     const made = make(stored === null ? epochMs : Math.max(epochMs ?? Date.now(), stored.now));
@@ -60,14 +60,14 @@ function textsGiven({ faults, world }: SandboxSettings): Record<string, string> 
 }
 
 interface Stored extends StateDocument {
-  /** Service milliseconds per real millisecond when it was written. */
+  /** Service ms per real ms at writing time. */
   speed: number;
   /** By the machine's clock. */
   written_at: number;
   given: Record<string, string>;
 }
 
-/** Keeps a file in step with the state, which is written whole. A failure to write fails the answer that waits for it. */
+/** Writes the whole state. A failed write fails the answer that waits for it. */
 class Keeper implements Storage {
   readonly #service: Service;
   readonly #file: StateFile;
@@ -112,7 +112,7 @@ class Keeper implements Storage {
     const waitMs = Math.max(idleWriteMs, idleShare * this.#lastWriteMs);
     this.#idle = setTimeout(() => {
       this.#idle = undefined;
-      // Whoever asks for the next answer is told of a failure.
+      // Nothing waits for this write, so a failure is reported as a warning.
       this.flush().catch((error: unknown) => process.emitWarning(error instanceof Error ? error : String(error)));
     }, waitMs).unref();
   }

@@ -6,19 +6,19 @@ import { SandboxStartError } from '../core/settings/settings.ts';
 
 const format = 'carillon-sandbox-data';
 const version = 4;
-/** Version 3 had a digest of the state in its header, which is passed over. */
+/** Version 3 also has a digest in its header, which is ignored. */
 const oldestRead = 3;
 
-/** A state in a file that its owner alone may read: a JSON line that says what it is, and the state. Open in one process at a time. */
+/** Readable by its owner only: a JSON header line, then the state. Open in one process at a time. */
 export class StateFile {
   readonly path: string;
-  /** The state that was written last; null for a new file. */
+  /** The last written state; null for a new file. */
   readonly found: unknown;
-  /** When `touch` was called last by a process that had the file open, in epoch milliseconds; 0 when that is not known. */
+  /** Last `touch` of a process that had the file open, epoch ms; 0: unknown. */
   readonly touchedAt: number;
   readonly #lock: { release(): void };
 
-  /** Opens or makes the file. Throws `SandboxStartError` when it cannot be used; nothing in it is changed then. */
+  /** Throws `SandboxStartError` when the file is unusable, and then changes nothing. */
   constructor(path: string) {
     this.path = path;
     const isNew = (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
@@ -33,7 +33,7 @@ export class StateFile {
     }
   }
 
-  /** All or nothing: what is written survives the end of the process and that of the power, however sudden. */
+  /** Atomic: survives a crash or power loss. */
   write(state: string): void {
     const header = JSON.stringify({ format, version });
     const file = fs.openSync(`${this.path}.new`, 'w', 0o600);
@@ -49,7 +49,7 @@ export class StateFile {
     fs.closeSync(folder);
   }
 
-  /** Notes the time, in the file beside it: a copy of the state is not to look younger than it is. */
+  /** Records the time in a second file, so that a copy of the state does not look younger. */
   touch(): void {
     const now = new Date();
     fs.utimes(`${this.path}.lock`, now, now, () => undefined);
@@ -60,7 +60,7 @@ export class StateFile {
   }
 }
 
-/** Looks at the first bytes alone: it may be the file of another program. */
+/** Reads only the first bytes: the file may belong to another program. */
 function checkHeader(path: string): void {
   const bytes = Buffer.alloc(256);
   try {
@@ -71,7 +71,7 @@ function checkHeader(path: string): void {
     throw new SandboxStartError(`${path} cannot be read (${codeOf(cause)}).`, { cause });
   }
   const [, found] = /^\{"format":"carillon-sandbox-data","version":(\d+)/.exec(bytes.toString('latin1')) ?? [];
-  // The `application_id` of the SQLite database that kept the state at first; version 2 was encrypted.
+  // `application_id` of the SQLite database of early versions; version 2 was encrypted.
   const isDatabase = bytes.toString('latin1', 0, 15) === 'SQLite format 3' && bytes.toString('latin1', 68, 72) === 'CARI';
   if (isDatabase || Number(found) < oldestRead)
     throw new SandboxStartError(

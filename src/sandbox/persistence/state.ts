@@ -10,10 +10,7 @@ import { sandboxVersion } from '../core/version.ts';
 export const stateFormat = 'sandbox-state';
 export const stateVersion = 1;
 
-/**
- * The state of the service at one instant as JSON can hold it; everything that follows is determined by it. What is in it is never changed,
- * so that it can be put back any number of times. Provider tokens and issued credentials are not in it.
- */
+/** JSON at one instant; all later states follow from it. Immutable; excludes provider tokens and issued credentials. */
 export type StateDocument = ReturnType<typeof takeState>;
 
 export function takeState(service: Service) {
@@ -30,7 +27,7 @@ export function takeState(service: Service) {
     ran_until: scheduler.ranUntil,
     generation,
     numbers: [...state.numbers.values()].map((number) => ({ ...number })),
-    /** Ids in the order of creation, with those of deleted numbers; left out by sandboxes that could not delete numbers. */
+    /** Ids in creation order, including deleted numbers; omitted by versions without number deletion. */
     number_order: [...state.numberOrder] as string[] | undefined,
     next_courses: [...state.nextCourses],
     world: people.world,
@@ -38,11 +35,11 @@ export function takeState(service: Service) {
     agents: state.agentOrder.map((agentId) => ({ agentId, agent: state.agents.get(agentId) ?? null })),
     agent_versions: Object.fromEntries(calls.flatMap(({ agent }) => (agent === null ? [] : [[agentKey(agent), agent]]))),
     calls: calls.map(writeCall),
-    /** Ids of the calls that have or had a record, in the order in which those were made. */
+    /** Ids of calls that have or had a record, in the records' creation order. */
     record_order: state.conversations.everything.map(({ callId }) => callId),
     counters: [...state.counters].toSorted(([a], [b]) => (a < b ? -1 : 1)),
     batches: [...state.batches.values()].map(writeBatch),
-    /** Left out by sandboxes that had no campaigns. */
+    /** Omitted by versions without campaigns. */
     campaigns: [...state.campaigns.values()].map(writeCampaign) as ReturnType<typeof writeCampaign>[] | undefined,
   };
 }
@@ -89,8 +86,8 @@ function allCalls(state: ServiceState): Call[] {
 }
 
 /**
- * Puts a state in the place of what is there. Calls go on where they were: a clock that stands goes back to the state's
- * instant; one that runs goes on, and what was due meanwhile happens at once, at its own instants.
+ * Calls go on where they were. A standing clock returns to the state's instant; with a running one, events due meanwhile happen at once, at
+ * their own instants.
  */
 export function restoreState(service: Service, document: StateDocument): void {
   const { scheduler, conduct, clockMover } = service;
@@ -105,7 +102,7 @@ export function restoreState(service: Service, document: StateDocument): void {
   service.generation = document.generation;
   service.state = readState(document);
   service.network = new PhoneNetwork(service);
-  // Those that wait come last, in the order in which they began to.
+  // Queued ones last, in queue order.
   const inOrderOfDialing = allCalls(service.state).sort(
     (a, b) => (a.dialedAt ?? Infinity) - (b.dialedAt ?? Infinity) || waitsFrom(a) - waitsFrom(b),
   );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { extendedOnly, identifier, objectOf, sourced, type SchemaMode } from './building-blocks.ts';
 import { llmSettings, workflowSettings } from './llm-settings.ts';
 
-/** How audio travels (gaps A.9): little-endian 16-bit PCM at the rate of its name, or µ-law at 8 kHz; one channel. */
+/** Audio formats (gaps A.9): little-endian 16-bit PCM at the named rate, or µ-law at 8 kHz; one channel. */
 export const audioFormats = ['pcm_8000', 'pcm_16000', 'pcm_22050', 'pcm_24000', 'pcm_44100', 'pcm_48000', 'ulaw_8000'] as const;
 
 export type AudioFormat = (typeof audioFormats)[number];
@@ -11,7 +11,7 @@ export function rateOf(format: AudioFormat): number {
   return Number(format.slice(format.indexOf('_') + 1));
 }
 
-/** A document that the agent may draw on. The sandbox keeps it and shows it; what it says is known to nobody here. */
+/** A knowledge document: stored and shown, but the sandbox does not know its content. */
 export const knowledgeDocument = z.looseObject({
   id: identifier,
   type: z.enum(['file', 'url', 'text', 'folder']).optional(),
@@ -19,7 +19,7 @@ export const knowledgeDocument = z.looseObject({
   usage_mode: z.enum(['auto', 'prompt']).optional(),
 });
 
-/** A tool that the agent's model may use. What else belongs to one kind of tool alone is kept as it is. */
+/** A tool of the agent's model. Fields of one tool kind only are stored as they are. */
 const tool = z.looseObject({
   type: z.enum(['client', 'webhook', 'system'], { error: 'Must be client, webhook or system.' }),
   name: z.string().regex(/^[\w-]{1,64}$/, 'Must be 1 to 64 letters, digits, underscores or hyphens.'),
@@ -37,7 +37,7 @@ export const agentTools = z.array(tool).superRefine((tools, context) => {
 
 const freeForm = z.record(z.string(), z.unknown());
 
-/** What upstream has of the model beside the prompt. It is kept and shown; the model in use is that of `agent.llm`. */
+/** Stored and shown; `agent.llm` names the model in use. */
 function keptOfModel() {
   return {
     llm: identifier.nullish(),
@@ -143,13 +143,13 @@ export function createAgentSchemas(mode: SchemaMode) {
   };
 }
 
-/** The schema of a change: every field, at every depth of objects, may be left out or be null. Lists are given whole. */
+/** Every field at any depth may be omitted or null; lists are given whole. */
 function clearable(schema: z.ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return clearable(schema.unwrap() as z.ZodType);
   if (schema instanceof z.ZodObject) {
     const shape = Object.entries<z.ZodType>(schema.shape);
     const cleared = shape.map(([name, field]) => [name, z.nullish(clearable(field)).meta({ ...field.meta() })]);
-    // Rules of the whole hold for what comes of the change.
+    // Whole-object rules apply to the merged result.
     return new z.ZodObject({ ...schema.def, shape: Object.fromEntries(cleared), checks: [] });
   }
   if (schema instanceof z.ZodRecord) return z.record(schema.keyType as z.ZodString, clearable(schema.valueType as z.ZodType).nullable());

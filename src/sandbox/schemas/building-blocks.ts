@@ -3,7 +3,7 @@ import { factsOf, type Dialect } from '../core/dialects.ts';
 
 export interface SchemaMode {
   dialect: Dialect;
-  /** Unknown keys pass instead of being refused. */
+  /** Accepts unknown keys. */
   loose: boolean;
 }
 
@@ -11,14 +11,14 @@ export function objectOf<Shape extends z.ZodRawShape>(mode: SchemaMode, shape: S
   return mode.loose ? z.looseObject(shape) : z.strictObject(shape);
 }
 
-/** Fields beyond the contract, and what they rest on. Where the dialect has none they count as unknown. */
+/** Fields beyond the contract, with their source; unknown in dialects without them. */
 export function extendedOnly<Shape extends z.ZodRawShape>(mode: SchemaMode, source: Source, shape: Shape): Shape {
   return factsOf(mode).further ? sourced(source, shape) : ({} as Shape);
 }
 
 /**
- * What a field rests on: the contract names it; or, where that is silent, the public documentation of comparable services (DOC), types
- * that such services publish (SDK), other people's public code (COMM), or nothing but a choice of our own (GUESS).
+ * A field's source: the contract; else documentation of comparable services (DOC), their published types (SDK), other public code (COMM),
+ * or a choice of our own (GUESS).
  */
 export type Source = 'contract' | 'DOC' | 'SDK' | 'COMM' | 'GUESS';
 

@@ -12,7 +12,7 @@ function anyOf<const Values extends readonly [string, ...string[]]>(values: Valu
     .optional();
 }
 
-/** Outbound campaigns, as the types of the published client for Python have them. `clientData` is what a recipient's talk begins with. */
+/** From the published Python client's types. `clientData`: initial data of a recipient's conversation. */
 export function createCampaignSchemas<ClientData extends z.ZodType, Telephony extends z.ZodRawShape>(
   mode: SchemaMode,
   parts: {

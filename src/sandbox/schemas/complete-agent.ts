@@ -5,7 +5,7 @@ import type { AgentInput, ConversationConfig } from './agent-schemas.ts';
 
 const defaultTtsModel = 'svc_flash_v2';
 
-/** Fills in the contract's defaults and holds the whole to the rules that no single field can break. Throws `InvalidRequest`. */
+/** Fills in the contract's defaults. Throws `InvalidRequest`. */
 export function completeAgent(input: AgentInput): AgentInput {
   const config = input.conversation_config ?? {};
   const problems = [...brokenConfigRules(config), ...brokenStepRules(input)];
@@ -31,7 +31,7 @@ function* brokenConfigRules({ tts, agent }: ConversationConfig): Generator<Field
     yield { loc: [...place, 'agent', 'llm', 'custom_llm'], msg: 'Required, with its url, when model_id is "custom".', type: 'missing' };
 }
 
-/** Reasoning holds up a reply, so steps that talk must do without (contract, language model rules). */
+/** Reasoning delays replies, so steps that talk must not use it (contract, language model rules). */
 function* brokenStepRules({ workflow }: AgentInput): Generator<FieldError> {
   for (const [id, { real_time: realTime, reasoning_effort: effort }] of Object.entries(workflow?.nodes ?? {})) {
     if (effort === undefined || effort.toLowerCase() === 'none' || realTime === false) continue;

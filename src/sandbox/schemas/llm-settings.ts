@@ -21,8 +21,8 @@ function modelIdOf(mode: SchemaMode, allowed: readonly string[]): z.ZodType<stri
 }
 
 /**
- * What takes over when the model gives no answer: the contract's Default, Custom and Disabled, under upstream's names (gaps A.4). `custom`
- * with a `model_id` is the same as `override` with an `order` of one.
+ * The contract's Default, Custom and Disabled under upstream's names (gaps A.4). `custom` with `model_id` equals `override` with an `order`
+ * of one.
  */
 function backupConfig(mode: SchemaMode) {
   const hosted = modelIdOf(mode, hostedIds);
@@ -40,14 +40,14 @@ function backupConfig(mode: SchemaMode) {
     .meta({ anyOf: completeBackups });
 }
 
-/** What a choice of a backup needs where no model is named. */
+/** What a backup choice requires when no model is named. */
 const missingOfBackup: Readonly<Record<string, [field: string, message: string]>> = {
   none: ['preference', 'Required: default, disabled, override or custom.'],
   override: ['order', 'Required when preference is override: which models, in which order.'],
   custom: ['model_id', 'Required when preference is custom: which model.'],
 };
 
-/** The same for documents: a model is named, or the choice is one that needs none. */
+/** The same for documents: a model is named, or the choice needs none. */
 const completeBackups = [
   { required: ['order'] },
   { required: ['model_id'] },
@@ -82,7 +82,7 @@ export function llmSettings(mode: SchemaMode) {
   });
 }
 
-/** Steps of an agent's workflow. A step is held in real time unless it says otherwise. */
+/** Workflow steps of an agent; real-time by default. */
 export function workflowSettings(mode: SchemaMode) {
   const node = z.looseObject({
     type: identifier.optional(),

@@ -6,7 +6,7 @@ import { e164, extendedOnly, identifier, objectOf, sourced, variableValues, type
 export type CallVariables = z.infer<typeof variableValues>;
 
 export type CallTarget = z.infer<RequestSchemas['batchCalls']>['calls'][number] & {
-  /** Only of batches in upstream's form: the recipient's id, and what the agent's own model is told. */
+  /** Upstream batches only: the recipient's id and data for the agent's own model. */
   recipient_id?: string | undefined;
   user_id?: string | undefined;
   custom_llm_extra_body?: Record<string, unknown> | undefined;
@@ -21,13 +21,11 @@ export interface CampaignOfCall {
 
 export type BatchInput = Omit<z.infer<RequestSchemas['batchCalls']>, 'calls'> & { calls: CallTarget[] };
 
-/** What of the settings decides how requests are read. */
 export interface RequestSettings extends SchemaMode {
   maxCallsPerBatch: number;
   batchCalling: { mostListed: number };
 }
 
-/** The schemas of all queries and bodies. */
 export function createRequestSchemas({ dialect, loose, maxCallsPerBatch, batchCalling: { mostListed } }: RequestSettings) {
   const mode = { dialect, loose };
   const agents = createAgentSchemas(mode);
@@ -106,7 +104,7 @@ function repeated<Item extends z.ZodType>(item: Item) {
 const wholeNumber = z.coerce.number().int().min(0).optional();
 const phrase = z.string().min(1).max(500);
 
-/** Those of upstream that can be told apart here; others are refused, for a list that is not filtered looks like one that is. */
+/** Upstream filters that this service can apply; others are refused, since an unfiltered list looks filtered. */
 const conversationFilters = {
   call_start_after_unix: wholeNumber,
   call_start_before_unix: wholeNumber,
@@ -128,7 +126,6 @@ const conversationFilters = {
 
 export type RequestSchemas = ReturnType<typeof createRequestSchemas>;
 
-/** The schema of a name in the table of routes. */
 export function schemaOf(schemas: RequestSchemas, name = 'noQuery'): z.ZodObject {
   return schemas[name as keyof RequestSchemas] as z.ZodObject;
 }
@@ -136,7 +133,7 @@ export function schemaOf(schemas: RequestSchemas, name = 'noQuery'): z.ZodObject
 const freeForm = z.record(z.string(), z.unknown());
 const unixTime = z.number().int().min(0, 'Must be a time in whole seconds since 1970.');
 
-/** What decides how a call is made (gaps A.5); the provider's own part of it is kept and shown. */
+/** How a call is made (gaps A.5); the provider's own settings are stored and shown. */
 function telephonySettings(mode: SchemaMode) {
   return objectOf(mode, {
     ringing_timeout_secs: z.number().int().min(1).nullish(),
@@ -147,7 +144,7 @@ function telephonySettings(mode: SchemaMode) {
   });
 }
 
-/** Upstream's batches (gaps A.5). What the sandbox has no use for is accepted and kept out of the way. */
+/** Upstream's batches (gaps A.5). Fields without a use here are accepted and set aside. */
 function createBatchCallingSchemas<Config extends z.ZodType>(
   mode: SchemaMode,
   config: Config,

@@ -14,10 +14,10 @@ const secretFields = new Set([
   'signature',
   'credential',
 ]);
-/** A user name, and with it a password, before the host of an address. */
+/** User name or password before the host of a URL. */
 const userInAddress = /^\w+:\/\/[^/?#]*@/;
 
-/** Checks one part of a request. Throws `InvalidRequest` with one line per field that cannot be accepted. */
+/** Throws `InvalidRequest` with one entry per unacceptable field. */
 export function validate<T>(schema: z.ZodType<T>, place: Place, value: unknown): T {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;

@@ -12,9 +12,9 @@ export const webhookInput = z.strictObject({
     .array(z.enum(webhookEvents))
     .min(1, 'Must name at least one event.')
     .default([...webhookEvents]),
-  /** Try again after 5xx, 429 and 408. */
+  /** Retries after 5xx, 429 and 408. */
   retries: z.boolean().default(false),
-  /** Deliver everything twice, as happens in a real network. */
+  /** Delivers everything twice, as real networks may. */
   duplicates: z.boolean().default(false),
 });
 

@@ -51,7 +51,7 @@ function describeFailure(call: Call, type: string): Record<string, unknown> {
   const outbound = call.direction === 'outbound';
   return {
     agent_id: call.agentId,
-    // Where unanswered calls leave no record, there is none to name.
+    // Null if unanswered calls leave no record.
     conversation_id: call.recordedAt === null ? null : call.conversationId,
     failure_reason: failureReasons[call.course?.result ?? 'failed'] ?? 'unknown',
     metadata: {

@@ -10,7 +10,7 @@ const mostRemembered = 1_000;
 const mostAtOnce = 8;
 const longestAnswerMs = 10_000;
 const longestAnswerBytes = 64 * 1024;
-/** Service milliseconds from the event to each attempt (gaps A.8). */
+/** Service ms from the event to each attempt (gaps A.8). */
 const attemptOffsetsMs = [0, 30_000, 120_000, 480_000, 1_800_000] as const;
 
 interface PostResult {
@@ -18,7 +18,7 @@ interface PostResult {
   error: string | null;
 }
 
-/** One event on its way to one webhook. Times are epoch milliseconds of service time. */
+/** One event's delivery to one webhook. Times: epoch ms of service time. */
 export interface Delivery {
   readonly deliveryId: string;
   readonly event: WebhookEvent;
@@ -43,7 +43,7 @@ export function describeDelivery({ event, nextAttemptAt, attempts, ...delivery }
   };
 }
 
-/** One webhook: what it wants, and everything on its way to it. */
+/** One webhook: its subscription and its deliveries. */
 export class Subscriber {
   readonly webhookId: string;
   readonly #service: Service;
@@ -52,7 +52,7 @@ export class Subscriber {
   readonly #waiting: { delivery: Delivery; at: number }[] = [];
   #beingSent = 0;
   readonly #toRetry = new Set<Delivery>();
-  /** Cuts off what is being sent. */
+  /** Aborts the request in flight. */
   #sending = new AbortController();
 
   constructor(webhookId: string, facts: WebhookFacts, service: Service) {
@@ -69,13 +69,13 @@ export class Subscriber {
     return this.#waiting.length + this.#beingSent + this.#toRetry.size;
   }
 
-  /** What is told of a webhook: never the secret. */
+  /** Public view of a webhook: never the secret. */
   describe() {
     const { secret: _, ...facts } = this.#facts;
     return { webhook_id: this.webhookId, ...facts, pending_retries: this.#toRetry.size };
   }
 
-  /** Gives up what waits, is under way or was to be tried again. */
+  /** Drops waiting, running and retrying deliveries. */
   dropPending(reason: string): void {
     this.#sending.abort();
     this.#sending = new AbortController();
@@ -127,7 +127,7 @@ export class Subscriber {
     const { url, secret } = this.#facts;
     const headers = { [signatureHeader]: signBody(secret, unixSeconds(at), body), date: new Date(at).toUTCString() };
     const result = await post(url, headers, body, this.#sending.signal);
-    // Given up meanwhile.
+    // Dropped meanwhile.
     if (delivery.state !== 'pending') return;
     delivery.attempts.push({ at, ...result });
     if (result.status === 200) delivery.state = 'delivered';
@@ -138,7 +138,7 @@ export class Subscriber {
     delivery.state = 'failed';
     delivery.reason = error ?? `The answer was ${status}; it must be 200.`;
     const offsetMs = attemptOffsetsMs[delivery.attempts.length];
-    // Only what may pass by itself is worth another attempt.
+    // Only transient failures are retried.
     const mayPass = status !== null && (status >= 500 || status === 429 || status === 408);
     if (!this.#facts.retries || !mayPass || offsetMs === undefined) return;
     const next = delivery.event.at + offsetMs;
@@ -150,10 +150,10 @@ export class Subscriber {
   }
 }
 
-/** Redirects are not followed, and an answer has ten real seconds. */
+/** Redirects are not followed; timeout: ten real seconds. */
 async function post(url: string, headers: Record<string, string>, body: string, given: AbortSignal): Promise<PostResult> {
   try {
-    // Loaded when there is something to post; most sandboxes have no webhooks.
+    // Loaded on first use: most sandboxes have no webhooks.
     const { request } = await import('undici');
     const response = await request(url, {
       method: 'POST',

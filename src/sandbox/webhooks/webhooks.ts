@@ -15,7 +15,7 @@ export interface Webhooks {
   list(): Subscriber[];
 }
 
-/** Tells the world about finished calls (gaps A.8). Webhooks of the settings are there from the start, and again after a reset. */
+/** Sends finished calls (gaps A.8). Configured webhooks exist from the start, and again after a reset. */
 export function installWebhooks(app: FastifyInstance, service: Service): Webhooks {
   const { settings, callListeners, features } = service;
   const subscribers = new Map<string, Subscriber>();
@@ -38,7 +38,7 @@ export function installWebhooks(app: FastifyInstance, service: Service): Webhook
     for (const event of eventsOf(settings.seed, call, at)) for (const subscriber of list()) subscriber.tell(event);
   });
   features.push({
-    // A state that is replaced has the same webhooks, and what was on its way belongs to another past.
+    // A replaced state keeps the webhooks, but pending deliveries belong to another past.
     leave(why) {
       for (const subscriber of list()) {
         if (why === 'replaced') subscriber.dropPending('The state was replaced.');

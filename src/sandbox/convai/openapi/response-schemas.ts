@@ -8,7 +8,7 @@ const instant = z.iso.datetime();
 const seconds = z.number().int();
 const names = sourced('contract', { agent_id: id, name: z.string(), tags: z.array(z.string()) });
 
-/** Schemas of every answer, in one dialect. What comparable services add to records is left open. */
+/** Response schemas of one dialect; extra record fields of comparable services stay open. */
 export function createResponseSchemas(mode: SchemaMode) {
   const { further } = factsOf(mode);
   const open = (shape: z.ZodRawShape) => (further ? z.looseObject(shape) : z.object(shape));

@@ -12,7 +12,7 @@ const tags = [
   { name: 'numbers', description: 'Operations 11 to 14', last: 14 },
 ];
 
-/** The service in OpenAPI 3.1, from the schemas that validate its requests. Of each field it says where it comes from. */
+/** OpenAPI 3.1 from the schemas that validate requests; every field names its source. */
 export function createOpenApiDocument(settings: RequestSettings): OpenApiDocument {
   const facts = factsOf(settings);
   const requests = createRequestSchemas(settings);
@@ -47,7 +47,7 @@ function requestName(schema: string): string {
   return `${schema.charAt(0).toUpperCase()}${schema.slice(1)}Request`;
 }
 
-/** What it takes is what the sandbox checks; what is no operation of the contract answers with an object that is not described. */
+/** Input as validated; routes beyond the contract answer with an undescribed object. */
 function describeRoute(route: ServedRoute, schemas: RequestSchemas, facts: DialectFacts): JsonSchema {
   const { name, method, path, number, says, more, query, body, answer, orStatus, refuses = [], isAlias, checksCallers } = route;
   const isOperation = number !== undefined && !isAlias;
@@ -84,7 +84,7 @@ function describeBody(body: string, schemas: RequestSchemas, operationId: string
   return jsonContent(refTo('schemas', requestName(body)), { example: examples[body as keyof typeof examples] });
 }
 
-/** The statuses by which every operation may refuse; the contract names 429 alone. */
+/** Error statuses of every operation; the contract names only 429. */
 const always = [400, 401, 403, 422, 429, 500] as const;
 
 const ofBodies = [413, 415] as const;
@@ -110,7 +110,6 @@ function describeRefusal(status: string, description: string): JsonSchema {
   return { description, headers, content: jsonContent(refTo('schemas', status === '422' ? 'ValidationError' : 'Error')) };
 }
 
-/** A body for each operation that takes one. */
 const examples = {
   createAgent: {
     name: 'Appointment desk',

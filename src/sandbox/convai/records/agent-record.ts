@@ -5,7 +5,7 @@ import type { DialectFacts } from '../../core/dialects.ts';
 import { takesInbound, type Agent, type PhoneNumber } from '../../core/state/agent.ts';
 import { isoTime, unixSeconds } from '../../core/times.ts';
 
-/** The full agent. Its `conversation_config` can be sent back as a change: nothing in it is derived, and header values are masked. */
+/** `conversation_config` can be sent back as a change: nothing is derived, header values are masked. */
 export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, facts: DialectFacts): Record<string, unknown> {
   const { prompt } = agent.config.agent ?? {};
   const base = {
@@ -33,7 +33,7 @@ export function describeAgent(agent: Agent, numbers: Iterable<PhoneNumber>, fact
   };
 }
 
-/** Typed clients want its parts together, or none of it (gaps A.4). */
+/** All parts or none: typed clients require them together (gaps A.4). */
 function describeWorkflow({ workflow = {} }: Agent): { workflow?: object } {
   if (Object.keys(workflow).length === 0) return {};
   return { workflow: { edges: {}, nodes: {}, prevent_subagent_loops: false, ...workflow } };
@@ -51,7 +51,7 @@ export function describeAgentSummary(agent: Agent, facts: DialectFacts): Record<
   };
 }
 
-/** There is one account, and all of it may be changed. */
+/** There is one account, with full rights. */
 const accessInfo = { is_creator: true, creator_name: 'Sandbox', creator_email: 'sandbox@example.test', role: 'admin' } as const;
 
 export function providerName(name: string, { provider, providers }: DialectFacts): string {

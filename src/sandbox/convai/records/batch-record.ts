@@ -10,7 +10,7 @@ export const cancelledReason = 'The batch was cancelled.';
 
 type RecipientStatus = 'pending' | 'dispatched' | 'initiated' | 'in_progress' | 'completed' | 'failed' | 'cancelled' | 'voicemail';
 
-/** How batches are seen: `seenAt` is the instant up to which what happened is known to whoever answers. */
+/** `seenAt`: events up to this instant are known to the reader. */
 export interface BatchView {
   state: ServiceState;
   facts: DialectFacts;
@@ -79,7 +79,7 @@ function shownStatus(batch: Batch, call: Call, { seenAt, settings }: BatchView):
 
 export function recipientStatus(call: Call, now: number): RecipientStatus {
   const { course, dialedAt } = call;
-  // A call that is taken back has a course from then on, but was not dialled.
+  // A call withdrawn from the queue has a course but no `dialedAt`.
   if (course === null || now < (dialedAt ?? course.endedAt)) return 'pending';
   const state = stateOf(call, now);
   if (state === 'dialing') return 'initiated';

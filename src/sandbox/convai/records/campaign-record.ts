@@ -5,7 +5,7 @@ import { unixSeconds } from '../../core/times.ts';
 import { lastUpdate, recipientStatus } from './batch-record.ts';
 import { sentAlong } from './conversation-record.ts';
 
-/** A campaign as it stands; what it says of single calls is told with the lag of reports, elsewhere. */
+/** As of `now`; data on single calls is reported elsewhere, with the report lag. */
 export function describeCampaign(campaign: Campaign, state: ServiceState, now: number): Record<string, unknown> {
   const { leads, scheduledAt } = campaign;
   return {
@@ -51,12 +51,12 @@ function hasEnded(call: Call, at: number): boolean {
   return !['pending', 'initiated', 'in_progress'].includes(recipientStatus(call, at));
 }
 
-/** A call that is under way: what is taken back now does not reach it any more. */
+/** Under way, so a cancellation no longer reaches it. */
 export function isInFlight(call: Call, now: number): boolean {
   return recipientStatus(call, now) !== 'pending' && !hasEnded(call, now);
 }
 
-/** Why a lead is not called again; null while it may be, or while its call is not analysed. */
+/** Why a lead gets no further call; null while it may, or until its call is analysed. */
 export function dispositionOf({ standing }: Campaign, { call, removed }: CampaignLead, at: number): string | null {
   const status = recipientStatus(call, at);
   if (removed && (status === 'pending' || status === 'cancelled')) return 'removed';

@@ -11,12 +11,12 @@ export type ConversationQuery = Partial<z.output<RequestSchemas['conversationPag
 
 type Test = (seen: SeenConversation) => boolean;
 
-/** Whether the list shows a conversation under the filters of a query. Throws 422 for a filter on variables that cannot be read. */
+/** Throws 422 for an unreadable variable filter. */
 export function conversationFilter(query: ConversationQuery, view: ConversationView): (call: Call) => boolean {
   const { call_start_after_unix: after, call_start_before_unix: before, user_id: userId, branch_id: branchId } = query;
   const { call_duration_min_secs: least, call_duration_max_secs: most, call_successful: success, search } = query;
   const { exclude_statuses: excluded, termination_reasons: reasons, phone_number_ids: numberIds, main_languages: languages } = query;
-  // What costs least is asked first.
+  // Cheapest tests first.
   const tests: Test[] = [
     ...testOf(numberIds, (ids, { call }) => ids.includes(call.phoneNumberId)),
     ...testOf(userId, (id, { call, shown }) => shown.shows('reference') && call.userId === id),
@@ -61,7 +61,7 @@ function variableTests({ dynamic_variable_params: params = [], dynamic_variable_
   });
 }
 
-/** `name:op:value`; the value may hold colons, the name may not. An empty value is one that was not set. */
+/** `name:op:value`; the value may contain colons, the name may not. An empty value means unset. */
 function readVariableFilter(text: string, parameter: string): { name: string; test: (value: string | null) => boolean } {
   const [, name, operator, wanted] = /^([^:]+):(eq|neq|gt|gte|lt|lte|in):(.*)$/s.exec(text) ?? [];
   const refuse = (why: string) => refuseField(['query', parameter], why, 'invalid_filter', text);

@@ -34,14 +34,14 @@ export function innerMetadata(seen: SeenConversation): Record<string, unknown> {
   };
 }
 
-/** What went wrong; the published record has it of a call that reached nobody too. */
+/** What went wrong; the published record also shows it for unanswered calls. */
 function errorOf({ ended, course, shown, facts }: SeenConversation): { code: number; reason: string } | null {
   const { brokeDown, terminationReason: reason, answeredAt } = course;
   if (!ended || !(brokeDown || (facts.unansweredIsError && answeredAt === null && !shown.isBare))) return null;
   return { code: course.errorCode ?? 1011, reason };
 }
 
-/** Why it ended; empty where that is not known, or not told. */
+/** Termination reason; empty while unknown or hidden. */
 export function reasonOf({ ended, course, shown }: SeenConversation): string {
   return ended && !shown.isBare ? course.terminationReason : '';
 }
@@ -59,7 +59,7 @@ function describePhoneCall({ call, course, hasCarrierResult, shown, facts }: See
     phone_number_id: call.phoneNumberId,
     agent_number: call.agentNumber,
     ...(shown.shows('number') ? { external_number: call.to } : {}),
-    // There is no provider behind it whose ids these could be.
+    // No telephony provider stands behind the sandbox, so these ids are its own.
     call_sid: call.callId,
     stream_sid: call.callId.replace(/^call_/, 'stream_'),
     ...(hasCarrierResult && !shown.isBare ? { call_result: course.result } : {}),
@@ -90,10 +90,10 @@ function overall(likes: number, dislikes: number): 'like' | 'dislike' | null {
 
 type Spent = Omit<TurnUsage, 'modelId' | 'latencyMs'> & { turns: number };
 
-/** One credit is a hundredth of a cent; nobody documents what one is. */
+/** One credit is a hundredth of a cent; the unit is documented nowhere. */
 const microDollarsPerCredit = 100;
 
-/** What the language models of a conversation were used for and cost so far. A model that the caller hosts costs nothing here. */
+/** LLM usage and cost so far; a model hosted by the client costs nothing. */
 export function describeCharging(turns: readonly Turn[]): Record<string, unknown> {
   const models = [...usageByModel(turns)].map(([modelId, spent]) => ({ modelId, spent, microDollars: priceUsage(modelId, spent) }));
   const total = models.reduce((sum, { microDollars }) => sum + microDollars, 0);

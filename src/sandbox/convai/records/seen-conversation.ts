@@ -21,7 +21,7 @@ export class SeenConversation {
   readonly course: CallCourse;
   readonly state: CallState;
   readonly startedAt: number;
-  /** 0 while the talk is under way and not shown. */
+  /** 0 while the talk is under way and hidden. */
   readonly durationSeconds: number;
   readonly ended: boolean;
   readonly analysed: boolean;
@@ -64,7 +64,7 @@ export class SeenConversation {
     return unixSeconds(this.#view.shownTime(at));
   }
 
-  /** The talk is under way, and its record shows nothing of it. */
+  /** The talk is under way and its record shows nothing of it. */
   get isHidden(): boolean {
     return !this.facts.showsUnfinished && !this.ended;
   }
@@ -82,12 +82,12 @@ export class SeenConversation {
     return this.analysed ? told : draftOf(told, this.call);
   }
 
-  /** Whether its analysis is shown: once it is complete, or as a draft before, where its status says so. */
+  /** The analysis is complete, or shown early as a draft. */
   get showsAnalysis(): boolean {
     return this.analysed || (this.ended && this.facts.further && this.shown.drafts);
   }
 
-  /** The carrier tells its result when it knows it; a conversation that broke down was no matter of the carrier. */
+  /** The carrier knows a result; a conversation that broke down has none. */
   get hasCarrierResult(): boolean {
     const { course, state, ended } = this;
     return !course.brokeDown && (course.answeredAt === null ? ended : state !== 'dialing');
@@ -96,12 +96,12 @@ export class SeenConversation {
 
 const mostRemembered = 1_000;
 
-/** What was said in the conversations looked at last, by the course of their calls; a call that takes another turn has another course. */
+/** Talks read last, by course: a call whose talk changes gets another course. */
 const remembered = new Map<CallCourse, { talk: Talk; assessment: Assessment | null }>();
 
 export function recallTalk(seed: string, call: Call): Talk {
   const { course, live } = call;
-  // What was held elsewhere is kept with the call, and may still grow.
+  // Talks held elsewhere are stored with the call and may still grow.
   if (live !== null || course === null || course.endedAt === Infinity) return talkOf(seed, call);
   const known = remembered.get(course) ?? { talk: talkOf(seed, call), assessment: null };
   remembered.delete(course);
@@ -118,7 +118,7 @@ export function recallAssessment(call: Call, talk: Talk): Assessment {
   return known.assessment;
 }
 
-/** An analysis that is not complete: of each choice it tells another one. */
+/** A draft analysis: each choice differs from the final one. */
 function draftOf({ collected, evaluation }: Assessment, { agent }: Call): Assessment {
   const drafted = Object.entries(collected).map(([id, item]) => {
     const choices = agent?.platform.data_collection?.[id]?.enum ?? [];
@@ -128,7 +128,7 @@ function draftOf({ collected, evaluation }: Assessment, { agent }: Call): Assess
   return { collected: Object.fromEntries(drafted), evaluation };
 }
 
-/** What of a call its record tells; each thing is drawn by itself, so that a new habit changes no other. */
+/** Each quirk is drawn separately, so that adding one changes no other. */
 export class ShownRecord {
   readonly #seed: string;
   readonly #call: Call;
@@ -144,7 +144,7 @@ export class ShownRecord {
     return this.#happens(what, this.#habits[`${what}_shown`]);
   }
 
-  /** A record of a call that nobody answered tells times alone. */
+  /** The record of an unanswered call shows times only. */
   get isBare(): boolean {
     const { unanswered } = this.#habits;
     return this.#call.course?.answeredAt === null && (unanswered === 'bare' || unanswered === 'ring');

@@ -51,7 +51,7 @@ export function agentRoutes(service: Service): Partial<Handlers> {
 
     update_agent: ({ id, body }) => {
       const agent = findAgent(service, id('agent_id'));
-      // The whole has to be what could have been created, for no single field can tell.
+      // Validates the merged agent: some rules span several fields.
       const whole = validate(schemas.createAgent, 'body', changeAgent(agent, body()));
       const updated: Agent = { ...agent, ...settingsOf(completeAgent(whole), agent), updatedAt: clock.now() };
       service.state.agents.set(agent.agentId, updated);

@@ -16,7 +16,7 @@ import { cancelledReason, createdAt, describeBatch, describeRecipients, recipien
 import { acceptBatch, announceAccepted, readClientData, refuseBadTargets, ringLimit } from './batch-calls.ts';
 import { youngestListed } from './conversations.ts';
 
-/** Batches under upstream's paths and names (gaps A.1, A.5). A repeated request makes a second batch: nothing in it is a key. */
+/** Upstream's paths and names (gaps A.1, A.5). Not idempotent: a repeated request makes a second batch. */
 export function batchRoutes(service: Service): Partial<Handlers> {
   const { clock, settings } = service;
   const { batchCalling } = settings;
@@ -130,7 +130,7 @@ function refuseRepeatedIds({ calls }: BatchInput): void {
   throw refuseField(['body', 'recipients', index, 'id'], 'Another recipient has this id.', 'duplicate_id', repeated.recipient_id);
 }
 
-/** Takes back what waits, and as much more as the setting says. */
+/** Cancels queued calls, and ringing or active ones as `cancelEnds` says. */
 function withdrawCalls({ clock, network, settings }: Service, { recipients }: Batch): void {
   const now = clock.now();
   const { cancelEnds } = settings.batchCalling;
@@ -143,7 +143,7 @@ function withdrawCalls({ clock, network, settings }: Service, { recipients }: Ba
   }
 }
 
-/** Redials who was not reached. */
+/** Redials recipients who were not reached. */
 function retry(service: Service, batch: Batch, request: FastifyRequest): void {
   const now = service.clock.now();
   const again = batch.recipients.filter(({ call }) => ['failed', 'voicemail', 'cancelled'].includes(recipientStatus(call, now)));

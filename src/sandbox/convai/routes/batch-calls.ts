@@ -25,7 +25,7 @@ export function callRoutes(service: Service): Partial<Handlers> {
   };
 }
 
-/** One call at once, outside any batch. A repeated request makes a second call. */
+/** Outside any batch. Not idempotent: a repeated request makes a second call. */
 function callOne(service: Service, { request, body }: Asked<'outbound_call'>): unknown {
   const input = body();
   const target = { to_phone_number: input.to_number, ...readClientData(input.conversation_initiation_client_data) };
@@ -49,7 +49,7 @@ export async function announceAccepted(
   await gates.reach({ point: 'batch_work_done', ...batch });
 }
 
-/** The whole request is refused when one number is; nothing of it is queued. */
+/** Throws 422 for the whole request when one number is refused. */
 export function refuseBadTargets(
   { calls }: BatchInput,
   placeOf = (index: number): (string | number)[] => ['calls', index, 'to_phone_number'],
@@ -62,7 +62,7 @@ export function refuseBadTargets(
 
 type ClientData = z.output<Service['schemas']['submitBatch']>['recipients'][number]['conversation_initiation_client_data'];
 
-/** What upstream's form says of a recipient's conversation, in the names of the contract where it has some. */
+/** Under the contract's names where it has them. */
 export function readClientData(data: ClientData): Partial<CallTarget> {
   const { conversation_config_override: override, dynamic_variables: variables, user_id: userId, ...others } = data ?? {};
   const { custom_llm_extra_body: extraBody, ...rest } = others;
@@ -76,23 +76,23 @@ export function readClientData(data: ClientData): Partial<CallTarget> {
   };
 }
 
-/** For how long a call rings at most, by upstream's settings for it. */
+/** Longest ringing in ms, from upstream's telephony settings. */
 export function ringLimit(config: Readonly<Record<string, unknown>> | null | undefined): number | undefined {
   const seconds = config?.['ringing_timeout_secs'];
   return typeof seconds === 'number' ? seconds * 1000 : undefined;
 }
 
 interface Queueing {
-  /** Null for a call outside any batch. */
+  /** Null: outside any batch. */
   batchId: string | null;
-  /** They are dialled from then on. */
+  /** Earliest dial time, epoch ms. */
   dialAt?: number;
-  /** So many at once, or as many as batches share. */
+  /** Most simultaneous calls, or `share`: the lines that batches share. */
   lines?: number | 'share';
   ringLimitMs?: number | undefined;
 }
 
-/** Queues the calls of a batch, of a new one when `batchId` is left out. */
+/** Queues the calls of a batch; creates the batch when `batchId` is omitted. */
 export function acceptBatch(
   service: Service,
   input: BatchInput,

@@ -53,7 +53,7 @@ export function conversationRoutes(service: Service): Partial<Handlers> {
   };
 }
 
-/** A deletion is confirmed without a body, or with an empty one. */
+/** Confirms a deletion: `{}` in dialects with further routes, else 204 without a body. */
 export function confirm(reply: FastifyReply, { further }: DialectFacts): unknown {
   return further ? {} : reply.code(204).send();
 }
@@ -73,7 +73,7 @@ export function viewConversations(
   };
 }
 
-/** A fault may keep what is young out of this very reading of a list. */
+/** Newest creation time that this read shows; a `hide` fault leaves out younger items. */
 export function youngestListed(request: FastifyRequest, now: number): number {
   const lags = request.exchange.hits.map(({ effect }) => (effect.type === 'hide' ? effect.ms : 0));
   const lagMs = Math.max(0, ...lags);

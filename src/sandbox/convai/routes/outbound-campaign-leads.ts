@@ -22,10 +22,9 @@ interface Seen {
   leads: readonly CampaignLead[];
 }
 
-/** What a campaign tells of its leads and their calls, and the removal of one. */
 export function leadRoutes(service: Service): Partial<Handlers> {
   const { clock, settings } = service;
-  /** What is shown of a campaign lags: the instant as of which it is, and the leads that were there then. */
+  /** Campaign data lags: the instant shown and the leads that existed then. */
   const seen = (id: (parameter: string) => string): Seen => {
     const campaign = wantedCampaign(service, id);
     const at = clock.now() - settings.campaigns.reportLagMs;

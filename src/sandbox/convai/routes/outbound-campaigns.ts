@@ -15,7 +15,7 @@ import { campaignStatus, describeCampaign } from '../records/campaign-record.ts'
 import { acceptBatch, announceAccepted, readClientData, refuseBadTargets, ringLimit } from './batch-calls.ts';
 import { youngestListed } from './conversations.ts';
 
-/** Outbound campaigns, as published for Python, in their simple variant: one call for each recipient. */
+/** As published for Python, simple variant only: one call per recipient. */
 export function campaignRoutes(service: Service): Partial<Handlers> {
   const { clock, settings } = service;
   const describe = (campaign: Campaign): Record<string, unknown> => describeCampaign(campaign, service.state, clock.now());
@@ -64,7 +64,7 @@ export function campaignRoutes(service: Service): Partial<Handlers> {
       const campaign = wantedCampaign(service, id);
       refuseWhenOver(campaign, service);
       setStanding(campaign, 'running', service);
-      // Lines may be free for what was held back.
+      // Lines may be free for calls that the pause held back.
       service.network.queue([], clock.now());
       return describe(campaign);
     },
@@ -115,13 +115,13 @@ function numbersOf({ phone_number: first, phone_numbers: more }: CampaignInput['
   return [...(first == null ? [] : [first]), ...(more ?? [])];
 }
 
-/** What a request is known by again: its key, or else what it says. */
+/** A repeat is recognised by its idempotency key, else by its body. */
 function marksOf({ idempotency_key: key, ...body }: CampaignInput): { key: string; bodyDigest: string } {
   const bodyDigest = createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22);
   return { key: key == null ? `body ${bodyDigest}` : `key ${key}`, bodyDigest };
 }
 
-/** The campaign that the same request made before. Throws 409 for a key with another body, where that is set. */
+/** An earlier equal request's campaign. Throws 409 for a known key with another body, if so configured. */
 function findRepeated({ state, clock, settings }: Service, input: CampaignInput): Campaign | undefined {
   const { keyKeptMs, otherBody } = settings.campaigns;
   const { key, bodyDigest } = marksOf(input);
@@ -205,7 +205,7 @@ function setStanding(campaign: Campaign, standing: Campaign['standing'], { clock
   campaign.updatedAt = clock.now();
 }
 
-/** Takes back what waits; a campaign that is over stays as it is. */
+/** Cancels queued calls; a completed campaign stays as it is. */
 function stop(campaign: Campaign, service: Service): string {
   const { clock, network, settings } = service;
   const now = clock.now();

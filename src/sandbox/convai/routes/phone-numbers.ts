@@ -8,7 +8,7 @@ import type { Handlers } from '../../http/serve-routes.ts';
 import { validate } from '../../schemas/validate.ts';
 import { describeNumber } from '../records/agent-record.ts';
 
-/** The operations of the contract; and deletion, one number and a list by pages, as comparable services have them (gaps A.2). */
+/** The contract's operations, plus deletion, single reads and paged lists as in comparable services (gaps A.2). */
 export function numberRoutes(service: Service): Partial<Handlers> {
   const facts = factsOf(service.settings);
   const describe = (number: PhoneNumber): Record<string, unknown> =>
@@ -23,7 +23,7 @@ export function numberRoutes(service: Service): Partial<Handlers> {
 
     import_phone_number: ({ request, body }) => {
       const given = request.body;
-      // With upstream's field names, where they are known, or with the contract's (gaps A.1).
+      // Uses upstream's field names if the body has them, else the contract's (gaps A.1).
       const isAlias = facts.further && typeof given === 'object' && given !== null && ('sid' in given || 'token' in given);
       const input = isAlias ? validate(service.schemas.importNumberByAlias, 'body', given) : body();
       const { agent_id: agentId = null, provider = defaultProvider } = 'sid' in input ? input : {};

@@ -1,26 +1,26 @@
-/** Service time: what the sandbox calls "now". All its records, headers and timers live on it. */
+/** Service time: "now" in all records, headers and timers. */
 export interface Clock {
-  /** Service milliseconds per real millisecond; 0 while it is moved by hand. */
+  /** Service ms per real ms; 0 while moved by hand. */
   readonly speed: number;
   readonly anchorRealMs: number;
   readonly anchorServiceMs: number;
   now(): number;
   realNow(): number;
-  /** Real milliseconds that pass while `serviceMs` pass on this clock; Infinity when none ever do. */
+  /** Real ms until `serviceMs` have passed; Infinity when the clock stands still. */
   toRealMs(serviceMs: number): number;
 }
 
 export type ClockMode = 'realtime' | 'scaled' | 'manual';
 
 export interface ScaledClockOptions {
-  /** Service milliseconds per real millisecond; 1 is real time, 0 stands still until it is moved. */
+  /** Service ms per real ms: 1 is real time, 0 stands still. */
   speed: number;
-  /** Service time at the moment of creation; the machine's time when left out. */
+  /** Start in service time; default: the machine's time. */
   epochMs?: number | undefined;
   realNow?: () => number;
 }
 
-/** service now = anchorServiceMs + (real now − anchorRealMs) × speed. Forward only: neither a new speed nor a move takes it back. */
+/** service now = anchorServiceMs + (real now − anchorRealMs) × speed. Moves forward only, also when the speed changes. */
 export class ServiceClock implements Clock {
   readonly realNow: () => number;
   #speed: number;
@@ -63,7 +63,7 @@ export class ServiceClock implements Clock {
     if (serviceMs > this.now()) this.#anchorAt(serviceMs);
   }
 
-  /** The one way back: a whole state of the past is put in the place of this one. */
+  /** The only way back: restores a whole earlier state. */
   returnTo(serviceMs: number): void {
     this.#anchorAt(serviceMs);
   }
@@ -83,7 +83,7 @@ export function modeOf({ speed }: Clock): ClockMode {
   return speed === 1 ? 'realtime' : 'scaled';
 }
 
-/** How far the clock that the service shows is off from service time, since when: dates in headers and records follow it. */
+/** Offset of the shown clock from service time, since when; dates in headers and records follow it. */
 export class ClockSteps {
   readonly #steps: { at: number; offsetMs: number }[] = [];
 

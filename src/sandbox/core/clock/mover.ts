@@ -3,7 +3,7 @@ import { type Clock, ServiceClock } from './clock.ts';
 import type { ServiceEvents } from './service-events.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** Real milliseconds after which other requests get their turn. */
+/** Real ms after which other requests get a turn. */
 const longestStepMs = 20;
 const progressEveryMs = 200;
 
@@ -17,11 +17,11 @@ interface MoverParts {
   clock: Clock;
   scheduler: Scheduler;
   events: ServiceEvents;
-  /** What has to be over before time may go on. */
+  /** Work that must finish before time advances. */
   pendingWork: ReadonlySet<Promise<unknown>>;
 }
 
-/** Moves service time forward, one move after the other: each thing due at its own instant, with work under way elsewhere waited for. */
+/** One move at a time; each event runs at its instant, and pending work is awaited. */
 export class ClockMover {
   readonly #parts: MoverParts;
   #queue: Promise<unknown> = Promise.resolve();
@@ -32,12 +32,11 @@ export class ClockMover {
     this.#parts = { clock, scheduler, events, pendingWork };
   }
 
-  /** The clock, where it can be moved: one that was handed in ready-made cannot. */
+  /** The clock, if movable; null for a ready-made one. */
   get clock(): ServiceClock | null {
     return this.#parts.clock instanceof ServiceClock ? this.#parts.clock : null;
   }
 
-  /** The move under way; null when there is none. */
   get underWay(): ClockMove | null {
     return this.#underWay;
   }
@@ -52,12 +51,12 @@ export class ClockMover {
     return this.inTurn(() => this.#run(clock, target(clock.now())));
   }
 
-  /** Moves from one due thing to the next until `isOver`, until nothing is due any more, or until what is due lies after `latest`. */
+  /** Advances until `isOver`, until no event is left or the next lies after `latest`. */
   async moveUntil(clock: ServiceClock, isOver: () => boolean, latest: (now: number) => number): Promise<ClockMove> {
     return this.inTurn(() => this.#run(clock, latest(clock.now()), isOver));
   }
 
-  /** Does something between two moves, never in the middle of one. */
+  /** Runs `work` between two moves, never during one. */
   async inTurn<T>(work: () => T | Promise<T>): Promise<T> {
     const done = this.#queue.then(work);
     this.#queue = done.catch(() => {});
@@ -68,7 +67,7 @@ export class ClockMover {
     this.#closed = true;
   }
 
-  /** With `isOver` the clock stays at the last thing that happened. */
+  /** With `isOver`, the clock stays at the last event. */
   async #run(clock: ServiceClock, to: number, isOver?: () => boolean): Promise<ClockMove> {
     const { scheduler } = this.#parts;
     const move: ClockMove = { from: clock.now(), to, instants: 0 };

@@ -7,10 +7,10 @@ interface Entry {
 
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Runs things at instants of service time, in order of time and then of entry. What runs is told the instant at which it was due. */
+/** Runs callbacks by due instant, then entry; each receives its due instant. */
 export class Scheduler {
   readonly #clock: Clock;
-  /** In the opposite order: what is due first, and of one instant what was entered first, stands last. */
+  /** Reverse order: the earliest due, and within an instant the first entered, is last. */
   readonly #waiting: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Infinity;
@@ -41,7 +41,7 @@ export class Scheduler {
     if (!this.#running) this.#arm();
   }
 
-  /** Runs everything due by now. Called before every request, so that what is read is never behind the clock. */
+  /** Called before every request, so that reads are never behind the clock. */
   runDue(): void {
     if (this.#running) return;
     this.#running = true;
@@ -60,14 +60,14 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** Forgets everything that waits. `ranUntil` is where a state that takes the place of this one stands; now when left out. */
+  /** Drops all entries. `ranUntil`: instant of the replacing state; default: now. */
   clear(ranUntil = this.#clock.now()): void {
     this.#waiting.length = 0;
     this.#ranUntil = ranUntil;
     this.#disarm();
   }
 
-  /** To be called when the clock has been moved or runs at another speed. */
+  /** Call after the clock was moved or its speed changed. */
   followClock(): void {
     this.#disarm();
     if (!this.#running) this.#arm();

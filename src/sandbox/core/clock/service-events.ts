@@ -5,7 +5,7 @@ export type ServiceEventType = 'call' | 'batch' | 'request' | 'fault' | 'agent' 
 export interface ServiceEvent {
   readonly id: number;
   readonly type: ServiceEventType;
-  /** Epoch milliseconds of service time. */
+  /** Epoch ms of service time. */
   readonly at: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -31,7 +31,7 @@ export class ServiceEvents {
     return this.#emitter.listenerCount('event');
   }
 
-  /** Events after `id`, oldest first, and how many after it are kept no more. An id that was never given counts as the last. */
+  /** Events after `id`, oldest first, and how many of them were already dropped. An unknown id counts as the last. */
   since(id: number): { events: ServiceEvent[]; missed: number } {
     const first = Math.max(1, this.#last - longestRing + 1);
     const from = Math.max(first, id + 1);

@@ -16,17 +16,17 @@ export interface ModelMind {
   reply(turns: readonly Turn[]): Promise<AgentReply>;
 }
 
-/** Thrown when an agent's model did not answer and no backup may. The message becomes the reason for which the call ended. */
+/** No model answered and no backup may; the message is the call's termination reason. */
 export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable' as const;
 }
 
-/** Holds the talks whose agent's words come from elsewhere, so that they cannot be known when the call is dialled. */
+/** Talks whose agent words come from elsewhere, unknown at dial time. */
 export interface LiveTalks {
   wants(call: Call): boolean;
-  /** Never rejects: a talk in which no model answers is one that broke down. */
+  /** Never rejects: if no model answers, the talk broke down. */
   hold(call: Call, answeredAt: number): Promise<Talk>;
-  /** Ends a talk that is being held, at `at`, since it has lasted as long as it may. Returns what was said until then. */
+  /** Ends a talk at `at`, its maximum duration. Returns what was said until then. */
   cutShort(call: Call, at: number): Talk;
 }
 

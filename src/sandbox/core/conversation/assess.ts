@@ -5,7 +5,7 @@ import type { Talk, Assessment, CollectedItem, Evaluated } from '../state/talk.t
 import { asksToStop, contentWords, isNoAnswer, languageAsked, refusesToAnswer, saysGoodbye, saysWrongPerson, yesOrNo } from './hearing.ts';
 import { kindOf } from './questions.ts';
 
-/** Evaluates and collects by rules alone: the same words give the same result, whoever made them up. */
+/** Rules only: the same words give the same result, from any source. */
 export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): Assessment {
   const talk = { ...rest, turns: turns.filter(({ aside }) => aside !== true) };
   if (talk.turns.length === 0 || talk.brokeDown) return { collected: {}, evaluation: {} };
@@ -18,7 +18,7 @@ export function assess(platform: PlatformSettings, { turns, ...rest }: Talk): As
   };
 }
 
-/** The analysis at `now`: scripted values replace what was found, and those of `later` replace both from its time on. */
+/** Scripted values replace computed ones; `later` values replace both once due. */
 export function followScript(found: Assessment, { analysis, endedAt, brokeDown }: CallCourse, now: number): Assessment {
   if (analysis === undefined || brokeDown) return found;
   const { later } = analysis;
@@ -40,7 +40,7 @@ export interface Evidence {
   collected: Record<string, CollectedItem>;
 }
 
-/** By rules alone: an opt-out or a wrong person misses every goal, otherwise the items that share words with it must have values. */
+/** An opt-out or wrong person misses every goal; otherwise the items that share words with it must have values. */
 export function evaluate(criterion: Criterion, { talk, items, collected }: Evidence): Evaluated {
   const said = saidBy(talk.turns);
   if (said.length < 2) return { result: 'unknown', rationale: 'Too little was said to tell.', score: null };
@@ -68,7 +68,7 @@ function relevantItems(goal: string, items: Record<string, CollectionItem>): [st
   return named.length > 0 ? named : asked;
 }
 
-/** A goal that asks only for something to be said is reached by a no, too. */
+/** Goals that only ask for an answer are also reached by a no. */
 const onlyToBeSaid = /\b(?:said|says|told|tells|answered|answers|gave|gives|stated|known|asked|whether)\b/i;
 
 function judgePoints(points: [string, CollectionItem][], goal: string, collected: Record<string, CollectedItem>): Evaluated {
@@ -83,7 +83,7 @@ function judgePoints(points: [string, CollectionItem][], goal: string, collected
   return { result: 'failure', rationale: `${missing.join(', ')}: not as the goal wants it.`, score };
 }
 
-/** Where there is nothing to be found out, what counts is how the person took it. */
+/** Without items to collect, the recipient's reaction decides. */
 function judgeTone(said: readonly string[], { terminationReason }: Talk): Evaluated {
   const answers = said.slice(1).filter((text) => !isNoAnswer(text) && !saysGoodbye(text));
   if (said.some((text) => languageAsked(text) !== null)) return missed('The person spoke a language that the agent does not.');

@@ -9,13 +9,12 @@ import { languageNames } from '../world/person.ts';
 import { questionsOf, type Question } from './questions.ts';
 import { readValue } from './read-value.ts';
 
-/** How often a question is asked when nothing that answers it is said. */
+/** How often an unanswered question is asked. */
 const mostTries = 2;
 
 /**
- * The agent that speaks where no model is asked. It makes sure whom it speaks with, goes through what it is to find out, asks
- * once more where it got no answer, says who is calling when asked, and ends the call on an opt-out, a wrong person or a
- * language that it does not have. What it says is a function of the call and of what was said so far.
+ * Used when no model is asked: confirms the recipient, repeats an unanswered question once, says who is calling when asked; ends on an
+ * opt-out, a wrong person or an unknown language. A function of the call and the words so far.
  */
 export function builtInMindOf(call: Call): BuiltInMind {
   const own = languageOfAgent(configOf(call));

@@ -12,7 +12,7 @@ export function configOf({ agent, override }: Call): ConversationConfig {
 interface InnerSettings {
   agent?: {
     language?: string | null;
-    /** Upstream's place for the defaults of variables: `dynamic_variable_placeholders` in here. */
+    /** Upstream keeps the defaults of variables in here, as `dynamic_variable_placeholders`. */
     dynamic_variables?: Record<string, unknown> | null;
   } | null;
   turn?: Record<string, unknown> | null;
@@ -23,7 +23,7 @@ export function innerSettings(config: ConversationConfig | undefined): InnerSett
   return (config ?? {}) as InnerSettings;
 }
 
-/** Languages that nobody here speaks are taken for English. */
+/** Unsupported languages count as English. */
 export function languageOfAgent(config: ConversationConfig): Language {
   return languageOfTag(innerSettings(config).agent?.language ?? undefined) ?? 'en';
 }
@@ -31,17 +31,17 @@ export function languageOfAgent(config: ConversationConfig): Language {
 const defaultMaxSeconds = 600;
 const defaultTurnTimeoutSeconds = 7;
 
-/** After how long the agent ends a call (gaps A.4: `conversation.max_duration_seconds`), milliseconds. */
+/** Longest call in ms (gaps A.4: `conversation.max_duration_seconds`). */
 export function maxDurationMs(config: ConversationConfig): number {
   return positive(innerSettings(config).conversation?.['max_duration_seconds'], defaultMaxSeconds) * 1_000;
 }
 
-/** How long the agent waits for a word before it asks again, each time (gaps A.4: `turn.turn_timeout`), milliseconds. */
+/** How long the agent waits before asking again, in ms (gaps A.4: `turn.turn_timeout`). */
 export function turnTimeoutMs(config: ConversationConfig): number {
   return positive(innerSettings(config).turn?.['turn_timeout'], defaultTurnTimeoutSeconds) * 1_000;
 }
 
-/** Silence after which the agent ends the call (gaps A.4: `turn.silence_end_call_timeout`), milliseconds; null for never. */
+/** Silence in ms after which the agent ends the call (gaps A.4: `turn.silence_end_call_timeout`); null: never. */
 export function silenceLimitMs(config: ConversationConfig): number | null {
   const seconds = innerSettings(config).turn?.['silence_end_call_timeout'];
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : null;
@@ -53,12 +53,12 @@ function positive(value: unknown, otherwise: number): number {
 
 const usual: AudioFormat = 'pcm_16000';
 
-/** What the agent's audio is sent in: `tts.agent_output_audio_format`. */
+/** Format of the agent's audio: `tts.agent_output_audio_format`. */
 export function outputFormat({ tts }: ConversationConfig): AudioFormat {
   return formatNamed((tts as Record<string, unknown> | undefined)?.['agent_output_audio_format']);
 }
 
-/** What the client's audio is taken for: `asr.user_input_audio_format`. */
+/** Assumed format of the client's audio: `asr.user_input_audio_format`. */
 export function inputFormat({ asr }: ConversationConfig): AudioFormat {
   return formatNamed(asr?.['user_input_audio_format']);
 }
@@ -75,7 +75,7 @@ export function fillIn(text: string, variables: () => CallVariables): string {
   return text.replaceAll(placeholder, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole));
 }
 
-/** What `{{name}}` stands for: the agent's defaults, then what was sent with the call, then the service's `system__` names (gaps A.4). */
+/** `{{name}}` values: the agent's defaults, then the call's, then `system__` names (gaps A.4). */
 export function variablesOf(call: Call): CallVariables {
   return { ...defaultsOf(call), ...call.variables, ...systemVariables(call) };
 }
@@ -109,7 +109,7 @@ function systemVariables(call: Call): CallVariables {
   };
 }
 
-/** The system prompt of a call, with its variables filled in; those named `secret__…` are told to nobody (gaps A.4). */
+/** Variables `secret__…` are never filled in (gaps A.4). */
 export function promptOf(call: Call): string {
   return fillIn(configOf(call).agent?.prompt?.prompt ?? '', () =>
     Object.fromEntries(Object.entries(variablesOf(call)).filter(([name]) => !name.startsWith('secret__'))),
@@ -124,7 +124,7 @@ function openingTemplate({ agent, override }: Call): string {
   return override?.agent?.first_message ?? agent?.config.agent?.first_message ?? 'Hello.';
 }
 
-/** Names in the opening line and the prompt for which there is no value. */
+/** Names without a value in the opening line and the prompt. */
 export function missingVariables(call: Call): string[] {
   const texts = `${openingTemplate(call)} ${configOf(call).agent?.prompt?.prompt ?? ''}`;
   const values = variablesOf(call);

@@ -5,8 +5,8 @@ import { kindOf, questionIn, questionsOf, type Question } from './questions.ts';
 import { choiceIn, readValue } from './read-value.ts';
 
 /**
- * The value of every item, by rules on what was said. A question counts in the agent's own words or where it names the item; what is said
- * next is its answer, and of several answers the last that says something. A choice counts wherever the person named it.
+ * A question counts in the agent's own words or by item name, the next words answer it, the last meaningful answer wins; a choice counts
+ * wherever the recipient named it.
  */
 export function collect(items: Record<string, CollectionItem>, turns: readonly Turn[]): Record<string, CollectedItem> {
   const answers = answersByItem(items, turns);
@@ -53,7 +53,7 @@ function askedIn(items: Record<string, CollectionItem>, text: string): { questio
   return question === null ? null : { question, verbatim: text.includes(question.core) };
 }
 
-/** A choice that stands for more than yes or no, wherever the person named it. */
+/** The last choice named anywhere; bare yes/no choices do not count. */
 function namedAnywhere(choices: readonly string[], turns: readonly Turn[]): { value: string; sentence: string } | null {
   const telling = choices.filter((choice) => !/^(?:yes|no|true|false|ok(?:ay)?|none|other|unknown)$/i.test(choice));
   const found = saidBy(turns).map((sentence) => ({ sentence, value: choiceIn(telling, sentence) }));

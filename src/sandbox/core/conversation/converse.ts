@@ -5,21 +5,21 @@ import { cutTurn, speakingMs, type Speaker, type Talk, type Turn, type TurnUsage
 import { asksToStop, saysWrongPerson } from './hearing.ts';
 
 export interface CalleeReply {
-  /** Null when they say nothing. */
+  /** Null: silence. */
   text: string | null;
   hangsUp: boolean;
   interrupts: boolean;
-  /** From the end of the agent's words (or of the half that was heard) to their own, milliseconds. */
+  /** Ms from the end of the agent's words (or of the part heard) to their own. */
   pauseMs: number;
-  /** The agent has said goodbye, but they talk on and are listened to. */
+  /** Keeps talking after the agent's goodbye, and is listened to. */
   goesOn?: true;
 }
 
-/** Who or what picked up. What they say depends on what they heard and on draws of their own, never on the time. */
+/** Who or what picked up. Replies depend on the words heard and own draws, never on time. */
 export interface Callee {
-  /** Said before the agent's first word: an answering machine's announcement, or a greeting. Null when the agent speaks first. */
+  /** Said before the agent's first word: a machine's message or a greeting. Null: the agent speaks first. */
   readonly announcement: string | null;
-  /** They hang up this long after pick-up, whoever is speaking; null when they do not. */
+  /** Hangs up this long after pick-up, even while someone speaks; null: never. */
   readonly leavesAfterMs: number | null;
   /** A machine records one message and says nothing more. */
   readonly machine: boolean;
@@ -39,9 +39,9 @@ export interface TalkSetup {
 }
 
 const longestTalkTurns = 200;
-/** How often it asks whether it is heard, where its settings do not say when to end the call, and the call is not to last longer. */
+/** Silences before the agent hangs up, without a limit in its settings and after the minimum length. */
 const usualSilences = 2;
-/** Until the agent is sure that the other has finished, and until its voice is heard. */
+/** Ms to detect the end of the other's words and to start the voice. */
 const turnTakingMs = 250;
 export const endings = {
   message: 'A message was left.',
@@ -59,7 +59,7 @@ export function converseNow(setup: TalkSetup, mind: BuiltInMind): Talk {
   return step.value;
 }
 
-/** The same with a mind that takes its time. The talk's own times come from what the model reports, not from the wall. */
+/** Asynchronous; times come from the model's report, not the wall clock. */
 export async function converseWithModel(setup: TalkSetup, mind: ModelMind, saidSoFar: (turns: readonly Turn[]) => void): Promise<Talk> {
   const steps = converse(setup);
   let step = steps.next();
@@ -89,7 +89,7 @@ function* converse(setup: TalkSetup): Generator<readonly Turn[], Talk, AgentRepl
   const latestEnd = Math.min(leaveAt, answeredAt + setup.mostMs);
   const end = (terminationReason: string, brokeDown = false): Talk => {
     const said: Talk = { turns, endedAt: Math.round(now + 300), terminationReason, brokeDown };
-    // Who leaves at a set time does not linger.
+    // A hang-up at a set time is not delayed by filler.
     const whole = callee.leavesAfterMs === null ? fillTalk(said, { ...setup, machine: callee.machine }) : said;
     return cutOff(whole, latestEnd, leaveAt <= latestEnd ? endings.remote : endings.duration);
   };
@@ -160,7 +160,7 @@ export function talkUntil(latestEnd: number, turns: readonly Turn[]): Talk {
   return cutOff(said, latestEnd, endings.duration);
 }
 
-/** Nothing was said after `latestEnd`, and what was being said then ends there. */
+/** Drops turns after `latestEnd` and cuts the one in progress. */
 function cutOff(talk: Talk, latestEnd: number, terminationReason: string): Talk {
   if (talk.endedAt <= latestEnd) return talk;
   const endedAt = Math.round(latestEnd);
@@ -176,7 +176,7 @@ interface Filling {
   machine: boolean;
 }
 
-/** Makes a talk as long as it has to be: people say something to themselves, a machine explains itself, and all after moves accordingly. */
+/** Pads a talk to its minimum length: people talk to themselves, a machine explains itself; later turns shift. */
 export function fillTalk(talk: Talk, filling: Filling): Talk {
   const missing = filling.answeredAt + filling.leastMs - talk.endedAt;
   const places = placesIn(talk.turns, filling.machine);
@@ -201,19 +201,19 @@ export function fillTalk(talk: Talk, filling: Filling): Talk {
   return { ...talk, turns, endedAt: talk.endedAt + shift };
 }
 
-/** After which turns there is room: those of people before the agent speaks again, if possible not where they want to be left alone. */
+/** After a person's turn and before the agent's; if possible not after an opt-out or wrong-person reply. */
 function placesIn(turns: readonly Turn[], machine: boolean): number[] {
   const places = [...turns.keys()].filter((index) => turns[index]?.speaker === 'user' && turns[index + 1]?.speaker === 'agent');
   if (machine) return places.slice(0, 1);
   const calm = places.filter((index) => {
     const text = turns[index]?.text ?? '';
-    // Who speaks before the agent has said a word waits for it.
+    // A greeting before the agent's first word waits for that word.
     return index > 0 && !asksToStop(text) && !saysWrongPerson(text);
   });
   return calm.length > 0 ? calm : places;
 }
 
-/** Gives as many lines at a time as it takes to speak for so long, one after the other and then from the first again. */
+/** Joins enough lines to fill the time, continuing where it stopped and wrapping around. */
 function lineAfterLine(lines: readonly string[], first: number): (leastMs: number) => string {
   let next = first;
   return (leastMs) => {

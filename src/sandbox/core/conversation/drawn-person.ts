@@ -26,7 +26,7 @@ export function drawMachine(seed: string, conversationId: string): Callee {
   };
 }
 
-/** Somebody who has picked up. What they say depends on who they are, on what they hear, and on draws of their own. */
+/** A person who picked up: replies depend on traits, words heard and own draws. */
 export function drawPerson({ seed, conversationId, person, cooperative, questions, calledIn }: PersonFacts): Callee {
   const random = new Random(seed, conversationId, 'person');
   const patience = drawPatience(person, random);
@@ -88,14 +88,14 @@ function recite(line: ScriptLine | undefined, otherwise: string): { text: string
   return line === undefined ? { text: otherwise, hangsUp: true } : { text: line.say, hangsUp: line.hangsUp };
 }
 
-/** With which turn they have had enough; drawn, so that not everybody in a mood is the same. */
+/** The turn at which patience ends; drawn, so that people of one mood differ. */
 function drawPatience({ mood }: Person, random: Random): number {
   if (mood === 'impatient') return random.chance(0.4) ? Math.floor(random.between(3, 6)) : Infinity;
   if (mood === 'hostile') return random.chance(0.6) ? Math.floor(random.between(2, 4)) : Infinity;
   return Infinity;
 }
 
-/** Somebody whose name is not known is whoever was meant. */
+/** A person without a known name accepts any name. */
 function isNamed({ name }: Person, meant: string): boolean {
   if (name === null) return true;
   const own = new Set(name.toLowerCase().split(/\s+/));

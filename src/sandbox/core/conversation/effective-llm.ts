@@ -6,20 +6,20 @@ import { customModelId, defaultBackupModelId, defaultModelId, findModel } from '
 import { Random } from '../random.ts';
 import type { Turn, TurnUsage } from '../state/talk.ts';
 
-/** Where an agent names none; the contract suggests it for a start. */
+/** Used when the agent sets none; the contract's suggestion. */
 export const defaultTemperature = 0.5;
-/** Seconds before a backup takes over, where the agent does not say (gaps A.4: 2 to 15). */
+/** Default seconds before a backup takes over (gaps A.4: 2 to 15). */
 const defaultCascadeSeconds = 8;
 
 export interface EffectiveLlm {
   modelId: string;
-  /** Models that take over when it gives no answer, in this order; none where that is disabled. */
+  /** Backup models in order; empty when disabled. */
   backupModelIds: readonly string[];
-  /** How long the primary model has for its first word where one of them may take over, real milliseconds. */
+  /** Real ms the primary model has for its first word, if a backup exists. */
   cascadeMs: number;
   thinking: ThinkingLevel;
   temperature: number;
-  /** Of the endpoint that `custom` calls. Header values are credentials; the endpoint is told the model's name. */
+  /** Header values are credentials; the endpoint receives the model's name. */
   custom: { url: string; headers: Readonly<Record<string, string>>; modelName: string } | null;
 }
 
@@ -40,7 +40,7 @@ export function effectiveLlm(config: ConversationConfig, override?: Conversation
   };
 }
 
-/** A model that has just failed is no backup of its own. */
+/** Excludes the model itself, which has just failed. */
 function backupsFor(modelId: string, choice: BackupChoice = { preference: 'default' }): string[] {
   const { preference, order = [] } = plainBackup(choice);
   if (preference === 'disabled') return [];
@@ -49,12 +49,12 @@ function backupsFor(modelId: string, choice: BackupChoice = { preference: 'defau
   return [defaultBackupModelId, defaultModelId].filter(isOther).slice(0, 1);
 }
 
-/** The model behind an agent's own address, as it counts in one call. */
+/** As resolved for one call. */
 export type OwnModel = NonNullable<EffectiveLlm['custom']> &
   Pick<EffectiveLlm, 'temperature' | 'backupModelIds' | 'cascadeMs'> & { thinkingMs: number };
 
 export function ownModelOf({ agent, override }: Call): OwnModel | null {
-  // Asked for every call there is, so settings are resolved only where it matters.
+  // Runs for every call, so settings are resolved only when needed.
   const modelId = override?.agent?.llm?.model_id ?? agent?.config.agent?.llm?.model_id;
   if (agent === null || modelId !== customModelId) return null;
   const { custom, temperature, backupModelIds, cascadeMs, thinking } = effectiveLlm(agent.config, override);
@@ -63,14 +63,14 @@ export function ownModelOf({ agent, override }: Call): OwnModel | null {
   return { ...custom, temperature, backupModelIds, cascadeMs, thinkingMs };
 }
 
-/** Whether the words of a call's agent come from a model behind an address. An answering machine gets a message that needs none. */
+/** The agent's words come from a model at its own address; a machine gets a fixed message. */
 export function isHeldByModel(call: Call): boolean {
   return call.course?.result === 'answered' && !call.course.brokeDown && ownModelOf(call) !== null;
 }
 
 const charactersPerToken = 4;
 
-/** Counts what the model of the service was asked and gave in one turn; the same turn always counts the same. */
+/** Counts one turn's usage of the service's model; deterministic. */
 export type UsageCounter = (turns: readonly Turn[], text: string) => TurnUsage;
 
 export function countUsage(call: Call, prompt: string): UsageCounter {

@@ -1,6 +1,6 @@
 import { languageNames, languages, type Language } from '../world/person.ts';
 
-/** What a listener takes from words, also from those of a world's file in other languages. Rules alone: the same words mean the same. */
+/** Speech rules, also for a world file's other languages: the same words mean the same. */
 
 const optOut = [
   /\b(?:do not|don['’]?t|never|stop|quit) (?:ever )?(?:call|calling|phone|phoning|ring|ringing|contact|contacting)\b/i,
@@ -59,7 +59,7 @@ export const asksWhoCalls = matches([whoIsThis]);
 export const saysGoodbye = matches([goodbye]);
 const namesAnother = matches(wrongPerson);
 
-/** Said in so many words; a long story in which somebody dials a wrong number is none of it. */
+/** Only in plain words: a long story about a wrong number does not count. */
 export function saysWrongPerson(text: string): boolean {
   return text.length <= longestRemark && namesAnother(text);
 }
@@ -76,14 +76,14 @@ export function languageAsked(text: string): Language | null {
   return languages.find((language) => languageNames[language] === name) ?? null;
 }
 
-/** The name in "Am I speaking with …?"; null where nobody is asked for by name. */
+/** The name in "Am I speaking with …?"; null without one. */
 export function nameAskedFor(text: string): string | null {
   const own = /Am I speaking with (?<name>.+)\?$/.exec(text)?.groups?.name;
   const other = /\b(?:[Aa]m I (?:speaking|talking) (?:with|to)|[Ii]s this) (?<name>\p{Lu}[\p{L} .'’-]*)\?/u;
   return own ?? other.exec(text)?.groups?.name ?? null;
 }
 
-/** Whether these words answer nothing: a greeting, a question back, a request to repeat. */
+/** A greeting, a question back or a request to repeat. */
 export function isNoAnswer(text: string): boolean {
   return greeting.test(text) || asksWhoCalls(text) || asksBack.test(text) || repeatPlease.test(text) || !/[\p{L}\p{N}]/u.test(text);
 }

@@ -49,7 +49,7 @@ function capitalised(text: string): string {
 
 const range = /(?:from|between)?\s*(?<low>\d+|[a-z]+)\s*(?:to|and|-|–)\s*(?<high>\d+|[a-z]+)/gi;
 
-/** A number from the upper part of the scale for goodwill, from the lower part otherwise. */
+/** Upper part of the scale for goodwill, else the lower part. */
 function drawNumber(heard: string, cooperative: boolean, random: Random): number {
   if (/\bhow old\b|\bage\b/i.test(heard)) return Math.floor(random.between(20, 80));
   const [low, high] = scaleIn(heard) ?? [1, 5];

@@ -8,7 +8,6 @@ export interface Question {
   core: string;
 }
 
-/** How an item gets its value. */
 export type ItemKind = 'asked' | 'opt_out' | 'observed';
 
 const optOutId = /^(?:opt_?out|opted_?out|do_?not_?call|dnc)$/i;
@@ -66,7 +65,7 @@ export function asksForNumber(text: string): boolean {
   return /\b(?:scale|mark|rating|how (?:many|much|old|long|often)|number|from (?:\d+|one|zero) to|age|amount|count)\b/i.test(text);
 }
 
-/** The item that something said asks for: in the agent's own words, else by the name of the item. Null for none. */
+/** By the agent's own words, else by the item's name; null for none. */
 export function questionIn(text: string, questions: readonly Question[]): Question | null {
   const named = longestNamed(
     text,
@@ -75,7 +74,7 @@ export function questionIn(text: string, questions: readonly Question[]): Questi
   return questions.find(({ core }) => text.includes(core)) ?? questions.find(({ id }) => id === named) ?? null;
 }
 
-/** Of these ids of items the longest whose words a text says in a row; null for none. */
+/** The longest of `ids` whose words appear in a row; null for none. */
 export function longestNamed(text: string, ids: readonly string[]): string | null {
   const said = wordsOf(text);
   const named = ids.filter((id) => wordsOf(id) !== ' ' && said.includes(wordsOf(id)));

@@ -30,14 +30,14 @@ export function readValue(item: CollectionItem, answer: string): CollectedValue 
   }
 }
 
-/** The choice that is named, and not denied; the one named last, since people correct themselves. */
+/** The choice named last and not denied, since people correct themselves. */
 export function choiceIn(choices: readonly string[], text: string): string | null {
   let found: string | null = null;
   let foundAt = -1;
   for (const choice of choices) {
     for (const match of text.matchAll(patternOf(choice))) {
       const end = match.index + match[0].length;
-      // The longer of two choices that end at the same place: "not interested", and not "interested".
+      // Of two choices that end together the longer wins: "not interested", not "interested".
       if (end > foundAt || (end === foundAt && choice.length > (found ?? '').length)) [found, foundAt] = [choice, end];
     }
   }
@@ -63,7 +63,7 @@ function patternOf(choice: string): RegExp {
   return pattern;
 }
 
-/** Who just agrees has chosen the only choice that is a consent. */
+/** Plain agreement picks the only choice that expresses consent. */
 function choiceByConsent(choices: readonly string[], answer: string): string | null {
   const said = yesOrNo(answer);
   if (said === null) return null;

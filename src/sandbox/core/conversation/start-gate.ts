@@ -1,12 +1,12 @@
 import type { Call } from '../state/call.ts';
 import { missingVariables } from './call-config.ts';
 
-/** The code with which upstream closes a conversation that began against its rules. */
+/** Upstream's close code for a conversation that broke its start rules. */
 export const startRefusedCode = 1008;
 
 type Fields = Record<string, unknown>;
 
-/** Why a conversation cannot begin as its caller asked, by upstream's rules; null when it can. */
+/** Why a conversation may not begin, by upstream's rules; null when it may. */
 export function whyNotStarted(call: Call): string | null {
   const permitted = fieldsOf(fieldsOf(call.agent?.platform)['overrides']);
   const refused = [
@@ -29,7 +29,7 @@ const clientFlags: Readonly<Record<string, string>> = {
   start_procedure_ids: 'enable_procedure_ids_from_client',
 };
 
-/** Fields of an override, as paths, that have no `true` at the same place of what the agent permits. */
+/** Paths of override fields that the agent does not permit with `true`. */
 function notPermitted(override: object, permitted: unknown, path: readonly string[]): string[] {
   return Object.entries(override as Fields).flatMap(([name, value]) => {
     if (value === undefined || value === null) return [];

@@ -9,12 +9,12 @@ import { personLines } from '../world/lines.ts';
 import { questionsOf } from './questions.ts';
 import type { Talk } from '../state/talk.ts';
 
-/** What was said in a call. A talk with the built-in agent is made anew whenever it is wanted; any other is kept with the call. */
+/** Regenerated for the built-in agent, otherwise stored with the call. */
 export function talkOf(seed: string, call: Call): Talk {
   if (call.live !== null) return call.live;
   const { course } = call;
   if (course?.answeredAt == null || course.brokeDown || call.agent === null) return silence(course);
-  // The words of a model are not known before the talk has been held.
+  // A model's words are unknown until the talk was held.
   if (isHeldByModel(call)) return silence(course);
   return converseNow(setUpTalk(seed, call, course, course.answeredAt), builtInMindOf(call));
 }

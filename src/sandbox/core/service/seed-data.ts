@@ -26,7 +26,7 @@ function usualSettings(firstMessage: string, prompt: string): Omit<AgentInput, '
   };
 }
 
-/** Numbers are from the ranges kept for fiction. */
+/** Numbers are from ranges reserved for fiction. */
 const usual: Pick<Fixture, 'agents' | 'numbers'> = {
   agents: [
     {

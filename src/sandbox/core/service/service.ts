@@ -17,10 +17,10 @@ import { People } from '../world/people.ts';
 import type { Fixture } from '../../fixture/check-fixture.ts';
 import { isoTime } from '../times.ts';
 
-/** Why the state goes on which a feature stands; a replaced one has another put in its place. */
+/** Why a feature's state ends; `replaced`: another state takes its place. */
 export type Parting = 'reset' | 'replaced' | 'closed';
 
-/** What of features has to come to its end before nothing happens by itself any more. */
+/** Open work of features that keeps the sandbox from being idle. */
 export interface FeaturesUnderWay {
   sockets: number;
   webhook_deliveries: number;
@@ -30,7 +30,6 @@ export interface Feature {
   leave(why: Parting): void;
   forget?(conversationId: string): void;
   load?(fixture: Fixture): void;
-  /** What of it has to come to its end before nothing happens by itself any more. */
   underWay?(): Partial<FeaturesUnderWay>;
 }
 
@@ -39,7 +38,7 @@ export interface Storage {
   readonly path: string;
 }
 
-/** The service apart from HTTP and features: its state, its phone network and everything that watches or disturbs them. */
+/** The service without HTTP and features. */
 export class Service {
   readonly settings: SandboxSettings;
   readonly clock: Clock;
@@ -57,7 +56,7 @@ export class Service {
   storage: Storage | null = null;
   readonly features: Feature[] = [];
   live: LiveTalks = noLiveTalks;
-  /** Where the recording of a conversation is heard at an instant, for who reaches the service at `baseUrl`; null while there are none. */
+  /** Recording URL at `now` for a client of `baseUrl`; null without recordings. */
   recordingAddress: ((baseUrl: string, conversationId: string, now: number) => string) | null = null;
   readonly people: People;
   state: ServiceState;
@@ -127,7 +126,7 @@ export function followCalls({ callListeners, events }: Pick<Service, 'callListen
 
 function describe(call: Call, change: CallChange): Record<string, unknown> {
   const { course } = call;
-  // What a call comes to is not told before it is decided on the line.
+  // A call's result is not announced before it is decided on the line.
   const known = change === 'answered' || change === 'ended' || change === 'analysed';
   return {
     change,

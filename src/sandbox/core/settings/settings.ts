@@ -15,71 +15,71 @@ import type { OutcomeMix } from '../telephony/callee.ts';
 import type { ConductLimits } from '../../judge/conduct.ts';
 
 export interface SandboxOptions {
-  /** What it listens on. Default 127.0.0.1; an address that others reach needs a `controlToken`. */
+  /** Listening host. Default 127.0.0.1; an address that others reach needs a `controlToken`. */
   host?: string;
   /** Default 0: any free port. */
   port?: number;
   /** Default extended. */
   dialect?: Dialect;
-  /** Service milliseconds per real millisecond. Default 1. */
+  /** Service ms per real ms. Default 1. */
   speed?: number;
-  /** Service time at start, epoch milliseconds. Default: the machine's time. */
+  /** Service time at start, epoch ms. Default: the machine's time. */
   epochMs?: number;
-  /** `manual` for a clock that stands until it is moved; or a clock of one's own, instead of one made from `speed` and `epochMs`. */
+  /** `manual`: stands until moved; or a custom clock, instead of `speed` and `epochMs`. */
   clock?: 'manual' | Clock;
-  /** Wanted as `authorization: Bearer …` by everything under /_sandbox but health. Default none. */
+  /** Required as `authorization: Bearer …` by all of /_sandbox except health. Default none. */
   controlToken?: string;
-  /** Path of the one file in which the state is kept. Default: in memory only. */
+  /** Path of the state file. Default: in memory only. */
   data?: string;
   /** Same seed, same ids, outcomes, transcripts and faults. Default `carillon`. */
   seed?: number | string;
-  /** Accepted beside the documented `sk_sandbox_*` keys. */
+  /** Accepted besides the documented `sk_sandbox_*` keys. */
   apiKeys?: string[];
-  /** Limits that hold where nothing else is said. Default rehearsal. */
+  /** Provides limits that are not set here. Default rehearsal. */
   plan?: PlanName;
-  /** Calls on the line at once; more wait in a queue. Default: as the plan says. */
+  /** Simultaneous calls; more are queued. Default: from the plan. */
   concurrency?: number;
-  /** Requests per service second and key; null for no limit. Default: as the plan says. */
+  /** Requests per service second and key; null: no limit. Default: from the plan. */
   rateLimit?: { requestsPerSecond: number | null };
-  /** How a request over the limit is told to wait. Default seconds. */
+  /** Format of the wait in rate-limit answers. Default seconds. */
   retryAfter?: RetryAfterStyle;
   maxCallsPerBatch?: number;
-  /** Whether a call that nobody answered leaves a conversation record. Default true. */
+  /** An unanswered call leaves a conversation record. Default true. */
   unansweredCreateRecord?: boolean;
   /** Default 60, log-normal. */
   meanTalkSeconds?: number;
   outcomeMix?: OutcomeMix;
-  /** Who is behind the numbers. Default: nobody in particular. */
+  /** People behind the numbers. Default: no particular ones. */
   world?: WorldInput;
-  /** Whether a conversation fails for an override not permitted or a variable missing. Default: in the published dialect. */
+  /** A forbidden override or missing variable fails a conversation. Default: in the published dialect only. */
   strictStart?: boolean;
   /** Batch calling in the published form. */
   batchCalling?: z.input<typeof batchSettings> | undefined;
   /** Order of the conversation list. Default newest_first. */
   listOrder?: 'newest_first' | 'oldest_first';
   faults?: FaultRuleInput[];
-  /** Agents, numbers, webhooks, people and fault rules at start; its agents and numbers stand in the place of the usual ones. */
+  /** Loaded at start; its agents and numbers replace the default ones. */
   fixture?: FixtureInput;
-  /** Two agents and three numbers at start. Default true, but not where a fixture has agents or numbers. */
+  /** Start with two agents and three numbers. Default true, unless a fixture has agents or numbers. */
   seedData?: boolean;
   /** Accept unknown request fields. Default false. */
   loose?: boolean;
   hooks?: BatchHooks;
-  /** Told about finished calls; in the extended dialect only. Default none. */
+  /** Notified of finished calls; extended dialect only. Default none. */
   webhooks?: WebhookInput[];
-  /** Hosts beside this machine to which the sandbox may connect: `name` or `name:port`. Default none. */
+  /** Extra hosts the sandbox may connect to: `name` or `name:port`. Default none. */
   allowOutbound?: string[];
   sockets?: Partial<SocketSettings>;
-  /** The LiveKit server for which conversation tokens are signed; with keys of its own when left out. */
+  /** Conversation tokens are signed for it. Default: keys of the sandbox's own. */
   livekit?: LiveKitSettings;
-  /** Outbound campaigns; in the extended dialect only. */
+  /** Outbound campaigns; extended dialect only. */
   campaigns?: z.input<typeof campaignSettings> | undefined;
   conduct?: Partial<ConductLimits>;
 }
 
 export type SandboxSettings = ReturnType<typeof resolveSettings>;
 
-/** Fills in what is left out, and checks the whole. Throws `SandboxStartError`. */
+/** Applies defaults and validates. Throws `SandboxStartError`. */
 export function resolveSettings(options: SandboxOptions) {
   const plan = plans[readPlan(options.plan)];
   const port = options.port ?? 0;
@@ -135,7 +135,7 @@ export function resolveSettings(options: SandboxOptions) {
 function readSettingFixture({ fixture: input, world }: SandboxOptions, rules: FixtureRules): Fixture {
   if (input === undefined) return { agents: [], numbers: [], webhooks: [], faults: [], world: null };
   const fixture = checkFixture(input, 'the setting fixture', rules);
-  // Of two descriptions of the people, one would be passed over.
+  // Of two world descriptions, one would be ignored.
   if (world !== undefined && fixture.world !== null)
     throw new SandboxStartError('The fixture and the world both say who is behind the numbers; leave one of them out.');
   return fixture;
@@ -146,7 +146,7 @@ function readPlan(name: string = defaultPlan): PlanName {
   throw new SandboxStartError(`The sandbox setting plan is "${name}"; it must be one of ${planNames.join(', ')}.`);
 }
 
-/** Values are not told: one of them is a secret. */
+/** Errors omit values: one is a secret. */
 function readWebhooks({ webhooks = [], dialect = 'extended' }: SandboxOptions, outbound: Outbound): WebhookFacts[] {
   if (webhooks.length > 0 && !dialectFacts[dialect].further)
     throw new SandboxStartError('The sandbox setting webhooks needs the extended dialect; the contract has no webhooks.');
@@ -161,7 +161,7 @@ function readWebhooks({ webhooks = [], dialect = 'extended' }: SandboxOptions, o
   });
 }
 
-/** Thrown when the sandbox cannot start as asked; the message says which setting and what to do. */
+/** The message names the setting and the fix. */
 export class SandboxStartError extends Error {
   override readonly name = 'SandboxStartError' as const;
 }

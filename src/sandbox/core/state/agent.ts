@@ -3,7 +3,7 @@ import { mergeDeep } from '../json.ts';
 import { concealed } from '../../schemas/request-schemas.ts';
 import { refuseField } from '../../schemas/validate.ts';
 
-/** Never changed in place: an update makes a new one, so that a call keeps the agent it was dialled with. */
+/** Immutable: a call keeps the agent it was dialled with. */
 export interface Agent {
   readonly agentId: string;
   readonly name: string;
@@ -29,12 +29,12 @@ export interface PhoneNumber {
   verified: boolean;
 }
 
-/** Purchased numbers take calls; a verified caller id, which is not owned, can only be shown when calling out (contract, number types). */
+/** Purchased numbers only: a verified caller id is only shown on outbound calls (contract, number types). */
 export function takesInbound({ type }: PhoneNumber): boolean {
   return type === 'purchased';
 }
 
-/** What an agent would be created from after a change (`mergeDeep`). Parts that the change leaves alone are in it only if they must be. */
+/** What an agent would be created from after a change (`mergeDeep`); unchanged parts only where required. */
 export function changeAgent(agent: Agent, change: AgentChange): AgentInput {
   const { conversation_config: config, platform_settings: platform, workflow, ...plain } = change;
   return mergeDeep<AgentInput>(
@@ -70,7 +70,7 @@ interface HeaderChange {
   agent?: { llm?: { custom_llm?: { extra_headers?: Record<string, string | null> | null } | null } | null } | null;
 }
 
-/** A change without header values as reads mask them, so that what was read can be sent back. Throws where none is kept. */
+/** Drops masked header values, so that a read agent can be sent back. Throws 422 when none is stored. */
 export function keepMasked(kept: ConversationConfig, change: object | null | undefined): object | null | undefined {
   const { agent } = (change ?? {}) as HeaderChange;
   const headers = agent?.llm?.custom_llm?.extra_headers;
@@ -87,7 +87,7 @@ export function keepMasked(kept: ConversationConfig, change: object | null | und
   return { ...change, agent: { ...agent, llm: { ...agent?.llm, custom_llm: customLlm } } };
 }
 
-/** How many calls an agent may have at once, by upstream's setting for it; null for as many as there are lines. */
+/** Most simultaneous calls of an agent, by upstream's setting; null: only the lines limit it. */
 export function concurrencyOf(agent: Agent | undefined): number | null {
   const limits = agent?.platform['call_limits'] as Record<string, unknown> | null | undefined;
   const limit = limits?.['agent_concurrency_limit'];

@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
 import type { ServiceState, Batch } from './service-state.ts';
 
-/** Every batch there was, oldest first. Those of the contract's operation are made out from their calls. */
+/** Oldest first; batches of the contract's operation are derived from their calls. */
 export function allBatches(state: ServiceState): Batch[] {
   return callsByBatch(state.calls).map(([batchId, own]) => state.batches.get(batchId) ?? unnamedBatch(batchId, own));
 }
@@ -17,7 +17,7 @@ export function callsByBatch(calls: readonly Call[]): [batchId: string, calls: [
   return [...batches];
 }
 
-/** Undefined when there is none, or none any more. What is done to it is kept. */
+/** Undefined when unknown or deleted. Stores a batch derived from calls, so that changes to it persist. */
 export function findBatch(state: ServiceState, batchId: string): Batch | undefined {
   const known = state.batches.get(batchId);
   if (known !== undefined) return known.deleted ? undefined : known;

@@ -5,7 +5,7 @@ import type { CallVariables, CampaignOfCall } from '../../schemas/request-schema
 import type { Person } from '../world/person.ts';
 import type { AnalysisScript } from '../world/schema.ts';
 
-/** What is kept of a conversation over a socket beside what was said. Never changed in place. Times: epoch milliseconds of service time. */
+/** Besides the words. Immutable. Times: epoch ms of service time. */
 export interface SocketFacts {
   readonly authorizationMethod: 'signed_url' | 'livekit_token';
   readonly textOnly: boolean;
@@ -17,26 +17,26 @@ export interface SocketFacts {
 export const callResults = ['answered', 'voicemail', 'busy', 'no_answer', 'failed'] as const;
 export type CallResult = (typeof callResults)[number];
 
-/** How a dialled call goes, decided when it is dialled but for the end of a talk still held. Times: epoch milliseconds of service time. */
+/** Decided at dial time, except the end of a talk still held. Times: epoch ms of service time. */
 export interface CallCourse {
   result: CallResult;
-  /** When somebody or something picked up; null when nobody did. */
+  /** Pick-up time; null when unanswered. */
   answeredAt: number | null;
-  /** Infinity while the end cannot be known: the agent's words come from elsewhere. */
+  /** Infinity while the end is unknown: the agent's words come from elsewhere. */
   endedAt: number;
-  /** Infinity also where the analysis never comes. */
+  /** Infinity also when the analysis never comes. */
   analysedAt: number;
   analysisMs: number;
   leastTalkMs: number;
   silent: boolean;
   optedOut: boolean;
   cooperative: boolean;
-  /** Who picked up, where more is known of them than the three lines above. */
+  /** Who picked up, if more is known than the three fields above. */
   person?: Person;
   analysis?: AnalysisScript | undefined;
   backupModelId?: string;
   brokeDown: boolean;
-  /** Why it broke down, where that is not the service's own failure. */
+  /** Why it broke down, if not by the service's own failure. */
   errorCode?: number;
   terminationReason: string;
 }
@@ -45,28 +45,28 @@ export interface ForcedCourse {
   readonly result: CallResult;
   readonly silent: boolean;
   readonly optsOut: boolean;
-  /** The talk lasts at least this long; drawn when left out. */
+  /** Minimum talk length; default: drawn. */
   readonly talkSeconds?: number | undefined;
   readonly analysis?: AnalysisScript | undefined;
 }
 
 export type Channel = 'phone' | 'websocket' | 'webrtc';
 
-/** One call, outbound from a batch or inbound. What happens to it later is a function of its course and the time. */
+/** What happens later is a function of its course and the time. */
 export interface Call {
   readonly callId: string;
   readonly conversationId: string;
   readonly direction: 'outbound' | 'inbound';
-  /** Over what the other party is heard; `phone` when left out. */
+  /** How the other party is connected; default `phone`. */
   readonly channel?: Channel;
   readonly batchId: string | null;
   readonly recipientId?: string | undefined;
   readonly campaign?: CampaignOfCall | undefined;
-  /** So many calls of its batch are on the line at once; as many as there are lines when left out. */
+  /** Most simultaneous calls of its batch; default: all lines. */
   readonly batchLines?: number | undefined;
-  /** It is dialled within the share of lines that batches without a limit have. */
+  /** Dialled within the share of lines for batches without their own limit. */
   readonly byShare?: boolean | undefined;
-  /** It is given up when it has rung for so long. */
+  /** Gives up after ringing this long. */
   readonly ringLimitMs?: number | undefined;
   readonly requestId: string | null;
   readonly agentId: string;
@@ -77,24 +77,24 @@ export interface Call {
   readonly override: ConversationConfig | undefined;
   readonly userId?: string | undefined;
   readonly modelExtraBody?: Record<string, unknown> | undefined;
-  /** What else of the conversation a batch in upstream's form said of a recipient. It is shown, and changes nothing. */
+  /** Other client data of an upstream batch's recipient: shown, without effect. */
   readonly clientData?: Readonly<Record<string, unknown>> | undefined;
   readonly acceptedAt: number;
   readonly realAcceptedAt: number;
   readonly hiddenForMs: number;
   dialedAt: number | null;
-  /** The agent as it was when the call was dialled; null when it no longer existed. */
+  /** The agent at dial time; null when it no longer existed. */
   agent: Agent | null;
   agentNumber: string | null;
   openingLine: string | null;
   course: CallCourse | null;
-  /** It is not dialled before; epoch milliseconds. */
+  /** Earliest dial time, epoch ms. */
   notBefore?: number | undefined;
   forced?: ForcedCourse | undefined;
-  /** What was said, where it is not a function of the call: a model elsewhere or a person at a socket had part in it. */
+  /** What was said, when a model elsewhere or a person at a socket took part. */
   live: Talk | null;
   socket?: SocketFacts | undefined;
-  /** When its conversation record was made; null while or where there is none. */
+  /** When its conversation record was made; null before, or if there is none. */
   recordedAt: number | null;
   recordDeleted: boolean;
 }
@@ -149,7 +149,7 @@ export function stateOf(call: Call, now: number): CallState {
   return course.answeredAt === null || course.brokeDown ? 'failed' : 'done';
 }
 
-/** Whether its state will change without a request: an analysis that never comes does not keep the sandbox from being idle. */
+/** Its state will change without a request; an analysis that never comes does not count. */
 export function isUnderWay(call: Call, now: number): boolean {
   const state = stateOf(call, now);
   return state === 'processing' ? call.course?.analysedAt !== Infinity : state !== 'done' && state !== 'failed';
@@ -173,13 +173,13 @@ export function isListed(call: Call, now: number): boolean {
   return call.recordedAt !== null && !call.recordDeleted && now >= call.recordedAt + call.hiddenForMs;
 }
 
-/** `redirected`: it was given another course than its own. */
+/** `redirected`: it got another course. */
 export type CallChange = 'queued' | 'dialed' | 'answered' | 'ended' | 'analysed' | 'redirected';
 
-/** Told at the instant of service time at which it happened, in the order in which things happened. */
+/** Called at the service time of each change, in order. */
 export type CallListener = (call: Call, change: CallChange, at: number) => void;
 
-/** Whether a call has left a recording by `now`: somebody or something picked up, a word was said, and it is over. */
+/** Answered, a word was said, and over by `now`. */
 export function isRecorded(course: CallCourse, talk: Talk, now: number): boolean {
   return course.answeredAt !== null && now >= course.endedAt && talk.turns.length > 0;
 }

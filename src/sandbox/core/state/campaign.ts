@@ -1,13 +1,13 @@
 import type { Call } from './call.ts';
 
-/** People of whom each is called once, in the form of upstream's outbound campaigns. Times: epoch milliseconds of service time. */
+/** In the form of upstream's outbound campaigns: one call per recipient. Times: epoch ms of service time. */
 export interface Campaign {
   readonly campaignId: string;
   readonly name: string;
   readonly agentId: string;
   readonly phoneNumberId: string;
   readonly modeConfig: Record<string, unknown> | null;
-  /** What a repeat is known by: the key that came with the request, or else the digest of its body. */
+  /** Identifies a repeat: the request's idempotency key, else a digest of its body. */
   readonly key: string;
   readonly bodyDigest: string;
   readonly createdAt: number;
@@ -16,7 +16,7 @@ export interface Campaign {
   readonly branchId: string | null;
   readonly environment: string | null;
   readonly targetConcurrency: number | null;
-  /** In the order given. */
+  /** In request order. */
   readonly leads: readonly CampaignLead[];
   standing: 'running' | 'paused' | 'stopped';
   updatedAt: number;
@@ -25,7 +25,7 @@ export interface Campaign {
 export interface CampaignLead {
   readonly leadId: string;
   readonly intentId: string;
-  /** The caller's own id, where it comes back. */
+  /** The client's own id, if it is returned. */
   readonly recipientId: string | null;
   readonly phoneNumbers: readonly string[];
   readonly call: Call;

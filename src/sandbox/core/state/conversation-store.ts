@@ -2,17 +2,17 @@ import { isListed, type Call } from './call.ts';
 
 export interface ConversationPage {
   conversations: Call[];
-  /** Where the next page starts; null when nothing follows. */
+  /** Start of the next page; null at the end. */
   next: number | null;
 }
 
-/** Conversation records by id and in the order in which they were made. A position never moves, so a page costs what it shows. */
+/** By id and in creation order. Positions never move, so a page costs only what it shows. */
 export class ConversationStore {
   readonly #byId = new Map<string, Call>();
   readonly #everything: Call[] = [];
   readonly #byAgent = new Map<string, Call[]>();
 
-  /** Also for a state that is read back, record by record in their order: deleted ones keep their position. */
+  /** Also restores a state, record by record in order: deleted ones keep their position. */
   add(call: Call, recordedAt: number): void {
     call.recordedAt = recordedAt;
     this.#byId.set(call.conversationId, call);
@@ -49,7 +49,7 @@ export class ConversationStore {
     return this.#everything.filter(({ recordDeleted }) => !recordDeleted).length;
   }
 
-  /** One page from `start`, or from the beginning of the order. `madeBefore` leaves out younger records, `matches` others. */
+  /** `start` defaults to the beginning. `madeBefore` drops younger records, `matches` others. */
   page(request: {
     agentId: string | null;
     start: number | null;

@@ -5,9 +5,9 @@ export type CredentialKind = 'signed_url' | 'token';
 export interface Credential {
   kind: CredentialKind;
   agentId: string;
-  /** Epoch milliseconds of service time. */
+  /** Epoch ms of service time. */
   expiresAt: number;
-  /** The conversation that it starts, where that is settled already: a token names its room. */
+  /** The conversation it starts, if already fixed: a token names its room. */
   conversationId?: string;
 }
 
@@ -15,7 +15,7 @@ export type CredentialState = 'open' | 'used' | 'expired' | 'unknown';
 
 export const lifetimeMs: Readonly<Record<CredentialKind, number>> = { signed_url: 15 * 60_000, token: 10 * 60_000 };
 
-/** So many used or expired ones are remembered, to tell them from those that were never issued. */
+/** Used or expired credentials remembered, to distinguish them from unknown ones. */
 const mostRemembered = 10_000;
 
 export class CredentialStore {
@@ -39,14 +39,14 @@ export class CredentialStore {
     return { state: now < credential.expiresAt ? 'open' : 'expired', credential };
   }
 
-  /** Uses a credential up. Null when it was never issued, was used before, or has expired. */
+  /** Consumes a credential. Null when unknown, already used or expired. */
   redeem(secret: string, now: number): Credential | null {
     const { state, credential } = this.look(secret, now);
     if (this.#open.delete(secret) && credential !== null) this.#remember(secret, state === 'open' ? 'used' : 'expired', credential);
     return state === 'open' ? credential : null;
   }
 
-  /** Those that can still be used, for a state that is kept in memory; they are never written anywhere. */
+  /** Unused credentials, for a state kept in memory; never written to disk. */
   save(): [secret: string, credential: Credential][] {
     return [...this.#open];
   }
@@ -55,7 +55,7 @@ export class CredentialStore {
     for (const [secret, credential] of credentials) this.#open.set(secret, credential);
   }
 
-  /** Oldest first; the two lifetimes are close enough that what stays behind stays few. */
+  /** Oldest first; the two lifetimes are close, so few expired ones stay behind. */
   #forgetExpired(now: number): void {
     for (const [secret, credential] of this.#open) {
       if (now < credential.expiresAt) return;

@@ -9,12 +9,12 @@ import { conflict } from '../service-error.ts';
 export interface Batch {
   readonly batchId: string;
   readonly name: string;
-  /** When its calls are dialled, epoch milliseconds. */
+  /** Dial time, epoch ms. */
   readonly scheduledAt: number;
   readonly timezone: string | null;
   readonly callConfig: Record<string, unknown> | null;
   readonly targetConcurrency: number | null;
-  /** In the order given; each with the last call to it. */
+  /** In request order, each with its latest call. */
   readonly recipients: { readonly id: string; call: Call }[];
   retryCount: number;
   cancelled: boolean;
@@ -32,7 +32,7 @@ export class ServiceState {
   readonly conversations = new ConversationStore();
   readonly credentials = new CredentialStore();
   readonly calls: Call[] = [];
-  /** What callers said of batches, or made of them, in upstream's form; of others there are the calls alone. */
+  /** Batches named or changed through upstream's form; others exist only as calls. */
   readonly batches = new Map<string, Batch>();
   /** By id, oldest first. */
   readonly campaigns = new Map<string, Campaign>();
@@ -44,7 +44,7 @@ export class ServiceState {
     this.agentOrder.push(agent.agentId);
   }
 
-  /** Deletes for good and frees the agent's numbers. False when there is no such agent. */
+  /** Deletes for good and frees the agent's numbers. False when unknown. */
   deleteAgent(agentId: string): boolean {
     if (!this.agents.delete(agentId)) return false;
     for (const number of this.numbers.values()) {
@@ -62,7 +62,7 @@ export class ServiceState {
     this.numberOrder.push(number.phoneNumberId);
   }
 
-  /** Deletes for good. False when there is no such number. */
+  /** Deletes for good. False when unknown. */
   deleteNumber(phoneNumberId: string): boolean {
     return this.numbers.delete(phoneNumberId);
   }
@@ -85,13 +85,13 @@ export class ServiceState {
     this.#counters.set(series, value);
   }
 
-  /** For a state that is read back: numbers in the order of creation, of deleted ones the id alone. */
+  /** Restores numbers in creation order; deleted ones by id only. */
   restoreNumbers(order: readonly string[], numbers: readonly PhoneNumber[]): void {
     for (const number of numbers) this.numbers.set(number.phoneNumberId, { ...number });
     this.numberOrder.push(...order);
   }
 
-  /** The course ordered for the next call to a number, which uses it up. */
+  /** Consumes the course ordered for the next call to a number. */
   takeNextCourse(to: string): ForcedCourse | undefined {
     const [next, ...rest] = this.nextCourses.get(to) ?? [];
     if (rest.length > 0) this.nextCourses.set(to, rest);
@@ -102,7 +102,7 @@ export class ServiceState {
 
 export const defaultProvider = 'telephony';
 
-/** Adds a number under a new id. Throws 409 when the number is there already. */
+/** Adds a number under a new id. Throws 409 when the number exists. */
 export function addNumber(
   { state, settings }: { state: ServiceState; settings: { seed: string } },
   facts: Omit<PhoneNumber, 'phoneNumberId'>,

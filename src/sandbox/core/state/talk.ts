@@ -13,19 +13,19 @@ export interface ToolUse {
   toolCallId: string;
   name: string;
   parameters: Record<string, unknown>;
-  /** Null while nothing has come back. */
+  /** Null until a result arrives. */
   result: string | null;
   isError: boolean;
 }
 
-/** One turn. Times are epoch milliseconds of service time. */
+/** One turn. Times: epoch ms of service time. */
 export interface Turn {
   readonly speaker: Speaker;
   readonly text: string;
   readonly at: number;
   readonly until: number;
   readonly interrupted?: true;
-  /** Where it was cut off: the whole of what was to be said. */
+  /** The full text of a turn that was cut off. */
   readonly original?: string;
   readonly aside?: true;
   readonly usage?: TurnUsage;
@@ -52,7 +52,7 @@ type Verdict = 'success' | 'failure' | 'unknown';
 export interface Evaluated {
   result: Verdict;
   rationale: string;
-  /** From 0 to 1; null where it cannot be told. */
+  /** 0 to 1; null when undecided. */
   score?: number | null;
 }
 
@@ -64,12 +64,12 @@ export interface Assessment {
 const beginningMs = 350;
 const letterMs = 65;
 
-/** Milliseconds that saying `text` takes: about 150 words a minute, and a moment to begin. */
+/** Ms to say `text`: about 150 words a minute, plus a moment to begin. */
 export function speakingMs(text: string): number {
   return beginningMs + text.length * letterMs;
 }
 
-/** How long somebody takes to begin an answer: half of them 0.7 s, one in ten more than 1.7. `share` is drawn from 0 to 1. */
+/** Pause before an answer in ms: median 0.7 s, one in ten above 1.7 s. `share` is drawn from 0 to 1. */
 export function answerPauseMs(share: number): number {
   return 300 + 1_700 * share ** 2;
 }
@@ -84,7 +84,7 @@ export function meantIn({ text, original }: Turn): string {
   return original ?? text;
 }
 
-/** As many whole words as fit into the share that was heard. */
+/** The whole words that fit into the share heard. */
 function heardPart(text: string, share: number): string {
   const length = Math.floor(text.length * Math.min(1, Math.max(0, share)));
   if (length >= text.length) return text;

@@ -9,7 +9,7 @@ interface Said {
 
 const known = new WeakMap<CallCourse, Said>();
 
-/** What really happened to an accepted call, for judges. Times are epoch milliseconds of service time, or null. */
+/** What really happened to an accepted call. Times: epoch ms of service time, or null. */
 export function tellCall(seed: string, call: Call, now: number) {
   const { course } = call;
   const isTold = course !== null && now >= (course.answeredAt ?? course.endedAt);
@@ -20,7 +20,7 @@ export function tellCall(seed: string, call: Call, now: number) {
     requestId: call.requestId,
     agentId: call.agentId,
     to: call.to,
-    /** The caller number; of an incoming call, the number called. Null before the call is dialled. */
+    /** The caller number; for an inbound call, the number called. Null before dialling. */
     agentNumber: call.agentNumber,
     nth: call.nth,
     acceptedAt: call.acceptedAt,
@@ -34,10 +34,10 @@ export function tellCall(seed: string, call: Call, now: number) {
     optedOut: isTold && course.optedOut,
     conversationId: call.recordedAt === null ? null : call.conversationId,
     transcriptTurns: said.turns,
-    /** What the agent was told, by the ids of its items, whatever its record shows of it; empty before the call is over. */
+    /** Values by item id, regardless of what the record shows; empty before the call is over. */
     collected: said.collected,
     openingLine: call.openingLine,
-    /** When its record comes, or came, into the list; null while or where there is none. */
+    /** When its record appears in the list; null without a record. */
     listedAt: call.recordedAt === null ? null : call.recordedAt + call.hiddenForMs,
     visible: isListed(call, now),
   };
@@ -45,7 +45,7 @@ export function tellCall(seed: string, call: Call, now: number) {
 
 export type CallTruth = ReturnType<typeof tellCall>;
 
-/** Judges ask for all calls again and again, so what cannot change any more is kept. */
+/** Cached once final: verifiers read all calls repeatedly. */
 function saidIn(seed: string, call: Call): Said {
   const { course, agent } = call;
   if (course === null || course.endedAt === Infinity) return { turns: 0, collected: {} };

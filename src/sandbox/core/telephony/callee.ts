@@ -31,7 +31,7 @@ export interface DialedNumber {
   meanTalkSeconds: number;
 }
 
-/** Decides a call from (seed, number, nth) and hours alone: a person of this number, magic endings, patterns, then the population. */
+/** From (seed, number, nth) and hours only: named people, magic endings, patterns, then the population. */
 export function decideCourse(dialed: DialedNumber): CallCourse {
   const { seed, number, nth, dialedAt } = dialed;
   const random = new Random(seed, number, nth, 'course');
@@ -51,7 +51,7 @@ export function decideInbound(dialed: DialedNumber): CallCourse {
   return { ...pickUp(random, { ...behaviour, ringMs: 0 }, dialed), answeredAt: dialedAt };
 }
 
-/** Who never picks up or breaks down when called is like anybody else when they call themselves. */
+/** Numbers that never pick up or break down behave normally as inbound callers. */
 function callerBehaviour(number: string, nth: number, random: Random): Behaviour {
   const magic = magicBehaviour(number, nth);
   if (magic?.result === 'answered') return magic;
@@ -129,12 +129,11 @@ function breakDown(random: Random, dialedAt: number): CallCourse {
   return { ...unanswered('failed', endedAt, terminationReason), answeredAt, brokeDown: true };
 }
 
-/** Who picks up hears nothing: the conversation could not begin. */
+/** The recipient picks up and hears nothing: the conversation could not begin. */
 export function refusedStart(answeredAt: number, terminationReason: string, errorCode: number): CallCourse {
   return { ...unanswered('failed', answeredAt + 1_000, terminationReason), answeredAt, brokeDown: true, errorCode };
 }
 
-/** The course of a call that is given up when it has rung for `ringMs`. */
 export function withRingLimit(course: CallCourse, dialedAt: number, ringMs: number): CallCourse {
   const givenUpAt = dialedAt + ringMs;
   const rings = course.answeredAt !== null || course.result === 'no_answer';
@@ -183,7 +182,7 @@ export interface Behaviour {
   analysis?: AnalysisScript | undefined;
 }
 
-/** Holding a monologue, hanging up and the like are not for the agent to draw out. */
+/** Answered by a person with these traits, by default without goodwill. */
 function answeredBy(traits: Partial<Person>, cooperative = false): () => Behaviour {
   const behaviour: Behaviour = { result: 'answered', cooperative, person: { ...stranger, ...traits } };
   return () => behaviour;

@@ -12,7 +12,7 @@ const resultAfterMs: Record<CallResult, { least: number; most: number }> = {
   ...unansweredCalls,
 };
 
-/** The course of a call dialled at `dialedAt`, or, for one that rings already, one whose result is there at `resultAt`. */
+/** For a call dialled at `dialedAt`; one already ringing gets its result at `resultAt`. */
 export function forcedCourse(
   forced: ForcedCourse,
   facts: { seed: string; to: string; nth: number; dialedAt: number; resultAt?: number; meanTalkSeconds: number },
@@ -45,7 +45,7 @@ export function hangUpCall(
   network.redirect(call, closeCourse(call.course, call.live), at);
 }
 
-/** What was said until somebody hung up at `at`. Of a talk held elsewhere only the opening line is known. */
+/** What was said until the hang-up at `at`. Of a talk held elsewhere only the opening line is known. */
 export function cutTalk(seed: string, call: Call, at: number): Talk {
   const { course } = call;
   const known = call.live?.turns ?? (course === null || course.endedAt === Infinity ? openingTurn(call) : talkOf(seed, call).turns);

@@ -8,7 +8,7 @@ import type { CallVariables } from '../../schemas/request-schemas.ts';
 
 type Reception = { conversationId: string; agentId: string } | { reason: 'no_agent' | 'outbound_only' | 'no_free_line' };
 
-/** A call comes in on an imported number: its agent answers at once, if it has one and a line is free. */
+/** The agent answers at once, if there is one and a line is free. */
 export function takeInboundCall({ settings, state, clock, network, people }: Switchboard, number: PhoneNumber, from: string): Reception {
   const agent = state.agents.get(number.agentId ?? '');
   if (!takesInbound(number)) return { reason: 'outbound_only' };
@@ -55,11 +55,11 @@ export interface ForeignOrder {
   course: ForcedCourse;
 }
 
-/** Dials for somebody else: the record is one of the agent's as any other, and no batch of the caller knows of the call. */
+/** Dials for another system: an ordinary record, but no batch of the client knows the call. */
 export function placeForeignCall(switchboard: Switchboard, number: PhoneNumber, agentId: string, order: ForeignOrder): Call {
   const { settings, state, clock, network, people } = switchboard;
   const { to, firstMessage, variables, course } = order;
-  // A series of its own: what happens to the calls of a batch does not depend on calls of others.
+  // A separate series, so that batch calls do not depend on these.
   const key = [settings.seed, 'foreign', to, state.count(`foreign calls to ${to}`)] as const;
   const conversationId = deriveId('conv', ...key);
   const now = clock.now();

@@ -35,7 +35,7 @@ export type Switchboard = Pick<NetworkParts, 'settings' | 'clock' | 'state' | 'p
 
 export class PhoneNetwork {
   readonly #parts: Omit<NetworkParts, 'state'>;
-  /** Its own: a reset gives the service another. */
+  /** A reset gives the service another state; this network keeps its own. */
   readonly #state: ServiceState;
   #queue: Call[] = [];
   #head = 0;
@@ -47,7 +47,7 @@ export class PhoneNetwork {
     this.#state = parts.state;
   }
 
-  /** Queues calls accepted at `at`; those for which a line is free are dialled at that instant. */
+  /** Queues calls accepted at `at` and dials those with a free line at that instant. */
   queue(calls: readonly Call[], at: number): void {
     for (const call of calls) {
       this.#queue.push(call);
@@ -56,7 +56,7 @@ export class PhoneNetwork {
     this.#dialNext(at);
   }
 
-  /** Queues calls at an instant to come, but for those that have been given a course by then. */
+  /** Queues calls at a future instant, except those that got a course by then. */
   queueLater(calls: readonly Call[], notBefore: number): void {
     for (const call of calls) call.notBefore = notBefore;
     this.#parts.scheduler.schedule(notBefore, (at) => {
@@ -65,14 +65,14 @@ export class PhoneNetwork {
     });
   }
 
-  /** Connects a call that came in and whose course has been decided. The caller has made sure that a line is free. */
+  /** Connects an inbound call whose course is decided. Requires a free line. */
   connect(call: Call, at: number): void {
     this.#onTheLine.add(call);
     this.#tell(call, 'dialed', at);
     this.#hold(call, at);
   }
 
-  /** Takes up calls of a restored state: those that wait are queued, those under way go on. What was due by `at` has happened. */
+  /** Queued calls wait, active ones go on. Events due by `at` have happened. */
   resume(calls: Iterable<Call>, at: number): void {
     for (const call of calls) {
       if (call.course === null && (call.notBefore ?? 0) > at) this.queueLater([call], call.notBefore ?? 0);
@@ -102,7 +102,7 @@ export class PhoneNetwork {
     this.#end(call, call.course, talk);
   }
 
-  /** What is still under way elsewhere is of no consequence any more. */
+  /** Ignores results of work still running elsewhere. */
   close(): void {
     this.#closed = true;
   }
@@ -147,7 +147,7 @@ export class PhoneNetwork {
     return [...this.#onTheLine].filter(({ batchId }) => batchId === call.batchId).length >= call.batchLines;
   }
 
-  /** Batches in upstream's form without a limit of their own have half of all lines, and of those of an agent 70 %; at least one. */
+  /** Upstream batches without their own limit share half of all lines, and 70 % of an agent's; at least one. */
   #isShareUsed({ agentId }: Call): boolean {
     const { concurrency } = this.#parts.settings;
     const shared = [...this.#onTheLine].filter(({ byShare }) => byShare === true);
@@ -191,7 +191,7 @@ export class PhoneNetwork {
     return decideCourse({ seed, number: call.to, nth: call.nth, dialedAt: at, people, outcomeMix, meanTalkSeconds });
   }
 
-  /** Sees a call through to its end. A talk that is not over yet is held first; what is due by `from` has happened. */
+  /** A talk that is not over is held first. Events due by `from` have happened. */
   #hold(call: Call, from: number): void {
     const { course } = call;
     if (course === null) return;
@@ -213,7 +213,7 @@ export class PhoneNetwork {
     this.#schedule(call, 'answered', answeredAt, from);
     this.#whenHeld(call, live.hold(call, answeredAt));
     this.#parts.scheduler.schedule(answeredAt + maxDurationMs(configOf(call)), (at) => {
-      // Not where it has ended meanwhile, or has been given another course.
+      // Skip if it has ended or got another course meanwhile.
       if (this.#closed || call.course?.endedAt !== Infinity || call.course.answeredAt !== answeredAt) return;
       this.#end(call, call.course, live.cutShort(call, at));
     });
@@ -223,7 +223,7 @@ export class PhoneNetwork {
     const { clock, pendingWork } = this.#parts;
     const work = held.then((talk) => {
       if (this.#closed || call.course === null || call.course.endedAt !== Infinity) return;
-      // The talk's own times run from pick-up; it cannot be over before now, for nothing of it was known till now.
+      // Talk times run from pick-up, but the end cannot lie before it became known.
       const now = clock.now();
       this.#end(call, call.course, talk.endedAt >= now ? talk : { ...talk, endedAt: now });
     });
@@ -251,7 +251,7 @@ export class PhoneNetwork {
 
   #happen(call: Call, change: Milestone, at: number): void {
     if (call.course === null || instantOf(call.course, change) !== at) return;
-    // Where unanswered calls leave no record, the record is made on pick-up.
+    // If unanswered calls leave no record, it is made at pick-up.
     if (change === 'answered' && call.recordedAt === null) this.#state.conversations.add(call, at);
     this.#tell(call, change, at);
     if (change === 'ended' && this.#onTheLine.delete(call)) this.#dialNext(at);

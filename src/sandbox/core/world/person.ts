@@ -5,7 +5,7 @@ export const personas = ['plain', 'talkative', 'terse', 'confused', 'suspicious'
 export type Persona = (typeof personas)[number];
 
 export interface ScriptLine {
-  /** Null for saying nothing. */
+  /** Null: silence. */
   readonly say: string | null;
   readonly interrupts: boolean;
   readonly hangsUp: boolean;
@@ -32,14 +32,14 @@ export interface Person {
   readonly greeting: string | null;
   readonly greetsFirst: boolean;
   readonly script: readonly ScriptLine[] | null;
-  /** What they say instead of answering the first question, to be called no more. */
+  /** Opt-out said instead of answering the first question. */
   readonly optsOut: string | null;
   readonly wrongPerson: string | null;
   readonly silent: boolean;
-  /** Chance that they begin before the agent has finished, at each of their turns. */
+  /** Chance per turn of interrupting the agent. */
   readonly interrupts: number;
   readonly leavesAfterSeconds: number | null;
-  /** They hang up with this turn of theirs, from 1. */
+  /** Hangs up with this turn of theirs, from 1. */
   readonly leavesAfterTurns: number | null;
   readonly talksOn: boolean;
 }
@@ -62,5 +62,5 @@ export const stranger: Person = {
   talksOn: false,
 };
 
-/** Chance that somebody in this mood gives the answers that the caller hopes for. */
+/** Chance per mood of giving the hoped-for answers. */
 export const goodwill: Readonly<Record<Mood, number>> = { friendly: 1, neutral: 0.7, impatient: 0.5, hostile: 0.1 };

@@ -2,7 +2,7 @@ import { describeIssue } from '../../schemas/validate.ts';
 import { worldSchema, type World } from './schema.ts';
 import { createRequire } from 'node:module';
 
-/** Thrown when a world cannot be used; names each path, the value found there, and what is allowed. */
+/** Names each path, its value and what is allowed. */
 export class WorldError extends Error {
   override readonly name = 'WorldError' as const;
   readonly problems: readonly string[];
@@ -51,9 +51,9 @@ export function doubledNumbers({ people }: World): string[] {
 
 const load = createRequire(import.meta.url);
 
-/** Reads YAML or JSON; an empty file is an empty object. What is wrong is told in a sentence that quotes nothing of the file. */
+/** YAML or JSON; an empty file is an empty object. Problems never quote the file. */
 export function readYaml(text: string): { value: unknown } | { problem: string } {
-  // Loaded for the first file: most sandboxes have none.
+  // Loaded on first use: most sandboxes have no file.
   const { parseDocument } = load('yaml') as typeof import('yaml');
   const document = parseDocument(text, { prettyErrors: true, uniqueKeys: true });
   const [problem] = document.errors;

@@ -11,7 +11,7 @@ export const lateness = z
   .refine(({ from_seconds: from, to_seconds: to }) => from <= to, 'from_seconds must not be above to_seconds.');
 export type Lateness = z.output<typeof lateness>;
 
-/** What records keep from whoever reads them. Shares are drawn for each record from the seed and its id alone. */
+/** What records withhold; drawn per record from the seed and its id only. */
 export const recordHabits = z.strictObject({
   altered: share.default(0),
   shortened: share.default(0),
@@ -19,14 +19,14 @@ export const recordHabits = z.strictObject({
   withheld: share.default(0),
   withheld_form: z.enum(['empty', 'absent']).default('empty'),
   withheld_results: z.boolean().default(false),
-  /** Extended dialect: records that tell the number, the batch, what the caller sent along, and the direction. */
+  /** Extended dialect: shares of records with the number, batch, client data and direction. */
   number_shown: share.default(1),
   batch_shown: share.default(1),
   reference_shown: share.default(1),
   direction_shown: share.default(1),
-  /** `full`: as the dialect has it; `bare`: nothing but times; `ring`: and the duration counts the ring; `none`: no record. */
+  /** `full`: per dialect; `bare`: times only; `ring`: bare, and the duration includes ringing; `none`: no record. */
   unanswered: z.enum(['full', 'bare', 'ring', 'none']).default('full'),
-  /** Where a record tells that it is processing: it shows another choice than the one that it will tell once it is done. */
+  /** Share of records in processing that show a draft with other choices than the final one. */
   draft_analysis: share.default(0),
   listed_late: lateness.optional(),
 });

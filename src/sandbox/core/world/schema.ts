@@ -10,7 +10,7 @@ const timeOfDay = z.string().regex(isTimeOfDay, 'Must be a time of day as "HH:MM
 const zone = z.string().refine(isZone, 'Must be a time zone such as America/New_York or Europe/London.');
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-/** Chances of not getting through to the person; what is left is that they answer. */
+/** Chances of not reaching the person; the rest is answered. */
 const reach = z
   .strictObject({ busy: chance.default(0), absent: chance.default(0), voicemail: chance.default(0), failed: chance.default(0) })
   .refine(
@@ -33,7 +33,7 @@ const findings = {
   evaluation: z.record(z.string().min(1), z.enum(['success', 'failure', 'unknown'])).optional(),
 };
 
-/** The analysis that a record shows in place of the one that follows from the talk. Minutes count from the end of the call. */
+/** Replaces the analysis of the talk. Minutes count from the end of the call. */
 export const analysisScript = z
   .strictObject({
     after_minutes: z
