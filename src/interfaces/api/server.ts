@@ -33,15 +33,15 @@ import { isIPv6 } from 'node:net';
 import { isLoopback } from '../../rules/service-api.ts';
 
 const mostBodyBytes = 1_000_000;
-/** Longer than an address may be: its schema says what is too long. */
+/** Longer than any address: the schema reports what is too long. */
 const longestParam = 20_000;
 const notFound = problem(404, 'not_found', nothingHere);
 
 interface ServerOptions {
   tls?: Tls | null;
-  /** Whether only this machine may ask, under its own names. */
+  /** True: only this machine may connect, by loopback names. */
   isOwn?: boolean;
-  /** Whether a proxy before it speaks TLS. */
+  /** True if a proxy in front terminates TLS. */
   behindProxy?: boolean;
   limits?: ServerLimits;
 }
@@ -50,14 +50,14 @@ function sendProblem(reply: FastifyReply, refusal: Problem): FastifyReply {
   return reply.code(refusal.status).type('application/problem+json').serializer(JSON.stringify).send(refusal);
 }
 
-/** The HTTP API over an open database; not listening yet. Closing it leaves the database open. */
+/** Not listening yet. Closing it leaves the database open. */
 export async function buildApi(
   context: ApiContext,
   { tls = null, isOwn = false, behindProxy = false, limits = usualLimits }: ServerOptions = {},
 ): Promise<Api> {
   const app: Api = fastify({
     bodyLimit: mostBodyBytes,
-    // The address that the proxy has seen; what stands before it in the header anybody may have written.
+    // The address seen by the proxy; a client can forge the rest of the header.
     trustProxy: behindProxy && ((_address, hop) => hop === 0),
     routerOptions: { maxParamLength: longestParam },
     serverFactory: (handler) => createHttpServer(handler, tls, limits),
@@ -113,7 +113,7 @@ export async function buildApi(
   authenticate(app, context);
   refuseLongUploads(app, limits);
   app.addHook('preValidation', async ({ params, query, body }) => {
-    // Records that the service sends are bytes; forms of the page come back as JSON.
+    // Webhook records are bytes; console forms are checked once they are JSON.
     refuseFaultyText({ params, query, body: isJson(body) ? body : null });
   });
   app.get('/api/v1/openapi.json', { config: { role: 'anybody' }, schema: { hide: true } }, async (_request, reply) =>
@@ -150,7 +150,7 @@ interface Described {
   components?: { schemas?: Record<string, unknown> };
 }
 
-/** The OpenAPI document, without the schemas that no route names: of each one there are two, for what is sent and what is answered. */
+/** Without unused schemas: each exists twice, for input and output. */
 function describeApi(app: Api): object {
   const document = structuredClone(app.swagger() as Described);
   describeRefusals(document);
@@ -167,7 +167,7 @@ function describeApi(app: Api): object {
   }
 }
 
-/** A refusal is a problem, whatever the route gives otherwise. */
+/** Refusals are problem documents, whichever type the route declares. */
 function describeRefusals({ paths = {} }: Described): void {
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path)))
     for (const [status, response] of Object.entries(operation.responses ?? {})) {
@@ -176,7 +176,7 @@ function describeRefusals({ paths = {} }: Described): void {
     }
 }
 
-/** A route, the role that it takes, and its files, which no schema of its body tells of: they are streamed. */
+/** Adds the role, and the files, which are streamed and thus missing from the body schema. */
 const describeRoute: typeof jsonSchemaTransform = (route) => {
   const described = jsonSchemaTransform(route);
   const { role, files } = route.route.config ?? {};
@@ -189,23 +189,23 @@ const describeRoute: typeof jsonSchemaTransform = (route) => {
 };
 
 export interface ApiAddress {
-  /** An address of this machine, or a name of it. */
+  /** Address or name of this machine. */
   host: string;
-  /** 0 for any free one. */
+  /** 0: any free port. */
   port: number;
-  /** Null: plain HTTP, for this machine alone or a proxy before it. */
+  /** Null: plain HTTP, for this machine only or behind a proxy. */
   tls: Tls | null;
-  /** Whether a proxy before it speaks for other machines, under names that it knows. */
+  /** True if a proxy in front forwards other machines' requests, under names that it checks. */
   behindProxy?: boolean;
 }
 
 export interface RunningApi {
   url: string;
-  /** Ends the requests under way in order, and streams at once. */
+  /** Completes open requests, and ends streams at once. */
   close(): Promise<void>;
 }
 
-/** Builds the API and listens. The database stays its owner's. Throws when the port is taken or the certificate cannot be used. */
+/** Never closes the database. Throws when the port is taken or the certificate is unusable. */
 export async function startApi(context: ApiContext, { host, port, tls, behindProxy = false }: ApiAddress): Promise<RunningApi> {
   const isOwn = !behindProxy && isLoopback({ hostname: isIPv6(host) ? `[${host}]` : host });
   const app = await buildApi(context, { tls, isOwn, behindProxy });

@@ -52,7 +52,7 @@ const loaders: Readonly<Record<WrittenCommand, CommandEntry['load']>> = {
   },
 };
 
-/** In the order of `carillon --help`, group by group. */
+/** Ordered as in `carillon --help`. */
 export const commands: readonly CommandEntry[] = Object.entries(helpLines).flatMap(([group, lines]) =>
   Object.entries(lines).map(([name, line]) =>
     typeof line === 'string'

@@ -22,9 +22,8 @@ export function completionCommand(io: Io, entries: readonly CommandEntry[]): Com
     });
 }
 
-/** One command and what may follow it. */
 interface Place {
-  /** Its words, such as `['schedule', 'create']`; empty for the program. */
+  /** Such as `['schedule', 'create']`; empty for the program. */
   words: string[];
   commands: { name: string; says: string }[];
   flags: { name: string; says: string }[];
@@ -53,7 +52,7 @@ function placesOf(command: Command, above: string[]): Place[] {
 
 const key = ({ words }: Place): string => words.map((word) => `/${word}`).join('');
 
-/** The words before the cursor that are commands, as a path; both shells go through them in the same way. */
+/** Shell code for both shells: the commands before the cursor as a path. */
 function walk(places: readonly Place[], words: string): string {
   const known = places.filter(({ words: path }) => path.length > 0).map(key);
   return [
@@ -120,7 +119,7 @@ function writeFish(places: readonly Place[]): string {
   return ['# carillon completion for fish', ...lines, ''].join('\n');
 }
 
-/** For a shell, in single quotes. */
+/** Single-quoted for a shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,7 +5,7 @@ import { describeFailure } from './terminal/failure.ts';
 import { processIo } from './terminal/io.ts';
 import { runCli, tellFailure } from './run-cli.ts';
 
-// Ledger, results and Temporal's data hold what people said. A command that is run for somebody else keeps that person's own mask.
+// Ledger, results and Temporal's data contain what recipients said. A command run by `sandbox exec` keeps its user's mask.
 if (!(argv[2] === 'sandbox' && argv.includes('exec'))) process.umask(0o077);
 // The only place that ends the process.
 const args = argv.slice(2);
@@ -18,10 +18,10 @@ process.on('uncaughtException', stop);
 process.on('unhandledRejection', stop);
 
 const proxies = environmentProxies();
-// Loading it takes longer than many a command.
+// Lazy import: slower than many commands.
 if (proxies.http !== null || proxies.https !== null) (await import('../../shared/network/connector.ts')).routeFetch(proxies);
 
 const code = await runCli(args, io);
-// Output to a pipe may still be on its way; an open handle of a library must not keep a finished command alive.
+// Piped output may still be in flight; an open library handle must not keep a finished command alive.
 await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
 exit(io.endedByReader() ? 0 : code);

@@ -18,7 +18,7 @@ Examples:
 
 Settings are environment variables: docs/configuration.md lists them.`;
 
-/** Runs one command line and answers the exit code: 0 done, 1 failed, 2 wrong usage or bad input. Never throws. */
+/** Returns the exit code: 0 done, 1 failed, 2 wrong usage or bad input. Never throws. */
 export async function runCli(args: readonly string[], io: Io, entries: readonly CommandEntry[] = commands): Promise<number> {
   try {
     refuseFaultyText(ownOf(args));
@@ -26,7 +26,7 @@ export async function runCli(args: readonly string[], io: Io, entries: readonly 
     await program.parseAsync(args, { from: 'user' });
     return io.exitCode;
   } catch (error) {
-    // Commander has written its own message; help and version come as errors too, with code 0.
+    // Commander has written its message; help and version throw too, with code 0.
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
       const message = error.message.replace(/^error: /, '');
@@ -37,14 +37,14 @@ export async function runCli(args: readonly string[], io: Io, entries: readonly 
   }
 }
 
-/** Says what failed, in words and, where a program reads the output, as data; answers the exit code. */
+/** As text, and with --json as data; returns the exit code. */
 export function tellFailure(args: readonly string[], io: Io, failure: Failure): number {
   if (failure.message !== '') io.stderr.write(`${failure.message}\n`);
   if (wantsJson(args)) writeError(io, failure);
   return failure.exitCode;
 }
 
-/** What stands behind `--` is another program's. */
+/** Arguments behind `--` belong to another program. */
 function ownOf(args: readonly string[]): readonly string[] {
   const end = args.indexOf('--');
   return end === -1 ? args : args.slice(0, end);
@@ -59,7 +59,7 @@ function wantsJson(args: readonly string[]): boolean {
   return ownOf(args).includes('--json');
 }
 
-/** The failure as data, beside the words on standard error. */
+/** Besides the text on standard error. */
 function writeError(io: Io, { code, message, exitCode }: Failure): void {
   const typed = asTyped(message, io.ownCommand ?? 'carillon');
   io.stdout.write(`${jsonText({ error: { code, message: typed, exitCode } })}\n`);
@@ -95,7 +95,7 @@ async function buildProgram(args: readonly string[], io: Io, entries: readonly C
   return program;
 }
 
-/** Says what has to be given, and not that a switch is off when it is left out. */
+/** Marks required options, and drops the default of a switch. */
 function describeOption(option: Option): string {
   const text = new Help().optionDescription(option).replace(/ \(default: false\)$/, '');
   return option.mandatory ? `${text} (required)` : text;

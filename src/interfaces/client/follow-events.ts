@@ -4,16 +4,16 @@ import { outlines } from '../../operations/outlines.ts';
 import type { event } from '../../operations/events.ts';
 import { CarillonProblem, CarillonUnreachable, problemOfAnswer, addressOf, type CarillonClientOptions } from './request.ts';
 
-/** An event of the log. No number, no name and nothing that was said is in it. */
+/** An event of the log. Has no number, no name and no words of a call. */
 export type CarillonEvent = z.output<typeof event>;
 
-/** What to follow, and until when. */
+/** What to follow, and for how long. */
 export interface FollowInput {
-  /** Only events of this campaign. */
+  /** Only this campaign's events. */
   campaign?: string;
-  /** `seq` of the last event that is known, or `cursor` of `listEvents`. Left out: from now on. */
+  /** `seq` of the last known event, or `cursor` of `listEvents`. Default: from now on. */
   after?: number;
-  /** Ends the iteration, without an error. Leaving the loop ends it too. */
+  /** Ends the iteration without an error, as does leaving the loop. */
   signal?: AbortSignal;
 }
 
@@ -21,12 +21,12 @@ const { route: eventStream } = outlines.followEvents;
 const firstPauseMs = 200;
 const longestPauseMs = 15_000;
 const mostFirstTries = 3;
-/** The server says something every 15 seconds. */
+/** The server sends something every 15 seconds. */
 const longestSilenceMs = 45_000;
 
 /**
- * Events as they are added, in their order, each once. A stream that breaks is taken up where it broke, as often as it takes. Throws
- * CarillonProblem for a refusal that will not pass, and CarillonUnreachable if the first connection fails three times.
+ * New events in order, each once; reconnects without limit where a stream broke. Throws CarillonProblem for a permanent refusal, and
+ * CarillonUnreachable if the first connection fails three times.
  */
 export async function* followEvents(
   options: CarillonClientOptions,
@@ -78,15 +78,14 @@ async function openStream(
   return response;
 }
 
-/** What a block of an event stream says. */
 interface SentBlock {
-  /** Where to go on from after it; null: it does not say. */
+  /** Position to resume from; null: none. */
   id: string | null;
-  /** Null: no event, but an id or a sign of life. */
+  /** Null: no event, only an id or a keep-alive. */
   data: string | null;
 }
 
-/** Reads an event stream, as far as the API writes it: `id`, `data`, and comments. A block that broke off is left out. */
+/** Parses event streams as the API writes them: `id`, `data`, and comments. Drops an incomplete block. */
 async function* readSentBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SentBlock, void> {
   const decoder = new TextDecoder();
   let text = '';

@@ -8,17 +8,17 @@ export { CarillonProblem, CarillonUnreachable } from './request.ts';
 export type { CarillonEvent, FollowInput } from './follow-events.ts';
 export type { CarillonClientOptions } from './request.ts';
 
-/** A method for each operation of the API, named by its operationId: `/api/v1/openapi.json` says what each does and which role it takes. */
+/** A method for each operation of the API, named by its operationId: `/api/v1/openapi.json` describes each and its role. */
 export type CarillonClient = {
   [Id in Exclude<OperationId, 'followEvents'>]: Method<Id>;
 } & {
-  /** Iterates over events as they are added; a connection that breaks is made again, and nothing is missed. */
+  /** Iterates over new events; reconnects without missing any. */
   followEvents(input?: FollowInput): AsyncGenerator<CarillonEvent, void>;
 };
 
 /**
- * A client of Carillon's own HTTP API. It connects when a method is called, and needs no closing. A change carries an Idempotency-Key, so
- * that it is carried out once however often it is sent; give `key` yourself if the change has to outlive this process.
+ * A client of Carillon's HTTP API. Connects when a method is called, and needs no closing. Changes have an Idempotency-Key, so each is
+ * applied once however often it is sent; pass `key` if a change must outlive this process.
  *
  * @throws TypeError if `baseUrl` is no http or https address, or `token` is empty.
  */

@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { filledPath, type Operation, type Route } from '../../operations/operation.ts';
 
-/** Where the API is, and as whom it is asked. */
+/** Address of the API, and the token to use. */
 export interface CarillonClientOptions {
   /** Where `carillon serve` listens, such as `http://127.0.0.1:4080`; may have a path prefix. */
   baseUrl: string;
-  /** Of `carillon token create`. Sent in the header `authorization` and nowhere else. */
+  /** From `carillon token create`. Sent only in the header `authorization`. */
   token: string;
 }
 
-/** What a method was given: parameters of the path and files by name beside these three. */
+/** Input of a method: path parameters and files by name beside these three. */
 export type AnyInput = { query?: object; body?: unknown; key?: string } & Record<string, unknown>;
 
 const mostTries = 3;
 const firstPauseMs = 200;
 const longestPauseMs = 30_000;
 
-/** The address of a request. Throws TypeError for a parameter of the path that is missing. */
+/** Address of a request. Throws TypeError for a missing path parameter. */
 export function addressOf({ baseUrl }: CarillonClientOptions, route: Route, input: AnyInput): URL {
   const url = new URL(`${baseUrl.replace(/\/+$/, '')}${filledPath(route, input)}`);
   for (const [name, value] of Object.entries(input.query ?? {}))
@@ -24,7 +24,7 @@ export function addressOf({ baseUrl }: CarillonClientOptions, route: Route, inpu
   return url;
 }
 
-/** Sends a request. Reads, and changes by their key, are tried three times at most. Throws CarillonProblem and CarillonUnreachable. */
+/** Reads, and changes by their key, are tried at most three times. Throws CarillonProblem and CarillonUnreachable. */
 export async function sendRequest(
   options: CarillonClientOptions,
   { route, kind }: Pick<Operation, 'route' | 'kind'>,
@@ -40,7 +40,7 @@ export async function sendRequest(
       ...headers,
       ...(key === null ? {} : { 'idempotency-key': key }),
     },
-    // The token is for this address alone.
+    // A redirect must not get the token.
     redirect: 'manual',
     ...(body === undefined ? {} : { body }),
   };
@@ -56,7 +56,7 @@ export async function sendRequest(
       continue;
     }
     if (response.ok && kind === 'download') return response;
-    // An answer that breaks off is none.
+    // A truncated answer counts as none.
     const text = await response.text().catch((cause: unknown) => {
       if (isLast) throw new CarillonUnreachable(route, { key, tries, cause });
       return null;
@@ -93,13 +93,12 @@ function parseAnswer(route: Route, status: number, text: string): unknown {
   }
 }
 
-/** Null: the answer does not say, or not in seconds. */
+/** Null: no header, or not in seconds. */
 function retryAfterMs({ headers }: Response): number | null {
   const text = headers.get('retry-after') ?? '';
   return /^\d+$/.test(text) ? Number(text) * 1000 : null;
 }
 
-/** Facts of a refusal. */
 interface Refusal {
   status: number;
   code: string;
@@ -108,17 +107,17 @@ interface Refusal {
   differs?: readonly string[];
 }
 
-/** Thrown when Carillon refuses a request, in the terms of its problem details. The message has the detail; no token is in it. */
+/** Thrown when Carillon refuses a request; has its problem details. The message has the detail, and never a token. */
 export class CarillonProblem extends Error {
   override readonly name = 'CarillonProblem' as const;
   readonly status: number;
-  /** What a program may go by, such as `unknown_campaign`; `not_carillon` when something else answered, such as a proxy. */
+  /** For programs, such as `unknown_campaign`; `not_carillon` when something else answered, such as a proxy. */
   readonly code: string;
-  /** What is wrong, and what to do. */
+  /** Cause and remedy. */
   readonly detail: string;
-  /** Every field that cannot be used; empty where none is named. */
+  /** Invalid fields; empty if none is named. */
   readonly errors: NonNullable<Refusal['errors']>;
-  /** Of `key_reused`: what the first request with the key had otherwise, such as `body.numbers`; else empty. */
+  /** For `key_reused`: differences from the first request with the key, such as `body.numbers`; else empty. */
   readonly differs: NonNullable<Refusal['differs']>;
 
   constructor(route: string, { status, code, detail, errors = [], differs = [] }: Refusal, options?: ErrorOptions) {
@@ -131,10 +130,10 @@ export class CarillonProblem extends Error {
   }
 }
 
-/** Thrown when no whole answer came. A change may have been carried out: the same call with the same `key` says so, and repeats nothing. */
+/** Thrown without a complete answer. A change may have been applied: the same call with the same `key` shows this, and repeats nothing. */
 export class CarillonUnreachable extends Error {
   override readonly name = 'CarillonUnreachable' as const;
-  /** The Idempotency-Key of the change; null: the request has none. */
+  /** Idempotency-Key of the change; null: none. */
   readonly key: string | null;
 
   constructor(route: string, { key, tries, cause }: { key: string | null; tries: number; cause: unknown }) {
@@ -144,7 +143,7 @@ export class CarillonUnreachable extends Error {
   }
 }
 
-/** The refusal in an answer. One that is not Carillon's is named so, and not quoted. */
+/** The refusal in an answer. A foreign answer is named as such, and not quoted. */
 export async function problemOfAnswer(route: string, response: Response): Promise<CarillonProblem> {
   const { status } = response;
   const body = (await response.json().catch(() => null)) as Partial<Refusal> | null;

@@ -31,13 +31,10 @@ const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
 
 const anyPath = '/*';
 
-/** Sent by the script, which wants what changes and not the document around it. */
+/** Sent by the script, which needs the changing part only. */
 const partHeader = 'x-page-part';
 
-/**
- * The page: HTML from this process, over the same read model and through the same changes as the API. It keeps nothing but who has asked
- * for whole numbers; any number of processes may serve it.
- */
+/** Keeps only who has requested whole numbers; any number of processes may serve it. */
 export function installConsole(app: Api, context: ApiContext): void {
   const changes = new Changes(app.tail);
   const shown = new LatelyShown();
@@ -56,7 +53,7 @@ export function installConsole(app: Api, context: ApiContext): void {
       signing(page, context);
       await page.register(async (inside: Api) => {
         inside.addHook('onRequest', async (request, reply) => {
-          // Programs are answered as the API answers them.
+          // Programs get the API's answer.
           if (request.routeOptions.url === anyPath && !isForBrowser(request)) throw new ProblemError(404, 'not_found', nothingHere);
           const text = sessionOf(request);
           const token = text === null ? null : await findSession(context.store, text, context.now());
@@ -67,7 +64,7 @@ export function installConsole(app: Api, context: ApiContext): void {
           }
           if (request.headers[partHeader] !== undefined) return reply.code(401).headers(pageHeaders).send();
           const { url = '' } = request.routeOptions;
-          // The form of an action stands at the address to which it is sent.
+          // The form of an action is at the address it is sent to.
           const to = request.method === 'GET' || app.hasRoute({ method: 'GET', url }) ? request.url : '/';
           const ended = text === null ? '' : 'ended=yes&';
           return reply.headers(pageHeaders).redirect(`/sign-in?${ended}to=${encodeURIComponent(to)}`, 303);
@@ -97,12 +94,12 @@ export function installConsole(app: Api, context: ApiContext): void {
         };
         inside.setErrorHandler(async (error, request, reply) => {
           const { status, detail } = problemOf(error);
-          // Nobody is known yet whom a page could be shown to: it is answered as the API answers.
+          // Without a user there is no page: the API's answer.
           if (request.holder === null && status !== 503) throw error;
           if (status >= 500) context.logger.error({ ...errorFacts(error), route: request.routeOptions.url }, 'a view failed');
           dropFileHeaders(reply);
           if (status === 503) void reply.header('retry-after', '5');
-          // A page needs the database; where that is what is away, its fault is told without one.
+          // A page needs the database; if that is down, the error is plain text.
           const viewed = request.holder === null ? null : await asked(request).catch(() => null);
           if (viewed === null) return refuse(reply, status, detail);
           return send({ request, reply }, viewed, problemView(status, detail));
@@ -133,7 +130,7 @@ export function installConsole(app: Api, context: ApiContext): void {
           const { route, role, params, query } = operationOf(id);
           const schema = { hide: true, params, ...(query && { querystring: query }) };
           const judgeRole = async (request: FastifyRequest) => refuseRole(holderOf(request), role);
-          // A file from a page is opened in a spreadsheet, unless its address asks for the cells as they are.
+          // Files from a page are opened in a spreadsheet, so cells are guarded unless the address says otherwise.
           const guardCells = async (request: FastifyRequest) => {
             const { format } = request.params as { format?: string };
             const query = request.query as object;
@@ -255,7 +252,7 @@ function isForBrowser({ url, headers: { accept = '' } }: FastifyRequest): boolea
   return accept.includes('text/html') && !url.startsWith('/api/');
 }
 
-/** A path of this server and of no other. */
+/** Prevents redirects to other servers. */
 function ownPath(path: string): string {
   return /^\/(?![/\\])[^\s\\]*$/.test(path) ? path : '/';
 }

@@ -1,11 +1,11 @@
 import { ProblemError } from '../../../operations/runs/problem.ts';
 
-/** Requests to add rows that one server answers at once. */
+/** Maximum concurrent add-row requests per server. */
 const mostAdds = 100;
 
 /**
- * Begins an addition and answers what ends it; throws ProblemError for one too many, before the database is asked: a thousand at once would
- * wait for its connections until they fail.
+ * Returns a function that registers an addition and returns its release. Throws ProblemError (429) above the limit; otherwise all would
+ * wait for database connections until they fail.
  */
 export function countAdds(): () => () => void {
   let underWay = 0;

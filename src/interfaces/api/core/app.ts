@@ -12,28 +12,28 @@ export type Api = FastifyInstance<RawServerDefault, IncomingMessage, ServerRespo
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may ask; a route that does not say is refused to everybody. */
+    /** Required role; default: admin. */
     role?: TokenRole | 'anybody';
-    /** Names of the files that it takes, for the description. */
+    /** Names of the file fields that the route accepts. */
     files?: readonly string[];
   }
   interface FastifyInstance {
-    /** The end of the log, one for all who follow it in this process. */
+    /** End of the event log, shared by all followers in this process. */
     tail: LogTail;
-    /** Whether clients come over TLS, that of this server or of a proxy before it. */
+    /** True when clients use TLS, to this server or to a proxy in front. */
     isBehindTls: boolean;
-    /** Counts additions of rows, those of the page among them; see `countAdds`. */
+    /** Registers an addition of rows; see `countAdds`. */
     beginAdd: () => () => void;
-    /** Answer a download; the console serves them at its own addresses. */
+    /** Download handlers; the console serves them at its own addresses. */
     downloads: Map<OperationId, (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>>;
   }
   interface FastifyRequest {
-    /** Whose request it is; null on routes for anybody. */
+    /** Token of the request; null on public routes. */
     holder: Token | null;
   }
 }
 
-/** Whose request it is. Only for routes that are not for anybody. */
+/** Token of the request. Throws on public routes. */
 export function holderOf(request: FastifyRequest): Token {
   if (request.holder === null) throw new Error('a route for anybody asked who is there');
   return request.holder;
@@ -41,10 +41,10 @@ export function holderOf(request: FastifyRequest): Token {
 
 export interface ApiContext extends Room {
   logger: Logger;
-  /** Adds what is served beside the API, such as the console. Default: nothing. */
+  /** Adds routes beside the API, such as the console. Default: none. */
   install?: (app: Api, context: ApiContext) => void;
-  /** Default: nothing can be rehearsed here. */
+  /** Default: rehearsals are unavailable. */
   rehearse?: Rehearse;
-  /** The text of a token for a word that signs in once; null for any other word. */
+  /** Exchanges a one-time sign-in word for a token's text; null for any other word. */
   redeem?: (word: string) => string | null;
 }

@@ -6,7 +6,7 @@ import { isLoopback } from '../../../rules/service-api.ts';
 
 const howToGet = 'carillon token create makes one.';
 
-/** Lets a request through to its route only with a token whose role the route asks for. */
+/** Admits only a token that has the route's role. */
 export function authenticate(app: Api, context: ApiContext): void {
   app.decorateRequest('holder', null);
   app.addHook('onRequest', async (request, reply) => {
@@ -29,12 +29,12 @@ export function authenticate(app: Api, context: ApiContext): void {
   });
 }
 
-/** Nobody waits for it, and nothing fails with it. */
+/** Runs in the background; errors are ignored. */
 export function noteUseAside(context: ApiContext, token: Token): void {
   noteUse(context.store, token, context.now()).catch(() => {});
 }
 
-/** For a server of this machine alone: a foreign page may have its own name point here, and its scripts would be of the same origin. */
+/** For loopback servers: a foreign page could point its own name here and become same-origin (DNS rebinding). */
 export function refuseForeignHosts(app: Api): void {
   app.addHook('onRequest', async ({ headers: { host = '' } }) => {
     const url = `http://${host}`;

@@ -16,25 +16,25 @@ export interface StreamSurroundings {
   store: Pick<Store, 'db'>;
   logger: Logger;
   tail: LogTail;
-  /** How long a client may need for what waits for it before it is let go. */
+  /** How long a client may take to drain its buffer before it is disconnected. */
   longestStallMs: number;
 }
 
 export interface StreamRequest {
-  /** Null: of all campaigns. */
+  /** Null: all campaigns. */
   campaignId: string | null;
-  /** The line after which it begins. */
+  /** Starts after this `seq`. */
   cursor: number;
 }
 
 const pageSize = 500;
 const retryMs = 500;
-/** Room for a page of the tail, so that a client that keeps up never has to read for itself. */
+/** Fits one page of the tail, so a client that keeps up never reads the database itself. */
 const mostWaitingBytes = 128_000;
-/** Lines are sent together up to here: a thousand clients cost a thousand small writes else, for each line. */
+/** With a thousand clients, one small write per line is costly. */
 const pieceBytes = 8_000;
 
-/** Lines as they are sent, made once for all who hear of them. */
+/** Serialized lines, built once for all clients. */
 interface Piece {
   events: readonly CampaignEvent[];
   first: number;
@@ -45,8 +45,8 @@ interface Piece {
 const pieces = new WeakMap<readonly CampaignEvent[], Map<string | null, readonly Piece[]>>();
 
 /**
- * Server-sent events to one client, each line of the log once and in order. As long as it keeps up it is served by the tail; one that is
- * behind reads for itself until it has caught up, so that never much more than 128 kB waits for it.
+ * Server-sent events for one client, each log line once, in order. A client that lags reads the log itself until it catches up, so its
+ * buffer stays near 128 kB.
  */
 export class EventStream {
   readonly #with: StreamSurroundings;
@@ -58,7 +58,7 @@ export class EventStream {
   #isBehind = false;
   #isQuiet = true;
 
-  /** `response` has its headers. */
+  /** `response` already has its headers. */
   constructor(surroundings: StreamSurroundings, response: ServerResponse, { campaignId, cursor }: StreamRequest) {
     this.#with = surroundings;
     this.#response = response;
@@ -70,19 +70,19 @@ export class EventStream {
       this.#stopListening();
     });
     response.on('error', () => response.destroy());
-    // An id without data is no event: a client that has seen none yet knows where to go on, too.
+    // An id without data is no event, but tells a new client its position.
     response.write(`id: ${cursor}\n\n`);
     const { tail } = surroundings;
     if (tail.cursor !== null && cursor < tail.cursor) void this.#catchUp();
   }
 
-  /** Says a word to a client that has heard none since the last beat, so that nobody between takes the connection for dead. */
+  /** Keep-alive if nothing was sent since the last beat, for proxies. */
   beat(): void {
     if (this.#isQuiet && !this.#response.writableNeedDrain) this.#response.write(`id: ${this.#cursor}\n\n`);
     this.#isQuiet = true;
   }
 
-  /** A client that does not take what was sent before is not waited for. */
+  /** Destroys the connection if the client has not drained earlier data. */
   end(): void {
     if (this.#response.writableNeedDrain) this.#response.destroy();
     else this.#response.end();
@@ -98,7 +98,7 @@ export class EventStream {
     return this.#response.writableLength > mostWaitingBytes;
   }
 
-  /** False once too much waits for the client: what follows is left for later. */
+  /** Returns false once the client's buffer is full; the rest is sent later. */
   #write(events: readonly CampaignEvent[]): boolean {
     for (const { events: all, first, last, bytes } of piecesOf(events, this.#campaignId)) {
       if (last <= this.#cursor) continue;
@@ -129,7 +129,7 @@ export class EventStream {
       } catch (error) {
         logger.warn({ code: codeOf(error) }, 'the log could not be read for one who follows it');
       }
-      // Between this look and the next batch of the tail nothing can be added unseen.
+      // Nothing can be added between this check and the next batch of the tail.
       if (!this.#isFull && tail.cursor !== null && this.#cursor >= tail.cursor) break;
       if (this.#cursor === before) await pause(retryMs, undefined, { signal: this.#left.signal }).catch(() => {});
     }
@@ -180,9 +180,9 @@ function frameOf(event: CampaignEvent): string {
 
 interface StreamLimits {
   streams: number;
-  /** So often quiet streams are told that they are alive, and those whose token no longer holds are ended. Default 15 s. */
+  /** Interval of keep-alives and token checks; a stream with an invalid token ends. Default: 15 s. */
   beatMs?: number;
-  /** How long a client may need for what waits for it. Default 60 s. */
+  /** How long a client may take to drain its buffer. Default: 60 s. */
   longestStallMs?: number;
 }
 
@@ -216,7 +216,7 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  /** Streams to `response` until it is closed, or the token of its holder no longer holds. Ask `isFull` before. */
+  /** Streams to `response` until it closes or the holder's token becomes invalid. Check `isFull` first. */
   begin(response: ServerResponse, holder: Token, wish: StreamRequest): void {
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
     response.writeHead(200, headers);

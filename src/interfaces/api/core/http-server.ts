@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from 'node:https';
 
 export interface ServerLimits {
-  /** Of a request's head, and of a whole request with its files. */
+  /** For a request's head, and for a whole request with its files. */
   headersMs: number;
   requestMs: number;
-  /** How long a client that was answered may go on sending: closed at once, it might never read the answer. */
+  /** Grace for an answered client that keeps sending; closed at once, it might never read the answer. */
   lingerMs: number;
   fileBytes: number;
   streams: number;
@@ -19,17 +19,17 @@ export const usualLimits: ServerLimits = {
   streams: 1_000,
 };
 
-/** A certificate and its key, as PEM. */
+/** PEM. */
 export interface Tls {
   cert: Buffer;
   key: Buffer;
 }
 
 const checksPerLimit = 3;
-/** Longer than proxies keep a connection that they may use again. */
+/** Longer than proxies keep a connection for reuse. */
 const keepAliveTimeout = 72_000;
 
-/** A server that lets go of clients who send too slowly, which are answered 408, and of those who send on after their answer. */
+/** Answers 408 to clients that send too slowly, and disconnects those that keep sending after their answer. */
 export function createHttpServer(handler: RequestListener, tls: Tls | null, limits: ServerLimits): Server {
   const options: ServerOptions = {
     headersTimeout: limits.headersMs,
@@ -41,7 +41,7 @@ export function createHttpServer(handler: RequestListener, tls: Tls | null, limi
   return server.on('request', (request, response) => response.once('finish', () => endUnread(request, limits)));
 }
 
-/** Ends the connection of a client that has its answer and sends on; one that has sent all by then may ask again on it. */
+/** Disconnects an answered client that is still sending; one that has finished may reuse the connection. */
 function endUnread(request: IncomingMessage, { lingerMs }: ServerLimits): void {
   if (request.complete || request.socket.destroyed) return;
   setTimeout(() => {

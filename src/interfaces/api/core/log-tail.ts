@@ -5,7 +5,7 @@ import { EventFeed } from '../../../ledger/read/event-feed.ts';
 import type { Logger } from '../../../shared/logger.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** Everything that the log has behind `from`, up to `to`. */
+/** Log lines after `from`, up to `to`. */
 export interface TailBatch {
   from: number;
   to: number;
@@ -14,10 +14,10 @@ export interface TailBatch {
 
 const pageSize = 500;
 const usualEveryMs = 500;
-/** What a transaction that is committed late may still add lies this far back at most. */
+/** Transactions that commit late add lines at most this many `seq` back. */
 const lookBack = 1_000;
 
-/** The end of the log for everybody in this process: one look at the database per half second, and none while nobody listens. */
+/** One database read per half second for the whole process, none without listeners. */
 export class LogTail {
   readonly #store: Pick<Store, 'db'>;
   readonly #logger: Logger;
@@ -32,14 +32,14 @@ export class LogTail {
     this.#everyMs = everyMs;
   }
 
-  /** Up to where everything was handed to the listeners; null before the first look. */
+  /** Position served to all listeners; null before the first read. */
   get cursor(): number | null {
     return this.#cursor;
   }
 
   /**
-   * Calls `onBatch` for all that is added, in the order of the log and each line once, until the answered function is called. The first
-   * batch may begin before this call, since what is committed late has a smaller number.
+   * Calls `onBatch` for each new line once, in order, until the returned function is called. The first batch may start earlier, because
+   * late commits have smaller numbers.
    */
   listen(onBatch: (batch: TailBatch) => void): () => void {
     this.#listeners.add(onBatch);
@@ -63,7 +63,7 @@ export class LogTail {
       try {
         cursor ??= Math.max(0, (await lastEventSeq(this.#store.db)) - lookBack);
         const page = await feed.read({ afterSeq: cursor, campaignId: null, limit: pageSize });
-        // Whoever listens after this one has stopped has a run of their own.
+        // Listeners that register after the abort have their own run.
         if (signal.aborted) return;
         const batch = { from: cursor, to: page.cursor, events: page.events };
         cursor = page.cursor;
@@ -73,7 +73,7 @@ export class LogTail {
       } catch (error) {
         this.#logger.warn({ code: codeOf(error) }, 'the log could not be read for those who follow it');
       }
-      // What was written to a thousand listeners goes out before there is more: they would all fall behind else.
+      // Flushes writes to listeners before the next page; otherwise all would fall behind.
       if (isFull) await breathe();
       else await pause(this.#everyMs, undefined, { signal }).catch(() => {});
     }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ProblemError } from '../../../operations/runs/problem.ts';
 import { didYouMean } from '../../../rules/nearest-name.ts';
 
-/** Throws ProblemError for a parameter that the route does not have: one that is misspelt would be ignored in silence. */
+/** Throws ProblemError for an unknown parameter; a misspelt one would be ignored silently. */
 export async function refuseUnknownQuery({ routeOptions, query }: FastifyRequest): Promise<void> {
   const schema: unknown = routeOptions.schema?.querystring;
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];

@@ -9,14 +9,14 @@ import { problemSchema } from '../../../operations/runs/problem.ts';
 
 type Operations = typeof operations;
 
-/** The request of an operation: what its schemas have read. */
+/** Request with parts parsed by the operation's schemas. */
 export type Asked<Id extends OperationId> = FastifyRequest & {
   params: Read<Operations[Id], 'params'>;
   query: Read<Operations[Id], 'query'>;
   body: Read<Operations[Id], 'body'>;
 };
 
-/** Serves an operation by its entry in the list; `handler` carries it out, and judges what was sent where that is performed. */
+/** Operations in `runs` validate their input when they are performed. */
 export function serve<Id extends OperationId>(
   app: Api,
   id: Id,
@@ -54,11 +54,11 @@ export function serve<Id extends OperationId>(
   });
 }
 
-/** What answers in place of a file that failed before its first byte is no file. */
+/** An error that replaces a file must not have the file's headers. */
 export function dropFileHeaders(reply: FastifyReply): void {
   for (const name of ['content-disposition', 'content-range', 'accept-ranges', 'content-length']) {
     void reply.removeHeader(name);
-    // A stream that is sent has written them already.
+    // A started stream has written them already.
     if (!reply.raw.headersSent) reply.raw.removeHeader(name);
   }
 }

@@ -6,7 +6,7 @@ import { holderOf, type ApiContext } from './app.ts';
 import { ProblemError } from '../../../operations/runs/problem.ts';
 import { readCallRecord, type NamedCall } from '../../../operations/control/call-record.ts';
 
-/** Logs who is shown whole numbers. Throws ProblemError for the role read. */
+/** Logs that whole numbers were shown. Throws ProblemError for the role read. */
 export async function noteNumbersShown(context: ApiContext, request: FastifyRequest, campaignId: string): Promise<void> {
   const holder = holderOf(request);
   const { name, role } = holder;
@@ -15,7 +15,7 @@ export async function noteNumbersShown(context: ApiContext, request: FastifyRequ
   await noteShown(context, holder, { campaignId, action: 'numbers_shown' });
 }
 
-/** Writes to the log who is shown what; of a single call, in the story of its row. */
+/** A single call is logged in the history of its row. */
 export async function noteShown(
   context: ApiContext,
   { name }: Token,
@@ -25,7 +25,7 @@ export async function noteShown(
   await context.store.transaction((tx) => appendEvents(tx, [{ at, ...what, type: 'operator.acted', data: { name, action } }]));
 }
 
-/** What was said in a call, read from the service for `holder`, as the log tells. Throws as `readCallRecord`, before the log is told. */
+/** Reads a transcript from the service and logs that it was shown. Throws as `readCallRecord`, before logging. */
 export async function showTranscript(context: ApiContext, holder: Token, named: NamedCall) {
   const { ids, record } = await readCallRecord(context, named);
   await noteShown(context, holder, { ...ids, action: 'transcript_shown' });
@@ -42,14 +42,14 @@ export async function showTranscript(context: ApiContext, holder: Token, named: 
   };
 }
 
-/** Numbers stay on a page: a repeated look within this time is not logged again. */
+/** Numbers stay on a page: a repeated view within this time is not logged again. */
 const lastsMs = 15 * 60_000;
 
-/** Who has asked to be shown what, such as the numbers of a campaign, and until when it counts. A restart of the process forgets. */
+/** What each token was shown, and until when that counts. In memory: a restart forgets it. */
 export class LatelyShown {
   readonly #until = new Map<string, number>();
 
-  /** `now`: real time. The event log has been told before. */
+  /** `now`: real time. The caller has already logged it. */
   show(tokenId: string, what: string, now: number): void {
     for (const [key, until] of this.#until) if (until <= now) this.#until.delete(key);
     this.#until.set(`${tokenId} ${what}`, now + lastsMs);

@@ -13,10 +13,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Multipart, MultipartFile } from '@fastify/multipart';
 import { codeOf } from '../../../shared/input/errors.ts';
 
-/** Beside each file a form holds its name and its type. */
+/** Allowance per file for its name and type in the form. */
 const mostBesideBytes = 10_000;
 
-/** Refuses a request that says itself that its files are too large, before anything of it is read. */
+/** Refuses files that are too large by the content-length, before reading them. */
 export function refuseLongUploads(app: Api, { fileBytes }: Pick<ServerLimits, 'fileBytes'>): void {
   app.addHook('onRequest', async ({ headers, routeOptions: { config } }) => {
     const most = (config.files ?? []).length * (fileBytes + mostBesideBytes);
@@ -25,7 +25,7 @@ export function refuseLongUploads(app: Api, { fileBytes }: Pick<ServerLimits, 'f
   });
 }
 
-/** Does the work with a folder that is gone after it. */
+/** Runs the work with a temporary folder and deletes it afterwards. */
 export async function withFolder<Answer>(work: (folder: string) => Promise<Answer>): Promise<Answer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-upload-'));
   try {
@@ -35,7 +35,7 @@ export async function withFolder<Answer>(work: (folder: string) => Promise<Answe
   }
 }
 
-/** Receives exactly these files into the folder. Throws ProblemError for a file that is missing, too many or too large. */
+/** Saves exactly these files. Throws ProblemError for a missing, unexpected or oversized one. */
 export async function receiveFiles(request: FastifyRequest, folder: string, names: readonly string[]): Promise<SentFiles> {
   if (!request.isMultipart())
     throw new ProblemError(415, 'not_multipart', `Send multipart/form-data with the files ${names.join(' and ')}.`);
@@ -52,19 +52,19 @@ export async function receiveFiles(request: FastifyRequest, folder: string, name
   return requireFiles(names, { folder, paths, hashes });
 }
 
-/** The files of an operation that has to have them all. Throws ProblemError. */
+/** Throws ProblemError if a file is missing. */
 export function requireFiles(names: readonly string[], files: SentFiles): SentFiles {
   const missing = names.filter((name) => !(name in files.paths));
   if (missing.length > 0) throw new ProblemError(400, 'upload', `The file ${missing.join(' and ')} is missing.`);
   return files;
 }
 
-/** Bounds of a form; what is left out is the server's. */
+/** Default: the server's limits. */
 type FormLimits = NonNullable<NonNullable<Parameters<FastifyRequest['parts']>[0]>['limits']>;
 
 const tooManyParts = /^FST_(FIELDS|FILES|PARTS)_LIMIT$/;
 
-/** The parts of a form, each when the one before it has been read. Throws ProblemError for a form that cannot be read. */
+/** Each part is read after the one before it. Throws ProblemError for an unreadable form. */
 export async function* readParts(request: FastifyRequest, limits: FormLimits = {}): AsyncGenerator<Multipart> {
   try {
     yield* request.parts({ limits });
@@ -73,7 +73,7 @@ export async function* readParts(request: FastifyRequest, limits: FormLimits = {
   }
 }
 
-/** Keeps the file of a part at a path, and answers its SHA-256. What is too large is not read to its end, since it may have none. */
+/** Returns the SHA-256. Stops reading an oversized file, which may be endless. */
 export async function keepFile({ fieldname, file }: MultipartFile, path: string): Promise<string> {
   const hash = createHash('sha256');
   const hashed = new Transform({
@@ -89,7 +89,7 @@ export async function keepFile({ fieldname, file }: MultipartFile, path: string)
   return hash.digest('hex');
 }
 
-/** Whoever reads the form names no code for what is wrong with its bytes; a disk that is full has one. */
+/** The form parser's errors about malformed bytes have no code; a full disk has one. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof ProblemError) return error;
   const code = codeOf(error);

@@ -14,7 +14,7 @@ import { type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { toldOfCourse, readFunnel } from '../../../ledger/read/campaign-report.ts';
 
-/** So old may the sentences of a list be. */
+/** Maximum age of the status sentences in a list. */
 const oldestWhysMs = 1_000;
 
 export function campaignRoutes(app: Api, context: ApiContext): void {

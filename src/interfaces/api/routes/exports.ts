@@ -12,7 +12,7 @@ import { serve } from '../core/serve.ts';
 import { ProblemError } from '../../../operations/runs/problem.ts';
 import { noteNumbersShown } from '../core/shown.ts';
 
-/** Results and report, to hand on. */
+/** Exports: results and reports. */
 export function handOnRoutes(app: Api, context: ApiContext): void {
   const { store, aside } = context;
   serve(app, 'showReport', async ({ params }) => {

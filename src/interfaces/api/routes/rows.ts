@@ -152,7 +152,7 @@ export function callRoutes(app: Api, context: ApiContext): void {
     const { range } = request.headers;
     const { ids, type, status, headers, body } = await openRecording(context, { campaignId, row, call, range });
     reply.raw.on('close', () => body.destroy());
-    // A player fetches what it plays in many parts.
+    // A player requests a recording in many ranges.
     const holder = holderOf(request);
     if (!played.isShown(holder.tokenId, ids.attemptId, context.now())) {
       await noteShown(context, holder, { ...ids, action: 'recording_shown' });

@@ -5,7 +5,7 @@ import { holderOf, type Api, type ApiContext } from '../core/app.ts';
 import { serve } from '../core/serve.ts';
 import { receiveFiles, withFolder } from '../core/uploads.ts';
 
-/** Operations that are carried out here as anywhere else; the types of one stand for those of all. */
+/** The types of one operation serve for all. */
 export function runRoutes(app: Api, context: ApiContext): void {
   for (const id of Object.keys(runs) as RunId[]) {
     const { files: names } = operationOf(id);

@@ -2,19 +2,19 @@ import { takeSentRequest } from '../../../operations/control/sent-events.ts';
 import type { Api, ApiContext } from '../core/app.ts';
 import { problem, ProblemError } from '../../../operations/runs/problem.ts';
 
-/** Apart from the API, so that a proxy can let others reach it alone. */
+/** Separate from the API, so that a proxy can expose it alone. */
 const sentEventsPath = '/v1/service-webhooks';
-/** A transcript of hours has a tenth of that; a recording, which nothing here asks for, has more. */
+/** Ten times a transcript of hours; recordings are larger, but not requested here. */
 const mostBytes = 4_000_000;
 
 /**
- * Where the service sends what it tells by itself. There only with SVC_WEBHOOK_SECRET: the signature stands in place of a token. Not in the
- * description of the API, which is for programs of one's own.
+ * Receives the service's events, if SVC_WEBHOOK_SECRET is set: the signature replaces a token. Not in the OpenAPI document, which is for
+ * API clients.
  */
 export function sentEventRoutes(app: Api, context: ApiContext): void {
   if (context.config.SVC_WEBHOOK_SECRET === undefined) return;
   void app.register(async (routes: Api) => {
-    // What is signed are the bytes.
+    // The signature covers the raw bytes.
     routes.removeAllContentTypeParsers();
     routes.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: mostBytes }, (_request, body, done) =>
       done(null, body),

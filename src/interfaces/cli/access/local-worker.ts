@@ -17,9 +17,9 @@ import type { Store } from '../../../ledger/tx.ts';
 export interface LocalWorker {
   address: string;
   namespace: string;
-  /** Settles when the worker has stopped and its connection is closed; rejects when it failed. */
+  /** Settles when the worker has stopped and its connection is closed; rejects on failure. */
   finished: Promise<void>;
-  /** Takes no new work and resolves when what is under way has ended and the connection is closed. The database is the caller's. */
+  /** Takes no new work; resolves when running work has ended and the connection is closed. Leaves the database open. */
   stop(): Promise<void>;
 }
 
@@ -33,8 +33,8 @@ interface LocalWorkerInput {
 }
 
 /**
- * Connects to Temporal and works on the campaigns of `store`; serves metrics and probes where the settings say so. Throws
- * TemporalUnreachableError, and ConfigError also when a port is taken.
+ * Works on the campaigns of `store`; serves metrics and probes if configured. Throws TemporalUnreachableError, and ConfigError also when a
+ * port is taken.
  */
 export async function startLocalWorker(io: Pick<Io, 'env'>, input: LocalWorkerInput): Promise<LocalWorker> {
   const { config } = input;
@@ -66,7 +66,7 @@ async function connectAndWork(
       await health?.close();
       await connection.close();
     });
-    // Whoever waits for it is told; nobody waiting is no fault.
+    // Not an unhandled rejection if no caller awaits it.
     finished.catch(() => {});
     return {
       address,
@@ -91,7 +91,6 @@ async function closeAfter(work: Promise<void>, close: () => Promise<void>): Prom
   }
 }
 
-/** The settings that open a port in a worker. */
 export const listenVariables = ['CARILLON_METRICS_LISTEN', 'CARILLON_HEALTH_LISTEN'] as const;
 
 type ListenConfig = Pick<Config, (typeof listenVariables)[number]>;
@@ -101,7 +100,7 @@ interface ListenFault {
   advice: string;
 }
 
-/** Tries to listen there for a moment; null: it can. */
+/** Listens there briefly; null: the address is free. */
 export async function findListenFault(variable: string, address: ListenAddress): Promise<ListenFault | null> {
   const server = createServer();
   try {
@@ -136,7 +135,7 @@ async function explain(variable: string, address: ListenAddress, code: string): 
   return { detail: `${what}, and nothing can listen there (${code})`, advice: 'Use another address or port.' };
 }
 
-/** Throws ConfigError when a worker with these settings could not open its ports. */
+/** Throws ConfigError when a worker with these settings cannot open its ports. */
 async function requireFreePorts(config: ListenConfig): Promise<void> {
   for (const variable of listenVariables) {
     const address = config[variable];
@@ -151,7 +150,7 @@ export const samePort: ListenFault = {
   advice: 'Give each a port of its own.',
 };
 
-/** Whether both settings name one port, whatever the addresses: one of them may stand for all. */
+/** Compares ports only, because one address may cover all. */
 export function isSame({ CARILLON_METRICS_LISTEN: metrics, CARILLON_HEALTH_LISTEN: health }: ListenConfig): boolean {
   return metrics !== undefined && metrics.port === health?.port;
 }

@@ -21,32 +21,32 @@ export interface LocalWorld {
   temporal: TemporalServer;
   store: Store;
   config: Config;
-  /** Connects to Temporal until the world ends. */
+  /** Connects to Temporal; closed with the world. */
   connect: () => Promise<TemporalAccess>;
-  /** Stops the worker, and starts another after this long (real milliseconds). */
+  /** Stops the worker and starts another after `forMs` real milliseconds. */
   withoutWorker: (forMs: number) => Promise<void>;
 }
 
 export interface LocalWorldInput {
   sandbox: SandboxOptions;
   temporal?: Pick<DevServerInput, 'dataFile' | 'port' | 'uiPort' | 'namespace'>;
-  /** The settings but for address and key of the service, which are the sandbox's. */
+  /** Settings except the service's address and key, which are the sandbox's. */
   settings: Parameters<typeof readConfigWith>[0];
-  /** Where the worker's log goes; default: standard error. */
+  /** Default: standard error. */
   logPath?: string;
-  /** Looks at the database before anybody works on it; what it throws calls everything off. */
+  /** Checks the database before work starts; an error aborts the start. */
   mayWork?: (store: Store, config: Config) => Promise<void>;
-  /** What to say when a part has ended by itself. */
+  /** Added to the error when a part has ended by itself. */
   advice?: string;
 }
 
-/** Settings of a world of its own, without the environment's. */
+/** Ignores the environment's databases and addresses. */
 export function privateSettings(databasePath: string, limits: Readonly<Record<string, string>>): LocalWorldInput['settings'] {
   const own = {
     TEMPORAL_ADDRESS: undefined,
     TEMPORAL_NAMESPACE: undefined,
     DATABASE_URL: undefined,
-    // A worker on this machine may use these.
+    // A worker on this machine may use these ports.
     CARILLON_METRICS_LISTEN: undefined,
     CARILLON_HEALTH_LISTEN: undefined,
   };
@@ -63,18 +63,18 @@ export class LocalWorldError extends Error {
   }
 }
 
-/** Says that a person has left before something, which is then not done. */
+/** Sets exit code 1. */
 export function calledOff(io: Io, before: string): void {
   io.stderr.write(`\nStopped before ${before}.\n`);
   io.exitCode = 1;
 }
 
-/** What works with a Temporal that has died may never finish what it had begun. */
+/** Work on a dead Temporal may never finish. */
 const stopLimitMs = 20_000;
 
 /**
- * Starts everything, does the work, and stops worker, database, Temporal and sandbox in that order. Answers false when a person has called
- * it off: what was started is stopped again. Throws LocalWorldError when a part ends by itself, and what the parts throw at start.
+ * Starts everything, runs the work, and stops worker, database, Temporal and sandbox in that order. Returns false if an interrupt cut it
+ * short. Throws LocalWorldError when a part ends by itself, and start errors of the parts.
  */
 export async function inLocalWorld(
   io: Io,
@@ -97,7 +97,7 @@ export async function inLocalWorld(
       await within(stopLimitMs, working);
       throw new LocalWorldError(`${reason}${input.advice ?? ''}`, 1);
     } catch (error) {
-      // Whatever failed because it was called off is no failure.
+      // Failures after an interrupt are expected.
       if (!leave.aborted || error instanceof LocalWorldError) throw error;
       return false;
     } finally {
@@ -108,11 +108,11 @@ export async function inLocalWorld(
 }
 
 interface Start {
-  /** What stops the parts that were started, the first of them last. */
+  /** Stop functions in start order; called in reverse. */
   closers: (() => Promise<void>)[];
-  /** Told when a part has ended although nobody asked it to. */
+  /** Called when a part ends unexpectedly. */
   reportBroken: (reason: string) => void;
-  /** Calls off what is being started. */
+  /** Aborts the start. */
   leave: AbortSignal;
 }
 
@@ -182,7 +182,7 @@ async function within(limitMs: number, work: Promise<void>): Promise<void> {
   over.abort();
 }
 
-/** The port if nobody listens on it here, else 0 for any. */
+/** The port if it is free on this machine, else 0 (any). */
 export async function portOrAny(port: number): Promise<number> {
   const server = createServer();
   const free = await new Promise<boolean>((resolve) => {

@@ -19,29 +19,29 @@ import { count, plural, span } from '../../../shared/input/figures.ts';
 export interface Snapshot {
   campaign: Campaign;
   status: CampaignStatus;
-  /** Calls begun per minute of service time, lately. */
+  /** Recent call starts per minute of service time. */
   startsPerMinute: number;
-  /** Real milliseconds until the end at the pace of the last minute; null while nothing can be said. */
+  /** Estimate from the last minute's pace, in real milliseconds; null: unknown. */
   leftMs: number | null;
-  /** What happened since the snapshot before. */
+  /** Events since the previous snapshot. */
   events: CampaignEvent[];
 }
 
 export interface CampaignView {
-  /** `notices`: what stands in the way now, such as a missing worker. */
+  /** With current obstacles, such as a missing worker. */
   show(snapshot: Snapshot, notices: readonly string[]): void;
 }
 
 interface WatchInput extends LedgerAccess {
   campaignId: string;
-  /** Tells what the database cannot: whether Temporal and a worker are there. Null where nobody asks them. */
+  /** Null: Temporal and the worker are not checked. */
   session: Session | null;
-  /** Where in the event log to begin; null for its end. */
+  /** First position in the event log; null: its end. */
   fromSeq: number | null;
   view: CampaignView;
-  /** Aborted when the watcher is to leave; the campaign goes on. */
+  /** Aborted when the watcher leaves; the campaign continues. */
   leave: AbortSignal;
-  /** Nobody is there to have the campaign go on: a pause that it made by itself, and does not end by itself, is its end. */
+  /** No operator is present: an automatic pause that does not end by itself is the end. */
   alone?: boolean;
 }
 
@@ -49,8 +49,8 @@ const everyMs = 500;
 const superviseEveryMs = 5_000;
 
 /**
- * Shows a campaign until it has ended or the watcher leaves, and answers its last snapshot. Only the database is needed: Temporal and the
- * service, where they answer, add whether a worker is there and how fast time goes. Throws WorkflowEndedError.
+ * Shows a campaign until it ends or the watcher leaves; returns the last snapshot. Needs only the database; Temporal and the service are
+ * optional. Throws WorkflowEndedError.
  */
 export async function watchCampaign(input: WatchInput): Promise<Snapshot> {
   const { campaignId, session, view, leave, alone = false } = input;
@@ -90,13 +90,13 @@ function needsPerson({ state, stateReason, resumeAt }: Campaign): boolean {
 }
 
 const minuteMs = 60_000;
-/** A minute of a fast sandbox is too short to count in. */
+/** Minimum window: a minute of a fast sandbox is too short to count in. */
 const startsOverRealMs = 10_000;
 const paceOverMs = 60_000;
 const shortestPaceMs = 3_000;
 const mostEvents = 200;
 
-/** Takes snapshots of one campaign and keeps what the next one needs: where the log was read to, and the pace. */
+/** Keeps log position and pace between snapshots. */
 function createReader({ config, store: { db }, campaignId, fromSeq }: WatchInput): () => Promise<Snapshot> {
   const keepClock = keepServiceClock(config);
   let seq = fromSeq;
@@ -135,7 +135,7 @@ function createReader({ config, store: { db }, campaignId, fromSeq }: WatchInput
 
 type ViewIo = Pick<Io, 'isTerminal' | 'colour' | 'now'>;
 
-/** A display that is repainted on a terminal; lines every few seconds, and events at once, elsewhere. */
+/** Repainted on a terminal; elsewhere lines every few seconds, and events at once. */
 export function createCampaignView(io: ViewIo, out: NodeJS.WritableStream, hint: string): CampaignView {
   return io.isTerminal ? createLiveView(io, out, hint) : createPlainView(io, out);
 }
@@ -185,7 +185,7 @@ function createLiveView(io: ViewIo, out: NodeJS.WritableStream, hint: string): C
         ...(hint === '' ? [] : [[dim, hint] as const]),
       ] as const;
       const columns = (out as { columns?: number }).columns ?? fallbackColumns;
-      // A line that wraps would be counted as one and leave a trace.
+      // A wrapped line would be counted as one and leave remnants.
       const painting = lines.map(([style, text]) => `${style(cut(text, columns - 1))}\n`).join('');
       out.write(`${painted > 0 ? `\u001b[${painted}A` : ''}\u001b[J${painting}`);
       painted = lines.length;

@@ -19,9 +19,9 @@ import { describeFailure } from '../terminal/failure.ts';
 export interface CheckOptions {
   campaignPath: string;
   json: boolean;
-  /** Where one JSON line per data row goes; null for nowhere. */
+  /** File for one JSON line per data row; null: none. */
   rowsPath: string | null;
-  /** Ask neither the service nor the database. */
+  /** Query neither the service nor the database. */
   offline?: boolean;
   assumptions?: ForecastAssumptions;
 }
@@ -68,9 +68,8 @@ interface CheckFlags {
 }
 
 /**
- * Checks a campaign file and prints what was found. Sets the exit code to 1 when the campaign cannot call everybody or the service would
- * refuse it.
- * @throws CampaignFileError or ListFileError (both exit 2) when the campaign cannot start, after the report if there is one.
+ * Prints the report of a campaign file. Sets exit code 1 if not all recipients can be called or the service would refuse it.
+ * @throws CampaignFileError or ListFileError (both exit 2) when it cannot start, after the report if there is one.
  */
 export async function runCheck(io: Io, options: CheckOptions): Promise<CheckReport> {
   const config = readConfig(io.env);
@@ -127,7 +126,7 @@ async function* renderRows(chunks: AsyncIterable<CheckedRow[]>): AsyncGenerator<
   }
 }
 
-/** Opens the database of the settings if there is one; never makes one, and never fails: a check must be possible anywhere. */
+/** Never creates a database and never fails, so that a check works anywhere. */
 export async function openCheckedLedger(config: Config, campaign: CheckedCampaign): Promise<CheckedLedger> {
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB))
     return unasked({ asked: false, reason: `there is none at ${config.CARILLON_DB}` });

@@ -9,7 +9,7 @@ import { writeJson } from '../terminal/answer.ts';
 import { commandOf, type Said } from '../terminal/command.ts';
 import { campaignJsonSchema } from '../../../campaign/file/schema.ts';
 
-/** Where the files stand, by what the campaign is to show. */
+/** Example folders by value of `--with`. */
 const sources = { results: 'starter', callbacks: 'callbacks' } as const;
 
 const files = ['campaign.yaml', 'recipients.csv', 'agent.json'] as const;
@@ -32,7 +32,7 @@ export const initCommand = commandOf<{ with?: keyof typeof sources }, string | u
   run: writeFiles,
 });
 
-/** Writes all of the files or none. Throws OutputFileError. */
+/** Writes all files or none. Throws OutputFileError. */
 async function writeFiles(_: Io, { with: what = 'results' }: { with?: keyof typeof sources }, folder = '.'): Promise<Said> {
   const id = campaignIdFrom(basename(resolve(folder)));
   await mkdir(folder, { recursive: true }).catch((error: unknown) => {

@@ -12,7 +12,7 @@ import { count, plural, span } from '../../../shared/input/figures.ts';
 import { printable, wrapped } from '../../../shared/input/printable.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 
-/** The report of `check` for people, in lines of at most 80 characters as far as the words of others allow. */
+/** At most 80 columns wide unless foreign text is longer. */
 export function renderCheck({ file, rules, report, listNotes, obstacle }: CheckResult): string {
   const name = file.name === null ? '' : ` (${printable(file.name)})`;
   const lines = [
@@ -91,7 +91,7 @@ function renderExamples(examples: readonly RenderedExample[]): string[] {
 
 type Told = Pick<CheckReport, 'accepted' | 'openingLines' | 'records' | 'words'>;
 
-/** Whether the records will tell the calls of a list apart, what it costs where they do not, and what mends it. */
+/** Whether records can distinguish the list's calls, the cost if not, and the fix. */
 function renderOpeningLines(rules: Pick<CampaignRules, 'sharedWords' | 'firstMessage'>, report: Told): string[] {
   const { accepted, openingLines, records } = report;
   if (accepted < 2) return [];

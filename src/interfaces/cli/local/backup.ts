@@ -45,10 +45,10 @@ function postgresInstead(databaseUrl: string): UsageError {
   );
 }
 
-/** Files that SQLite would take for parts of the copy. */
+/** Files that SQLite would treat as parts of the copy. */
 const companions = ['', '-wal', '-shm', '-journal'];
 
-/** The copy gets its name when it is complete, checked and on disk. Throws OutputFileError and StoreError. */
+/** Names the copy once it is complete, checked and on disk. Throws OutputFileError and StoreError. */
 async function writeCopy(from: string, to: string): Promise<LedgerCopy> {
   const taken = companions.map((end) => `${to}${end}`).find((path) => existsSync(path));
   if (taken !== undefined) {
@@ -56,7 +56,7 @@ async function writeCopy(from: string, to: string): Promise<LedgerCopy> {
     throw new OutputFileError(taken, reason, { isBadInput: true });
   }
   const temporary = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.tmp`);
-  // Holds the name: of two backups to one file, one is refused.
+  // Reserves the name: a second backup to the same file is refused.
   await (await attempt(to, () => open(to, 'wx', 0o600))).close();
   try {
     const handle = await attempt(to, () => open(temporary, 'wx', 0o600));

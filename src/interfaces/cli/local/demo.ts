@@ -60,13 +60,13 @@ export const demoCommand = commandOf<DemoFlags>({
   run: runDemo,
 });
 
-/** The exit code says whether all went as it should. */
+/** Sets exit code 1 if anything went wrong. */
 async function runDemo(io: Io, { keep, open, story, speed = story ? storySpeed : defaultSpeed }: DemoFlags): Promise<null> {
   const startedAt = performance.now();
   const folder = await createDemoFolder(io.now(), story);
   io.stdout.write(`A rehearsal in ${folder.folder}. Nothing real is called.\n`);
   const input: LocalWorldInput = {
-    // The same calls each time: only what the machine's speed decides differs.
+    // The same calls each time; only the machine's speed varies.
     sandbox: story ? await storySandbox(folder.folder, speed) : { port: 0, speed, seed: 'demo', faults: [...demoFaults] },
     settings: privateSettings(folder.databasePath, demoLimits),
     logPath: folder.logPath,
@@ -96,7 +96,7 @@ interface Demo {
 async function playDemo(io: Io, { world, console, folder, startedAt, keep, story }: Demo, leave: AbortSignal): Promise<void> {
   const temporalUrl = world.temporal.uiUrl;
   io.stdout.write(`Watch it: ${console.signInUrl}\nTemporal's UI: ${temporalUrl ?? 'none'}   Sandbox: ${world.sandbox.url}\n`);
-  // With --keep somebody looks on, and may mend on the page what the campaign has paused for.
+  // With --keep an operator watches, and may fix on the page what paused the campaign.
   const snapshot = await playCampaign(io, world, { folder, leave, alone: !keep && story === null, story });
   if (!hasEnded(snapshot.campaign)) {
     const [why = ''] = leave.aborted ? [] : pauseLines(snapshot.campaign);
@@ -139,7 +139,7 @@ async function playCampaign(io: Io, world: LocalWorld, { folder, leave, alone, s
   return snapshot;
 }
 
-/** Tables, conduct and files. Answers whether all is as it should be. */
+/** Returns true if all is as expected. */
 async function sumUp(io: Io, world: LocalWorld, folder: DemoFolder, { campaign, status }: Snapshot): Promise<boolean> {
   io.stdout.write(renderOutcomes(campaign, status, io.colour));
   if (status.unresolved > 0) {
@@ -178,8 +178,8 @@ async function sumUp(io: Io, world: LocalWorld, folder: DemoFolder, { campaign, 
 const slowAnswerMs = 6_500;
 
 /**
- * Every kind of fault at least once, each at a fixed request. Batches whose fate is unknown pause a campaign when there are three in
- * a row, so several good ones lie between any two: on a busy machine an answer may be lost that nobody meant to lose.
+ * Each kind of fault at least once, at fixed requests. Three batches in doubt in a row pause a campaign, so good ones lie between: a busy
+ * machine may lose further answers.
  */
 const demoFaults: readonly FaultRuleInput[] = [
   { id: 'wait-seconds', operation: 'batch_calls', nth: 2, effect: { type: 'rate_limited', seconds: 60 } },
@@ -206,7 +206,7 @@ const demoFaults: readonly FaultRuleInput[] = [
   },
 ];
 
-/** Limits in real time, short because two hours of the demo pass in a minute, and yet long enough for a process that gets little of it. */
+/** Real time: short, because two demo hours pass in a minute, yet long enough for a slow process. */
 const demoLimits = {
   SVC_CONNECT_TIMEOUT_MS: '2000',
   SVC_HEADERS_TIMEOUT_MS: '5000',
@@ -228,7 +228,7 @@ interface DemoFolder {
 
 const mostTries = 100;
 
-/** Makes a folder of its own for one demo in the current one, with a campaign under a fresh id. Throws OutputFileError. */
+/** In the current folder. Throws OutputFileError. */
 async function createDemoFolder(nowMs: number, story: boolean): Promise<DemoFolder> {
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   const name = await makeFreshFolder(`demo-${stamp}`);

@@ -68,7 +68,7 @@ async function runDev(io: Io, flags: DevFlags & { json: boolean }): Promise<null
       uiPort: await portOrAny(ports.ui),
       ...(config.TEMPORAL_NAMESPACE === undefined ? {} : { namespace: config.TEMPORAL_NAMESPACE }),
     },
-    // Receivers that are being tried run on the same machine.
+    // Hook receivers under test run on the same machine.
     settings: { defaults: { CARILLON_LOG_LEVEL: 'error', CARILLON_HOOK_NETWORKS: '127.0.0.0/8, ::1' } },
     mayWork: requireNobodyElse,
     advice: '\nEverything else is stopped. Run carillon dev again.',
@@ -79,7 +79,7 @@ async function runDev(io: Io, flags: DevFlags & { json: boolean }): Promise<null
       await untilAborted(leave);
       io.stderr.write('\nStopping: page, worker, database, Temporal, sandbox. Again to stop at once.\n');
     };
-    // Days of the example are to pass in minutes; a speed that was asked for stays.
+    // Days of the example should pass in minutes; an explicit --speed stays.
     const quickenSandbox = () => speed === undefined && world.sandbox.setSpeed(exampleSpeed);
     await withLocalConsole(io, world, { port: ports.page, open: open && !json, quickenSandbox, work });
   });
@@ -89,7 +89,7 @@ async function runDev(io: Io, flags: DevFlags & { json: boolean }): Promise<null
   return null;
 }
 
-/** The worker of this process has the sandbox's clock and none of the calls of another service. Throws LocalWorldError. */
+/** Refuses campaigns of another service: this worker has only the sandbox's clock and calls. Throws LocalWorldError. */
 async function requireNobodyElse(store: Store, config: Config): Promise<void> {
   const sandbox = accountIdOf(config);
   const [campaign] = await listElsewhere(store.db, { accountId: sandbox, api: config.SVC_API });
@@ -105,7 +105,7 @@ async function requireNobodyElse(store: Store, config: Config): Promise<void> {
   );
 }
 
-/** Beside the database unless there is a folder for state: both belong together, so a folder of its own gets a server of its own. */
+/** Beside the database unless XDG_STATE_HOME is set, so that both belong together. */
 function temporalDataFile({ XDG_STATE_HOME: state }: Config): string {
   return state === undefined ? resolve('.carillon', 'temporal.db') : join(state, 'carillon', 'temporal.db');
 }
@@ -144,7 +144,7 @@ function announce(io: Io, world: LocalWorld & { console: LocalConsole }, json: b
   io.stderr.write(`${lines.join('\n')}\n`);
 }
 
-/** For a shell: as it is when nothing in it has a meaning there. */
+/** Quoted for a shell only if needed. */
 function quote(value: string): string {
   return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,12 +5,12 @@ import { listWithWaiting } from '../../../ledger/webhooks/waiting.ts';
 import { connectService, probeService, readServiceClock } from '../../../service/registry.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** What was found of one thing. A fault keeps Carillon from working; a warning does not. */
+/** A fault keeps Carillon from working; a warning does not. */
 export interface Verdict {
   status: 'ok' | 'warning' | 'fault';
-  /** What was found; never a key, a password or a phone number. */
+  /** Never contains a key, a password or a phone number. */
   detail: string;
-  /** What to do about it; null when all is well. */
+  /** What to do; null when all is well. */
   advice: string | null;
 }
 
@@ -24,19 +24,18 @@ export const bad = (detail: string, advice: string): Verdict => ({ status: 'faul
 
 type Seen = Verdict | readonly Verdict[] | null;
 
-/** One thing that `carillon doctor` looks at. */
 export interface Check {
   name: string;
-  /** Null: there is nothing to say. */
+  /** Null: nothing to report. */
   look: (around: Around) => Seen | Promise<Seen>;
-  /** What to do when looking fails, which is then a fault; null: another check tells why. */
+  /** Advice if the check throws, which is a fault; null: another check reports it. */
   ifItFails?: string | null;
 }
 
-/** The first line of what an error says, or its code where it says nothing. */
+/** First line of the message, or the code if that is empty. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // A refused connection to a name with several addresses comes as one without a message of its own.
+  // A refused connection to a name with several addresses has no message of its own.
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);
   return error.message.split('\n')[0] || (codeOf(error) ?? error.name);
 }
@@ -47,17 +46,17 @@ const limits = {
   retriesAfter429: { reads: 0 },
 };
 
-/** What all checks look at; what several of them need is read once. */
+/** Context of all checks; shared data is read once. */
 export class Around {
   readonly config: Config;
   /** Epoch milliseconds of this machine. */
   readonly now: number;
-  /** The campaign file whose agent and caller numbers are looked at. */
+  /** Campaign file whose agent and caller numbers are checked. */
   readonly campaignPath: string | null;
   readonly clock = once(() => readServiceClock(this.config.SVC_BASE_URL, limitMs, Date.now, readProxies(this.config)));
-  /** One page of records, and the Date header that it came with. */
+  /** One page of records, with its Date header. */
   readonly records = once(async () => connectService(this.service()).records({ pageSize: 1 }));
-  /** What the service answers to each interface; null where there is no key, or no service to ask. */
+  /** Answers per interface; null without a key, or without a service to query. */
   readonly probes = once(async () => {
     const found = this.config.SVC_API_KEY === undefined ? null : await probeService(this.service()).catch(() => null);
     return found === null || Object.values(found).every((probe) => probe === 'unclear') ? null : found;
@@ -74,7 +73,7 @@ export class Around {
     return { ...serviceSettings(this.config), apiKey: this.config.SVC_API_KEY ?? '', ...limits };
   }
 
-  /** Throws where there is no database, or none that can be used. */
+  /** Throws without a usable database. */
   async inLedger<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
     const store = await openExistingLedger(this.config);
     try {
@@ -90,7 +89,7 @@ function once<Result>(read: () => Promise<Result>): () => Promise<Result> {
   return () => (kept ??= Promise.resolve().then(read));
 }
 
-/** Looks at everything at once; what was found stands in the order of the checks. */
+/** Runs all at once; findings are in the order of the checks. */
 export async function examine(checks: readonly Check[], around: Around): Promise<Finding[]> {
   const found = await Promise.all(checks.map((check) => lookAt(check, around)));
   return found.flat();

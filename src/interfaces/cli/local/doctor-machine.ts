@@ -18,7 +18,6 @@ import { bad, doubtful, good, reasonOf, type Check, type Verdict } from './docto
 const oldestNode = { major: 20, minor: 19 };
 const mebibyte = 1024 * 1024;
 
-/** What this machine, its settings and the program itself are like. */
 export const machineChecks: readonly Check[] = [
   { name: 'Carillon', look: () => good(readVersion()) },
   { name: 'Node', look: () => judgeNode(process.versions.node) },
@@ -28,7 +27,7 @@ export const machineChecks: readonly Check[] = [
   },
   { name: 'Time-zone data', look: ({ now }) => judgeZoneData(now) },
   {
-    // Only campaigns with hooks need it, so that its absence is no fault.
+    // Needed only by campaigns with hooks, so its absence is no fault.
     name: 'Hook secret',
     look: ({ config: { CARILLON_HOOK_SECRET: secret } }) =>
       good(secret === undefined ? 'not set; campaigns with hooks are refused' : 'set (CARILLON_HOOK_SECRET)'),
@@ -41,7 +40,7 @@ export const machineChecks: readonly Check[] = [
       return api === 'contract' ? null : good('not taken (SVC_WEBHOOK_SECRET is not set): each ended call costs a read of its record');
     },
   },
-  // The rules by law that come with the program; without them no campaign can be read.
+  // The legal rules shipped with Carillon; without them no campaign can be read.
   {
     name: 'Rules by law',
     ifItFails: 'Install Carillon again.',
@@ -52,7 +51,7 @@ export const machineChecks: readonly Check[] = [
       return isStale(asOf, now) ? doubtful(detail, advice) : good(detail);
     },
   },
-  // Which program a dev server would be started with; finding none blocks only when none can be fetched and none is named.
+  // The program that would start a dev server; finding none is no fault, since one may be downloaded or built.
   {
     name: 'Temporal program',
     ifItFails: 'Correct CARILLON_TEMPORAL_BIN or unset it.',
@@ -82,11 +81,11 @@ export const machineChecks: readonly Check[] = [
     name: 'Disk (Temporal)',
     look: ({ config }) => {
       const path = cachedBinaryPath(config);
-      // Go needs the module sources and its build cache beside the finished program.
+      // Building with Go needs module sources and a build cache beside the program.
       return !existsSync(path) && config.TEMPORAL_ADDRESS === undefined ? spaceAt(path, 4096) : null;
     },
   },
-  // Whether a worker could open the ports that the settings name, or one has done so.
+  // Whether a worker could open the configured ports, or has done so.
   portCheck('Metrics', 'CARILLON_METRICS_LISTEN', { path: '/metrics', sign: 'carillon_' }),
   portCheck('Probes', 'CARILLON_HEALTH_LISTEN', { path: '/healthz', sign: '"healthy":true' }),
   { name: 'Ports', look: ({ config }) => (isSame(config) ? bad(samePort.detail, samePort.advice) : null) },
@@ -98,7 +97,7 @@ export function judgeNode(version: string): Verdict {
   return fits ? good(version) : bad(version, `Use Node ${oldestNode.major}.${oldestNode.minor} or newer.`);
 }
 
-/** Calling hours are reckoned with this data, and countries change their clocks at short notice. */
+/** Calling hours use this data, and countries change their clocks at short notice. */
 export function judgeZoneData(nowMs: number, release: string = zoneDataRelease): Verdict {
   const advice =
     'Update Carillon, or the package moment-timezone alone (docs/operations.md): calling hours follow this data, and clock changes since then are missing.';
@@ -118,7 +117,6 @@ const steps = {
   go: 'built',
 };
 
-/** Space where something grows. */
 async function spaceAt(path: string, neededMib: number): Promise<Verdict> {
   let folder = dirname(path);
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
@@ -150,7 +148,7 @@ function portCheck(
 }
 
 const limitMs = 2_000;
-/** Where to ask one that listens on all addresses. */
+/** Where to query a listener on all addresses. */
 const ownAddresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 async function isWorker(address: ListenAddress, { path, sign }: { path: string; sign: string }): Promise<boolean> {

@@ -19,21 +19,21 @@ import type { Io } from '../terminal/io.ts';
 import { untilInterrupted } from '../terminal/interrupt.ts';
 
 export interface ProveOptions {
-  /** A number of the operator's own. */
+  /** A number owned by the operator. */
   to: string;
-  /** Whose agent and number are used; null: the first of the account. */
+  /** Names agent and number; null: the first of the account. */
   campaignPath: string | null;
   yes: boolean;
   json: boolean;
 }
 
-/** Thrown when what was tried shows that requests cannot be looked up, or did not come to its end. */
+/** Thrown when the trial shows that requests cannot be looked up, or did not finish. */
 class NotProvenError extends foreseen('NotProvenError', false) {}
 
-/** Thrown when nobody can tell whether the call was scheduled. */
+/** Thrown when it is unknown whether the call was scheduled. */
 class LostError extends foreseen('LostError', false) {}
 
-/** How long a service may take to list what it has taken, or to show that it took it back, in real time. */
+/** Real time that a service may take to list a request, or to show its cancellation. */
 const longestWaitMs = 60_000;
 const pauseMs = 250;
 
@@ -43,8 +43,8 @@ interface Step {
 }
 
 /**
- * Schedules one call 30 days ahead, looks it up, takes it back, and keeps what was seen for campaigns of the account. Calls nobody. Throws
- * UsageError before anything is asked for, and NotProvenError with what is left at the service.
+ * Schedules one call 30 days ahead, looks it up, cancels it, and stores the proof for the account. No call is placed. Throws UsageError
+ * before scheduling, and NotProvenError with what is left at the service.
  */
 export async function runProve(io: Io, options: ProveOptions): Promise<void> {
   const config = readConfig(io.env);
@@ -125,14 +125,14 @@ interface Proving {
   clock: ServiceClock;
   call: { mark: string; agentId: string; callerId: string; now: number };
   note: (name: string, detail: string) => void;
-  /** Ids of what is scheduled at the service. */
+  /** Ids still scheduled at the service. */
   left: Set<string>;
   signal: AbortSignal;
 }
 
 type Seen = Pick<LookUpProof, 'listLagMs' | 'order' | 'keyBehaviour'>;
 
-/** What fails halfway is taken back as well, unless a person wants to leave. */
+/** Cancels scheduled calls after a failure too, unless the user interrupts. */
 async function proveCleanly(proving: Proving): Promise<Seen> {
   try {
     return await prove(proving);
@@ -172,7 +172,7 @@ async function prove(proving: Proving): Promise<Seen> {
     note('key', seen[repeated.key]);
   }
   goOn();
-  // A request that never was: absent, and, with a key, for certain.
+  // A request that was never sent must be absent; with a key, for certain.
   const never = await service.find?.({ ...call, mark: randomUUID(), since: call.now });
   note(
     'absent',
@@ -187,7 +187,7 @@ async function prove(proving: Proving): Promise<Seen> {
   return { listLagMs, order, keyBehaviour: repeated?.key ?? null };
 }
 
-/** Asks for the call. Where the answer is lost, it is looked up, so that nothing is left unseen. */
+/** If the answer is lost, looks the call up, so that none is left unnoticed. */
 async function schedule({ trial, service, call, note, left }: Proving): Promise<string> {
   try {
     const { id, isAhead } = await trial.schedule();
@@ -213,7 +213,7 @@ async function takeBack({ trial, note, left, signal }: Proving, id: string): Pro
   note('taken back', `${id}: nobody is called by it`);
 }
 
-/** Asks again and again, with pauses, until the answer is yes; no after a minute, or once the command is to end. */
+/** Polls until true; false after a minute, or on abort. */
 async function untilTrue(ask: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
   for (const until = performance.now() + longestWaitMs; performance.now() < until && !signal.aborted;) {
     if (await ask()) return true;

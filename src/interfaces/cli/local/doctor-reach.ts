@@ -29,7 +29,6 @@ const serverCheck: Check = {
   },
 };
 
-/** Whether a worker runs for this database. */
 const workerCheck: Check = {
   name: 'Worker',
   ifItFails: null,
@@ -68,7 +67,7 @@ async function checkSqlite(path: string): Promise<Verdict> {
   const folder = dirname(path);
   const advice = `Set CARILLON_DB to a file in a folder that you may write to, or DATABASE_URL to a PostgreSQL database.`;
   try {
-    // Access rights alone do not tell: a read-only file system shows only when something is made there.
+    // Access rights are not enough: a read-only file system shows only on a write.
     await rmdir(await mkdtemp(join(folder, '.carillon-doctor-')));
   } catch (error) {
     return bad(`SQLite ${path}: its folder cannot be written (${reasonOf(error)})`, advice);
@@ -87,7 +86,7 @@ async function checkSqlite(path: string): Promise<Verdict> {
 
 const anotherDatabase = 'Set CARILLON_DB or DATABASE_URL to the database of the campaigns.';
 
-/** What was found, unless the schema is not this program's. */
+/** Returns `found` unless the schema is not this program's. */
 async function judgeSchema(found: Verdict, dialect: StoreDialect, applied: string[]): Promise<Verdict> {
   const { detail } = found;
   const known = Object.keys(await createMigrations(dialect).getMigrations());
@@ -104,7 +103,7 @@ function readSqlite(path: string): Verdict {
   const database = new Database(path, { timeout: 1_000 });
   try {
     database.exec('BEGIN IMMEDIATE');
-    // A transaction that writes nothing begins in a file that may only be read as well.
+    // Beginning an empty transaction succeeds in a read-only file too.
     database.exec('CREATE TABLE may_write (tried)');
     database.exec('ROLLBACK');
     return good(`SQLite ${path}, writable`);
@@ -116,7 +115,7 @@ function readSqlite(path: string): Verdict {
   }
 }
 
-/** Of several servers, what is found at the one that may write; where none may, at the last. */
+/** Of several servers, reports the writable one; without one, the last. */
 async function checkPostgres(address: string): Promise<Verdict> {
   const read = readPostgresAddress(address);
   if ('fault' in read) return bad(`DATABASE_URL ${read.fault}`, 'Give postgres://user:password@host:5432/database.');

@@ -21,7 +21,6 @@ import { plural } from '../../../shared/input/figures.ts';
 import { instantText } from '../../../shared/input/times.ts';
 import { bad, doubtful, good, limitMs, reasonOf, type Around, type Check, type Verdict } from './doctor-check.ts';
 
-/** Reachability of the service, and what it is. */
 const serviceCheck: Check = {
   name: 'Service',
   look: async ({ clock, config: { SVC_BASE_URL: url } }) => {
@@ -38,7 +37,7 @@ const serviceCheck: Check = {
   },
 };
 
-/** Whether the service takes the key; nothing where it does not answer. */
+/** Whether the service accepts the key; no finding if it does not respond. */
 const keyCheck: Check = {
   name: 'API key',
   look: async ({ clock, records, config: { SVC_API_KEY: key } }) => {
@@ -57,7 +56,7 @@ const keyCheck: Check = {
   },
 };
 
-/** How far this machine's clock is from the service's; nothing for a sandbox, or where the key or the service is at fault. */
+/** Offset from the service's clock; no finding for a sandbox, or if the key or the service is at fault. */
 const clockCheck: Check = {
   name: 'Clock',
   ifItFails: null,
@@ -65,12 +64,12 @@ const clockCheck: Check = {
     (await clock()).sandbox || key === undefined ? null : judgeClock((await records()).serviceDate),
 };
 
-/** Beyond this the times of records no longer fit the times of our calls without correction. */
+/** Beyond this, record times no longer match call times without correction. */
 const offsetLimitMs = 30_000;
-/** Beyond this nobody is dialled, unless a campaign file allows more (`advanced.clock_tolerance`). */
+/** Beyond this, no call is placed unless a campaign file allows more (`advanced.clock_tolerance`). */
 const toleranceMs = 5 * 60_000;
 
-/** The offset is known to half the round trip, and to the whole second that the header tells. */
+/** Accurate to half the round trip, and to the header's whole seconds. */
 export function judgeClock(date: ServiceDate | null): Verdict {
   if (date === null) {
     return doubtful(
@@ -87,7 +86,7 @@ export function judgeClock(date: ServiceDate | null): Verdict {
   return bad(detail, "Set this machine's clock (NTP). Nobody is dialled while the two are so far apart.");
 }
 
-/** Which proxy is used for what, and whether it opens tunnels to hooks; nothing where none is set. */
+/** Which proxy serves what, and whether it tunnels to hooks; no finding without a proxy. */
 const proxyCheck: Check = {
   name: 'Proxy',
   ifItFails: 'Correct the variable, or unset it.',
@@ -135,14 +134,13 @@ async function checkHook(config: Config, kept: string): Promise<Verdict[]> {
   }
 }
 
-/** How each interface places calls, in words. */
 const placed: Readonly<Record<ServiceApi, string>> = {
   contract: 'operation 14',
   'batch-calling': 'batch calling',
   campaigns: 'outbound campaigns',
 };
 
-/** Whether the service has the interface that is set; nothing where there is no key, or no service to ask. */
+/** No finding without a key, or without a service to query. */
 const interfaceCheck: Check = {
   name: 'Interface',
   look: async ({ probes, config: { SVC_API: api } }) => {
@@ -155,7 +153,7 @@ async function answers({ probes, config: { SVC_API: api } }: Around): Promise<bo
   return (await probes())?.[api] === 'answers';
 }
 
-/** What the probes say of the interface that is set; null: nothing that the key does not say already. */
+/** Verdict on the configured interface; null: the key's check covers it. */
 export function judgeInterface(own: ServiceApi, probes: Readonly<Record<ServiceApi, Probe>>): Verdict | null {
   const others = serviceApis.filter((api) => api !== own && probes[api] === 'answers');
   const advice = others.length === 0 ? 'Check SVC_BASE_URL and SVC_API.' : `Set ${others.map((api) => `SVC_API=${api}`).join(' or ')}.`;
@@ -178,7 +176,7 @@ export function judgeInterface(own: ServiceApi, probes: Readonly<Record<ServiceA
 
 const correctIt = 'Correct what is named, then run carillon doctor again.';
 
-/** Whether calls of the campaign file may have what it sends, by whom it names. */
+/** Whether agent and caller numbers of the campaign file exist, and calls may have the settings it sends. */
 const campaignCheck: Check = {
   name: 'Campaign',
   ifItFails: correctIt,
@@ -198,7 +196,7 @@ const campaignCheck: Check = {
 
 const mostAgents = 20;
 
-/** What the account has, where no campaign file is named. */
+/** Agents and numbers of the account, without a campaign file. */
 const agentsCheck: Check = {
   name: 'Agents',
   ifItFails: correctIt,
@@ -225,7 +223,7 @@ const agentsCheck: Check = {
   },
 };
 
-/** Whether the account was seen to look requests up, which also shows that its terms are accepted; nothing where there is no look-up. */
+/** Proof of the look-up, which also shows that the account's terms are accepted; no finding without a look-up. */
 const lookUpCheck: Check = {
   name: 'Look-up',
   look: async (around) => {
@@ -244,7 +242,7 @@ const lookUpCheck: Check = {
 /** Events leave within seconds: a receiver this late does not keep up. */
 const behindAfterMs = 15 * 60_000;
 
-/** Whether each webhook takes its events in time; nothing where there is none. */
+/** No finding without webhooks. */
 const webhookCheck: Check = {
   name: 'Webhooks',
   look: async ({ now, webhooks: reading, clock: readClock }) => {

@@ -11,7 +11,7 @@ import { serviceChecks } from './doctor-service.ts';
 
 const checks: readonly Check[] = [...machineChecks, ...reachChecks, ...serviceChecks];
 
-/** What is found of everything, or of the things named, in the order in which it is shown. */
+/** All checks or the named ones, in the order of the checks. */
 export function findingsOf(around: Around, names: readonly string[] | null = null): Promise<Finding[]> {
   return examine(names === null ? checks : checks.filter(({ name }) => names.includes(name)), around);
 }

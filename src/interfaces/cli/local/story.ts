@@ -18,7 +18,7 @@ import { plural } from '../../../shared/input/figures.ts';
 import type { LocalWorld } from '../access/local-world.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** Friday, half past three in New York, two days before clocks are set forward. */
+/** Friday 15:30 in New York, two days before daylight saving time begins. */
 const beginsAt = Date.parse('2030-03-08T20:30:00Z');
 const workerGoesAt = Date.parse('2030-03-08T22:00:00Z');
 const workerIsGoneMs = 40 * 60_000;
@@ -26,7 +26,7 @@ const leads = 40;
 const leadEveryMs = 6 * 60_000;
 const looksEveryMs = 400;
 
-/** The recall is smaller, to be over in minutes: one afternoon instead of two weeks, and nobody asks for a call on another day. */
+/** Shrinks the recall to minutes: one afternoon instead of two weeks, and no callback on another day. */
 const smaller: readonly [written: string, here: string][] = [
   ['pilot: { rows: 100 }', 'pilot: { rows: 40 }'],
   ['min: 30 }', 'min: 10 }'],
@@ -37,7 +37,7 @@ const anotherDay = /callback_in: \d{4} /g;
 
 const source = () => packageFolder('examples/recall');
 
-/** Copies the recall into a folder, under its own id, from which its samples are drawn. Answers the path of the campaign file. */
+/** Keeps the recall's id, which seeds its samples. Returns the path of the campaign file. */
 export async function writeStory(folder: string): Promise<string> {
   await cp(source(), folder, { recursive: true });
   const path = join(folder, 'campaign.yaml');
@@ -68,7 +68,7 @@ interface Operator {
   leave: AbortSignal;
 }
 
-/** Does what the people of the story do, until the campaign has ended. */
+/** Plays the people of the story until the campaign has ended. */
 export async function operate(io: Io, operator: Operator): Promise<void> {
   const { world, control, campaignId, folder, speed, leave } = operator;
   const say = (text: string): void => void io.stdout.write(`\n** ${text}\n`);
@@ -95,7 +95,7 @@ export async function operate(io: Io, operator: Operator): Promise<void> {
     if (campaign.state !== 'running' || now < leadAt || waiting.length === 0 || campaign.goal === 'reached') continue;
     leadAt = now + leadEveryMs;
     const [lead] = waiting.splice(0, 1);
-    // Every second form is sent twice.
+    // Every second web form is sent twice.
     const times = waiting.length % 2 === 0 ? 2 : 1;
     for (let time = 0; time < times; time += 1) await addRows(control, { campaignId, rows: lead === undefined ? [] : [lead] });
     if (waiting.length === length - 1) say('People who ask for an appointment on the web are added one by one, half of them twice.');
@@ -111,13 +111,13 @@ async function changeAgent({ world, control, campaignId, folder }: Operator, cam
     if (!ok) throw new Error(`The sandbox answers ${status} to ${method} ${path}`);
   };
   await ask('PATCH', '/v1/convai/agents/agent_recall', { conversation_config: { agent: { prompt: { prompt } } } });
-  // Whoever hears at once who calls is less annoyed.
+  // Recipients who hear at once who calls are less annoyed.
   await ask('PUT', '/_sandbox/world', parse(await readFile(join(folder, 'callees-later.yaml'), 'utf8')));
   say('Too many never want to be called again: the agent is changed, and says at once who calls. Another sample first.');
   await steer(control, { campaignId, wish: 'resume', sample: true });
 }
 
-/** Somebody complains, the one who was called most: writes what is known of it, and has it checked. Answers whether it is whole. */
+/** Plays a complaint of the most-called recipient: writes the evidence and has it checked. Returns true if it is whole. */
 export async function answerComplaint(
   io: Io,
   { world, control, folder }: Pick<Operator, 'world' | 'control' | 'folder'>,

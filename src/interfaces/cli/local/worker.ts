@@ -45,7 +45,7 @@ export const workerCommand = commandOf({
   run: runWorker,
 });
 
-/** Works until interrupted. Throws StoreError, TemporalUnreachableError and ConfigError when it cannot begin. */
+/** Runs until interrupted. Throws StoreError, TemporalUnreachableError and ConfigError at start. */
 async function runWorker(io: Io, { json }: { json: boolean }): Promise<null> {
   const config = readConfig(io.env);
   requireApiKey(config);
@@ -75,7 +75,7 @@ async function runWorker(io: Io, { json }: { json: boolean }): Promise<null> {
   return null;
 }
 
-/** Loaded only where it is wanted: its modules take their time. */
+/** Lazy import: its modules load slowly. */
 async function openTraces(config: Config, logger: Logger): Promise<Traces | null> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = config;
   if (all === undefined && own === undefined) return null;
@@ -109,7 +109,7 @@ function announce(logger: Logger, config: Config, { address, namespace }: LocalW
   logger.info(facts, 'the worker is ready; SIGTERM or Ctrl-C stops it');
 }
 
-/** Their work fails here, and is tried again until a worker with their service takes it. */
+/** Work for another service fails here, and is retried until a worker with that service takes it. */
 async function tellElsewhere(logger: Logger, config: Config, store: Store): Promise<void> {
   const own = { accountId: accountIdOf(config), api: config.SVC_API };
   for (const campaign of await listElsewhere(store.db, own)) {
@@ -119,7 +119,7 @@ async function tellElsewhere(logger: Logger, config: Config, store: Store): Prom
   }
 }
 
-/** A clock that is wrong shows at once, and not only when the first call is due. */
+/** Reports a wrong clock at once rather than when the first call is due. */
 async function tellClock(logger: Logger, config: Config): Promise<void> {
   const [{ findingsOf }, { Around }] = await Promise.all([import('./doctor.ts'), import('./doctor-check.ts')]);
   const [clock] = await findingsOf(new Around(config, Date.now()), ['Clock']);
@@ -140,7 +140,7 @@ async function runUntilStopped(logger: Logger, worker: LocalWorker, stop: AbortS
 
 class WorkerEndedError extends foreseen('WorkerEndedError', false) {}
 
-/** Writes what a campaign does as lines of the worker's log: its states with their reasons, batches and verdicts, and its end. */
+/** States with reasons, batches, verdicts and ends. */
 function logEvents(logger: Logger, events: readonly NewEvent[]): void {
   for (const event of events) {
     try {
@@ -149,13 +149,13 @@ function logEvents(logger: Logger, events: readonly NewEvent[]): void {
       const { campaignId, batchId, type } = event;
       logger[isTrouble(event) ? 'warn' : 'info']({ campaignId, ...(batchId === undefined ? {} : { batchId }), type }, line);
     } catch (error) {
-      // A line of the log is not worth the work that it tells of.
+      // A log line must not break the work that it describes.
       logger.debug({ type: event.type, error: String(error) }, 'an event could not be put into words');
     }
   }
 }
 
-/** What a person should look at: a campaign that has stopped by itself, a batch without an answer, a hook that was not told. */
+/** Events that an operator should check: a failure or automatic pause, a batch without an answer, a failed hook. */
 function isTrouble({ type, data }: NewEvent): boolean {
   if (type === 'campaign.state') return data.to === 'failed' || (data.to === 'paused' && data.reason !== pausedByPerson);
   return type === 'hook.failed' || type === 'caller.out' || (type === 'post.verdict' && data.verdict === 'unknown');

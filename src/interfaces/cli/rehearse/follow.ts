@@ -8,7 +8,7 @@ import { count } from '../../../shared/input/figures.ts';
 import { hasEnded } from '../../../rules/lifecycle.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** When a rehearsed campaign is paused by a person, and for how long; service time. */
+/** When and for how long an operator pauses a rehearsed campaign; service time. */
 export interface PlannedPause {
   afterMs: number;
   forMs: number;
@@ -21,7 +21,7 @@ export interface FollowInput {
   now: () => number;
   pause: PlannedPause | null;
   tell: (wish: 'pause' | 'resume') => Promise<void>;
-  /** Moves service time on to an instant, if it is ahead, and has the campaign look again. */
+  /** Advances service time to a later instant, and has the campaign check again. */
   moveTo: (instant: number) => Promise<void>;
   /** Aborted when the rehearsal is to end early. */
   leave: AbortSignal;
@@ -30,11 +30,11 @@ export interface FollowInput {
 type FollowIo = Pick<Io, 'stderr' | 'isTerminal'>;
 
 const everyMs = 250;
-/** The worker reads the clock anew within a second or two; until then it may see nobody due. */
+/** The worker rereads the clock within a second or two; until then it may find no row due. */
 const lookEveryMs = 1_000;
 const plainEveryMs = 5_000;
 
-/** Ends with the campaign, at a pause that only a person can mend, or when the follower leaves. Plays who pauses and resumes it. */
+/** Ends with the campaign, at a pause that only an operator can end, or on abort. Plays the operator who pauses and resumes it. */
 export async function followRehearsal(io: FollowIo, input: FollowInput): Promise<{ campaign: Campaign; status: CampaignStatus }> {
   const show = showProgress(io);
   const startedAt = input.now();
@@ -62,7 +62,7 @@ export async function followRehearsal(io: FollowIo, input: FollowInput): Promise
       } else if (campaign.state === 'running' && status.open + status.planned === 0 && status.nextDueAt !== null) {
         const stop = played === 'nothing' ? pauseAt : Infinity;
         const skipsTo = Math.min(status.nextDueAt, campaign.rules.endsAt ?? Infinity, stop);
-        // Told again until somebody is called: nothing else would happen before the time that was skipped.
+        // Repeated until a call is placed: otherwise nothing would happen before the skipped time.
         if (skipsTo > at || skipsTo === movedTo) {
           await input.moveTo((movedTo = skipsTo));
           await sleep(lookEveryMs, undefined, { signal: input.leave }).catch(() => {});
@@ -79,7 +79,7 @@ function goesOnByItself({ rules }: Campaign): boolean {
   return rules.breaker?.coolDownMs != null;
 }
 
-/** One line that is painted over on a terminal; elsewhere a line every few seconds. On standard error: the report alone is data. */
+/** Repainted on a terminal; elsewhere a line every few seconds. On standard error: the report alone is data. */
 function showProgress({ stderr, isTerminal }: FollowIo): (line: string) => void {
   let shownAt = -Infinity;
   return (line) => {

@@ -6,13 +6,13 @@ import { Random } from '../../../sandbox/core/random.ts';
 
 export interface RehearsedRows {
   inList: number;
-  /** Rows that take part: a sample when there are fewer of them. */
+  /** Rows that take part; fewer than `inList`: a sample. */
   rehearsed: number;
 }
 
 const rowsPerChunk = 1000;
 
-/** Counts the data rows of a list, and decides how many of them take part: no more than `wanted`, and than there are fictional numbers. */
+/** At most `wanted` rows take part, and at most `capacity`, the number of fictional numbers. */
 export async function countRows(
   read: ReadCampaign,
   wanted: number | null,
@@ -28,8 +28,8 @@ export async function countRows(
 }
 
 /**
- * Takes the rows that take part out of each chunk of the list: with a fictional number instead of the real one, in the phone cell as well,
- * so that what is dialled, stored and told is never a real one. Place and verdict stay those of the real number.
+ * Picks the sampled rows and replaces their numbers by fictional ones, in the phone cell too: no real number is dialled, stored or shown.
+ * Place and verdict follow the real number.
  */
 export function drawRehearsedRows(
   { header, rules }: ReadCampaign,
@@ -40,7 +40,7 @@ export function drawRehearsedRows(
   const phoneIndex = header.columns.indexOf(rules.list.phoneColumn);
   let seen = 0;
   let taken = 0;
-  // Each sample of that size is as likely as any other, and rows stay in their order.
+  // Each sample of this size is equally likely, and rows keep their order.
   const isTaken = (): boolean => {
     const takes = draw.next() * (inList - seen) < rehearsed - taken;
     seen += 1;
@@ -52,7 +52,7 @@ export function drawRehearsedRows(
 
 function disguise(row: ListRow, phoneIndex: number, numbers: FictionalNumbers): ListRow {
   if (row.verdict === 'rejected') {
-    // Nobody dials it, and in a malformed row the number may stand in any cell.
+    // It is never dialled, and in a malformed row the number may be in any cell.
     const cells = row.reason === 'malformed_row' ? row.cells.map(() => '') : withCell(row.cells, phoneIndex, '');
     return { ...row, cells, e164: null };
   }

@@ -77,7 +77,7 @@ export const rehearseCommand = commandOf<RehearseFlags>({
   run: rehearse,
 });
 
-/** Rehearses a campaign and tells of it; the exit code says whether all went as it should. */
+/** Sets exit code 1 if anything went wrong. */
 async function rehearse(io: Io, flags: RehearseFlags & { json: boolean }, path: string): Promise<null> {
   if (flags.pauseFor !== undefined && flags.pauseAfter === undefined)
     throw new UsageError('--pause-for says how long a pause lasts: say with --pause-after when it begins, such as 20h.');
@@ -125,7 +125,7 @@ async function rehearse(io: Io, flags: RehearseFlags & { json: boolean }, path: 
   }
 }
 
-/** The house rules of the database that the settings name, where there is one: they would hold there, too. */
+/** Account rules of the configured database, if any: they would apply there too. */
 async function readOwnHouse(io: Io): Promise<HouseVersion | undefined> {
   const config = readConfig(io.env);
   if (config.DATABASE_URL === undefined && !existsSync(config.CARILLON_DB)) return undefined;
@@ -168,7 +168,7 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   const select = (chunk: ListRow[]): ListRow[] => {
     progress.update((seen += chunk.length));
     const drawn = draw(chunk);
-    // What is said of a row names it as the list does; a campaign has rows without gaps.
+    // The preflight names rows as the list does; a campaign has rows without gaps.
     preflight.add(drawn, null);
     return drawn.map((row) => ({ ...row, row: (taken += 1) }));
   };
@@ -184,7 +184,7 @@ async function play(io: Io, { config, store, sandbox, connect }: LocalWorld, inp
   };
   const moveTo = async (instant: number): Promise<void> => {
     await sandbox.advance(Math.max(0, instant - now()));
-    // A campaign that has just ended is told nothing.
+    // Fails if the campaign has just ended.
     await tell('look').catch(() => {});
   };
   return followRehearsal(io, { store, campaignId: read.file.id, now, pause, tell, moveTo, leave });

@@ -21,17 +21,17 @@ export interface Rehearsal {
   status: CampaignStatus;
   settings: RehearsalSettings;
   rows: RehearsedRows;
-  /** What differs from the real thing, in words. */
+  /** Differences from the real campaign. */
   notes: readonly string[];
   timeline: Timeline;
-  /** What was to be expected; null when nobody can be called. */
+  /** Null when no recipient can be called. */
   forecast: CampaignForecast | null;
   verify: LogReport;
   conduct: ConductReport;
   tookRealMs: number;
 }
 
-/** What is not as it should be, in words; empty when the rehearsal went well. */
+/** Empty if the rehearsal went well. */
 export function findFaults({ campaign, status, verify, conduct }: Rehearsal): string[] {
   const open = status.total - status.done;
   return [
@@ -130,7 +130,7 @@ function renderNotes(rehearsal: Rehearsal): string[] {
   ];
 }
 
-/** At a high speed the machine may be slower than the limit allows, which is no property of the campaign. */
+/** At a high speed the machine may be slower than the limit, which is no property of the campaign. */
 function renderPace({ campaign, timeline }: Rehearsal): string[] {
   const { startsPerMinute } = campaign.rules.pacing;
   if (startsPerMinute === null) return [];

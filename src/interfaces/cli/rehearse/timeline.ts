@@ -5,32 +5,32 @@ import { hasEnded, type CampaignState } from '../../../rules/lifecycle.ts';
 import { readEvents } from '../../../ledger/events.ts';
 import type { Queries } from '../../../ledger/tx.ts';
 
-/** What happened when, told from the event log. Instants are service time. */
+/** Read from the event log. Instants are service time. */
 export interface Timeline {
   startedAt: number | null;
   firstCallAt: number | null;
   lastCallAt: number | null;
   endedAt: number | null;
-  /** Hours of UTC in which anything happened. */
+  /** UTC hours in which anything happened. */
   hours: { at: number; calls: number; answered: number; rowsDone: number }[];
-  /** Earliest and latest time of day, on the clocks of the people called, at which a call was placed; null without calls. */
+  /** Earliest and latest local time of the recipients at which a call was placed; null without calls. */
   callees: { earliest: string; latest: string } | null;
-  /** Times in which no call was placed although the campaign had begun and was not over. */
+  /** Times without a call while the campaign was under way. */
   quiet: { fromAt: number; untilAt: number; paused: boolean }[];
   pauses: { fromAt: number; untilAt: number | null; reason: string | null }[];
-  /** How often somebody had to wait before a call, by what for. */
+  /** Waits before a call, by reason. */
   waits: Record<string, number>;
-  /** Calls that were planned and given back before they were placed, by reason. */
+  /** Planned calls released before they were placed, by reason. */
   released: Record<string, number>;
   optOuts: number;
 }
 
 const hourMs = 3_600_000;
-/** Shorter times without a call are nothing to tell of. */
+/** Shorter gaps without a call are not reported. */
 const quietFromMs = 2 * hourMs;
 const eventsPerPage = 5_000;
 
-/** Reads the log of a campaign. `until`: when it was looked at last. */
+/** `until`: time of the last read. */
 export async function readTimeline(db: Queries, campaignId: string, until: number): Promise<Timeline> {
   const book = new TimelineBook();
   for (let after = 0; ;) {

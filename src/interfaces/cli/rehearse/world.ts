@@ -10,7 +10,7 @@ import { privateSettings, type LocalWorldInput } from '../access/local-world.ts'
 export interface RehearsalSettings {
   /** Service seconds per real second. */
   speed: number;
-  /** Service time at which it begins, epoch milliseconds. */
+  /** Service time, epoch ms. */
   startAt: number;
   seed: string;
   dialect: 'spec' | 'extended';
@@ -20,18 +20,18 @@ export interface RehearsalFolder {
   folder: string;
   databasePath: string;
   logPath: string;
-  /** Deletes it, unless it is to be kept. */
+  /** Deletes the folder, unless it is kept. */
   tidy(): Promise<void>;
 }
 
-/** No sweep sooner than this after the last one, in real time: a machine that does nothing but look gets nothing else done. */
+/** Minimum real time between sweeps: otherwise the machine does nothing else. */
 const shortestPollRealMs = 100;
 
 /** Fetching a Temporal server takes minutes at worst. */
 const longestStartRealMs = 3_600_000;
 const dayMs = 24 * 3_600_000;
 
-/** Limits in real time: a loaded machine is slow, and at the usual ones a lost answer would hold people up for days of service time. */
+/** Real time: on a slow machine the usual limits would hold recipients up for days of service time after a lost answer. */
 const limits = {
   SVC_CONNECT_TIMEOUT_MS: '5000',
   SVC_HEADERS_TIMEOUT_MS: '10000',
@@ -41,7 +41,7 @@ const limits = {
   CARILLON_SUBMITS_PER_SECOND: '100',
 };
 
-/** The folder named, which must be new or empty, or one that is deleted in the end. Throws OutputFileError. */
+/** The named folder, which must be new or empty, or a temporary one. Throws OutputFileError. */
 export async function createRehearsalFolder(keep: string | null): Promise<RehearsalFolder> {
   const folder = keep === null ? await mkdtemp(join(tmpdir(), 'carillon-rehearsal-')) : await makeEmpty(resolve(keep));
   return {
@@ -66,10 +66,7 @@ async function makeEmpty(folder: string): Promise<string> {
   throw new OutputFileError(folder, 'the folder of --keep is not empty; name a new one', { isBadInput: true });
 }
 
-/**
- * The rules as they are rehearsed, and in words what differs from the file: nobody outside is asked or told, and the list of conversations
- * is read no faster than this machine can.
- */
+/** In words too: no outside system is called, and conversations are polled no faster than this machine can. */
 export function rehearsalRules(rules: CampaignRules, speed: number): { rules: CampaignRules; notes: string[] } {
   const pollMs = Math.max(rules.timing.pollMs, Math.round(shortestPollRealMs * speed));
   const notes = [
@@ -94,7 +91,6 @@ export function rehearsalRules(rules: CampaignRules, speed: number): { rules: Ca
   };
 }
 
-/** Temporal, sandbox, database and worker, all of the rehearsal's own. */
 export function rehearsalWorld(
   { databasePath, logPath }: RehearsalFolder,
   { speed, startAt, seed, dialect }: RehearsalSettings,
@@ -104,11 +100,11 @@ export function rehearsalWorld(
     sandbox: {
       port: 0,
       speed,
-      // Service time passes while everything comes up, so it is set to the start once all is ready.
+      // Service time passes during start-up; it is set to the start once all is ready.
       epochMs: startAt - longestStartRealMs * speed,
       seed,
       dialect,
-      // As many lines as the campaign asks for: what the account really has is not known here.
+      // As many lines as the campaign uses: the account's limit is unknown here.
       concurrency: Math.max(30, rules.pacing.maxConcurrentCalls),
     },
     settings: privateSettings(databasePath, limits),
@@ -121,7 +117,7 @@ interface SandboxState {
   numbers: object[];
 }
 
-/** Puts agent and caller numbers into a sandbox under the ids of the campaign file, through its own controls. */
+/** Uses the ids of the campaign file, through the control API. */
 export async function furnish(url: string, rules: CampaignRules, startAt: number): Promise<void> {
   const state = (await ask(`${url}/_sandbox/export`)) as SandboxState;
   const [seed] = state.agents;
@@ -162,12 +158,12 @@ export async function furnish(url: string, rules: CampaignRules, startAt: number
   await ask(`${url}/_sandbox/import`, { ...state, agents: [{ agentId: rules.agentId, agent }], numbers });
 }
 
-/** A value that a made-up talk may come to: one of those for which there is a rule, or none of them. */
+/** Possible result of a simulated talk: a value with a rule, or none of them. */
 function resultItem(key: string, values: ValueRule['values']) {
   return { type: 'string', description: key, enum: [...new Set([...values.map(String), 'something else'])] } as const;
 }
 
-/** What people are asked who want to be called back: a local time of the next two weekdays after the start, or minutes. */
+/** Answers of simulated recipients who want a callback: a local time on the next two weekdays, or minutes. */
 function callbackItems({ at }: CallbackRules, startAt: number): (readonly [string, object])[] {
   const days = [1, 2, 3, 4].map((day) => new Date(startAt + day * dayMs)).filter((day) => ![0, 6].includes(day.getUTCDay()));
   const dates = days.slice(0, 2).map((day) => day.toISOString().slice(0, 10));
@@ -197,7 +193,7 @@ function callbackItems({ at }: CallbackRules, startAt: number): (readonly [strin
 const optOutItem = { type: 'boolean', description: 'Whether the person asked not to be called again.' } as const;
 const callerAreas = ['212', '312', '415', '305', '713', '602', '206', '404', '617', '303'];
 
-/** Fictional numbers that no recipient is given: 555-0190 to 555-0199 of ten area codes. */
+/** Fictional numbers that no recipient has: 555-0190 to 555-0199 of ten area codes. */
 function callerNumber(index: number): string {
   const area = callerAreas[index % callerAreas.length] ?? '212';
   return `+1${area}5550${190 + (Math.floor(index / callerAreas.length) % 10)}`;

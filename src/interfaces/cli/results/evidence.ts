@@ -78,7 +78,7 @@ async function writeEvidence(io: Io, { number, person, region, since, out, withC
     if (numbers.length === 0) throw new UsageError(`No list has anybody under the id ${JSON.stringify(person)}.`);
     const paths = numbers.map((e164) => (numbers.length === 1 ? out : pathOf(out, e164)));
     for (const path of paths) {
-      // The page stands first in a bundle.
+      // A bundle starts with its page.
       const isEarlier = (begin: string) => begin.startsWith('PK\u0003\u0004') && begin.slice(0, 2_000).includes('summary.html');
       await refuseOtherFile(path, { what: 'bundle', isEarlier });
     }
@@ -118,7 +118,7 @@ async function writeBundle(io: Io, control: Control, wish: EvidenceWish, path: s
   return { path, number: wish.e164, bytes: bytes.length, rows: rows.length, ...told };
 }
 
-/** `bundle-12125550100.zip`, where a person has several numbers. */
+/** `bundle-12125550100.zip`, when a person has several numbers. */
 function pathOf(out: string, e164: string): string {
   const { dir, name, ext } = parse(out);
   return join(dir, `${name}-${e164.slice(1)}${ext}`);

@@ -21,7 +21,7 @@ export interface ResultsFlags {
   json: boolean;
 }
 
-/** Changed since an instant (service time), or since so long ago. */
+/** Changed since an instant (service time), or within a duration. */
 type Since = { at: number } | { agoMs: number };
 
 export type ResultsOptions = ReturnType<typeof readResultsFlags>;
@@ -37,14 +37,14 @@ export function readResultsFlags(flags: ResultsFlags) {
     throw new UsageError(`--safe-cells and --bom are for CSV; ${why}.`);
   }
   return {
-    /** `-` for standard output; null for a name made from the campaign's in the current folder. */
+    /** `-`: standard output; null: named after the campaign, in the current folder. */
     output,
     format,
     csv: { safeCells, bom },
     filter: {
       outcomes: readNames('--outcome', flags.outcome, rowOutcomes) ?? undefined,
       dispositions: readNames('--disposition', flags.disposition, dispositions) ?? undefined,
-      // Any word may be a reason of some campaign.
+      // Campaigns may use any word as a reason.
       reasons: readNames('--reason', flags.reason, null) ?? undefined,
       results: readNames('--result', flags.result, null) ?? undefined,
     },
@@ -69,7 +69,7 @@ function readFormat({ format, output, json }: ResultsFlags): ResultsFormat {
   return resultsFormats.find((name) => `.${name}` === ending) ?? (json ? 'jsonl' : 'csv');
 }
 
-/** Names apart by commas; null when the flag is not given. Throws UsageError that says which are possible. */
+/** Comma-separated names; null without the flag. Throws UsageError that lists the valid ones. */
 export function readNames<Name extends string>(flag: string, text: string | undefined, known: readonly Name[] | null): Name[] | null {
   if (text === undefined) return null;
   const names = text

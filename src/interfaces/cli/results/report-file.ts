@@ -14,7 +14,7 @@ interface Wanted {
   json: boolean;
 }
 
-/** Reads, judges and writes; an earlier report is replaced, any other file is not. Throws OutputFileError and ReportTooLargeError. */
+/** Replaces an earlier report, but no other file. Throws OutputFileError and ReportTooLargeError. */
 export async function writeReportFile(
   io: Io,
   control: Control,

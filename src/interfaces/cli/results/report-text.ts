@@ -8,10 +8,10 @@ import { renderTable, type Column } from '../terminal/table.ts';
 import { costOf, moneyText, type Price } from '../../../rules/price.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 
-/** Free text has as many values as calls, and a world-wide list many zones; JSON has all of them. */
+/** Free text has as many values as calls, and a world-wide list many zones; JSON has all. */
 const mostShown = 20;
 
-/** The report as tables. `width`: columns of the terminal; null for as wide as it takes. */
+/** `width`: terminal columns; null: unlimited. */
 export function renderReport(campaign: Campaign, report: Report, width: number | null, colour: boolean): string {
   const { bold } = pc.createColors(colour);
   const calls = (title: string, lines: readonly CallLine[] | undefined, most = Infinity): string =>
@@ -102,7 +102,7 @@ function numbers<Line>(title: string, value: (line: Line) => string): Column<Lin
 
 const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-/** Percent of the ended calls that were answered, by weekday and hour; only hours in which somebody was called. */
+/** Answered percent of ended calls, by weekday and hour; only hours with calls. */
 function weekTable(lines: readonly WeekHour[], bold: (text: string) => string): string {
   if (lines.length === 0) return '';
   const hours = [...new Set(lines.map(({ hour }) => hour))].toSorted((a, b) => a - b);

@@ -61,7 +61,7 @@ async function runReport(io: Io, { by, html, people, json }: Flags & { json: boo
     const campaigns: Campaign[] = [];
     for (const id of new Set(ids)) campaigns.push(await requireCampaign(control.store, id));
     if (html === undefined) return json ? reportData(control, campaigns, dimensions) : reportWords(io, control, campaigns, dimensions);
-    // Charts take their time to load: only who wants them waits.
+    // Lazy import: charts load slowly.
     const { writeReportFile } = await import('./report-file.ts');
     await writeReportFile(io, control, campaigns, { path: html, people, json });
     return null;

@@ -97,7 +97,7 @@ function defaultPath(campaignId: string, { format, filter, since }: ResultsOptio
   return `${campaignId}-results${isPart ? '-part' : ''}.${format}`;
 }
 
-/** Ctrl-C gives the work up in order: no half-written file stays. Where rows go to a pipe the system's own way is right. */
+/** Ctrl-C leaves no half-written file. Output to a pipe keeps the system's default. */
 async function leavable(io: Io, path: string, work: (leave: AbortSignal) => Promise<void>): Promise<void> {
   if (path === '-') await work(new AbortController().signal);
   else await untilInterrupted(io, ({ signal }) => work(signal));
@@ -124,7 +124,7 @@ async function writeAndTell(
   const clock = await readClockOrReal(config, clockLimitMs, () => io.now());
   const changedSince = since === null ? undefined : 'at' in since ? since.at : Math.round(clock.now() - since.agoMs);
   await tellUnknownReasons(io, store, campaignId, options.filter.reasons);
-  // Read first: what changes while the rows are read belongs to the next delta.
+  // Read first: changes made while the rows are read belong to the next delta.
   const next = nextSince({ lastChange: await lastChange(store.db, campaignId), now: clock.now(), speed: clock.speed });
   const progress = new RowProgress(io, 'written');
   const onRow = (count: number): void => {
@@ -142,7 +142,7 @@ async function writeAndTell(
   if (wanted && nextSinceAt !== null) io.stderr.write(`Changes from here on: --since ${nextSinceAt}\n`);
 }
 
-/** Any word may be a reason, so one that no row has is no error: a job that looks for it finds nothing today. */
+/** A reason that no row has is no error: a job that filters by it finds nothing today. */
 async function tellUnknownReasons(io: Io, store: Store, campaignId: string, reasons: readonly string[] | undefined): Promise<void> {
   if (reasons === undefined) return;
   const known = await readReasons(store.db, campaignId);
@@ -152,7 +152,7 @@ async function tellUnknownReasons(io: Io, store: Store, campaignId: string, reas
   io.stderr.write(`No row of ${campaignId} has the reason ${unknown.join(' or ')}: ${have}.\n`);
 }
 
-/** Writes the results to a file, or to standard output for `-`; answers the number of rows. Throws OutputFileError. */
+/** `-`: standard output. Returns the number of rows. Throws OutputFileError. */
 export async function writeCampaignResults(
   io: Pick<Io, 'stdout'>,
   store: Store,
@@ -174,16 +174,16 @@ interface WritingChoices extends Pick<WriteResultsInput, 'format' | 'csv' | 'onR
   filter?: ResultFilter;
 }
 
-/** A change is written with the time at which its activity began; within this much real time it is committed. */
+/** A change has the time at which its activity began, and commits within this much real time. */
 const commitWithinMs = 2 * 60_000;
 
-/** Where the next delta begins so that a late commit is not missed. Null without any change. */
+/** Start of the next delta, early enough to include late commits. Null without any change. */
 export function nextSince({
   lastChange,
   now,
   speed,
 }: {
-  /** Service time of the latest change that was seen before the rows were read. */
+  /** Service time of the latest change seen before the rows were read. */
   lastChange: number | null;
   /** Service time. */
   now: number;
@@ -197,7 +197,7 @@ export function nextSince({
 
 const temporalLimitMs = 2_000;
 
-/** Shows a campaign on standard error until it has ended or the user leaves; answers its last snapshot. */
+/** On standard error, until it ends or the user leaves; returns the last snapshot. */
 async function waitForEnd(io: Io, open: OpenCampaign, leave: AbortSignal): Promise<Snapshot> {
   const { config, store, campaign } = open;
   const session = await connected(open, temporalLimitMs).catch(() => null);
@@ -206,7 +206,7 @@ async function waitForEnd(io: Io, open: OpenCampaign, leave: AbortSignal): Promi
   return watchCampaign({ config, store, campaignId: campaign.campaignId, session, fromSeq: null, view, leave });
 }
 
-/** Whether a file that begins so holds results of the campaign in this format; any other, perhaps its list, is not replaced. */
+/** Any other file, perhaps the campaign's list, is not replaced. */
 async function holdsResults(path: string, begin: string, { rules }: Campaign, format: ResultsFormat): Promise<boolean> {
   const header = resultsHeaderStart(rules.list.columns);
   switch (format) {
@@ -223,7 +223,7 @@ async function holdsResults(path: string, begin: string, { rules }: Campaign, fo
   }
 }
 
-/** The first line of the sheet that results stand in; empty for any other file. */
+/** First row of the results sheet; empty for any other file. */
 async function readFirstCells(path: string): Promise<string[]> {
   try {
     const layout = { kind: 'sheet', sheet: resultsSheet, width: 0, recordsAbove: 0 } as const;

@@ -15,21 +15,20 @@ import { renderTranscript } from '../../../presentation/words/history.ts';
 
 const readsAtOnce = 4;
 const mostNamed = 20;
-/** A service that refuses this many in a row is not asked for the rest. */
+/** Stops after this many failures in a row. */
 const mostFailuresInRow = 10;
 
 interface Tally {
   written: number;
   present: number;
-  /** Calls that go on, or whose results are still awaited. */
+  /** Open calls, and calls with pending results. */
   unfinished: number;
   missing: string[];
 }
 
 /**
- * Writes one text file per finished conversation of a campaign, from the service's records; what is there already is left alone.
- * Names those that could not be had at the end, and sets the exit code to 1 for them. Throws OutputFileError, ConfigError, and
- * ServiceUnusableError when the service cannot be used at all.
+ * One text file per finished conversation, from the service's records; existing files stay. Sets exit code 1 and lists those that failed.
+ * Throws OutputFileError, ConfigError, and ServiceUnusableError when the service is unusable.
  */
 export async function fetchTranscripts(io: Io, { config, store, campaign }: OpenCampaign, folder: string): Promise<void> {
   const tally: Tally = { written: 0, present: 0, unfinished: 0, missing: [] };
@@ -90,7 +89,7 @@ async function fetchOne(service: CallService, conversation: ResultConversation, 
   }
 }
 
-/** The id comes from the service: as part of a file name it must not lead elsewhere. */
+/** The id comes from the service, and must not lead to another folder. */
 function nameOf({ row, conversationId }: ResultConversation): string {
   return `${row}-${conversationId.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 150)}`;
 }

@@ -55,7 +55,7 @@ Examples:
   carillon resolve reminders --row 12 --redial --yes
   carillon resolve reminders --give-up --open`;
 
-/** Thrown when neither or both of the decisions are given. */
+/** Thrown for a missing or contradictory decision. */
 class DecisionError extends foreseen('DecisionError', true) {}
 
 export function resolveCommand(io: Io): Command {
@@ -129,7 +129,7 @@ function readRow(text: string): number {
 
 const riskOfAll = 'If a lost batch was carried out after all, its recipients are called twice; no record can rule this out.';
 
-/** One decision about all that can be decided about together; `open` gives up open calls as well. */
+/** Applies one decision to all rows that can be decided together; `open` gives up open calls too. */
 async function decideAll(at: Asker, decision: 'redial' | 'give_up', open: boolean): Promise<void> {
   const { io, campaignId, json, key } = at;
   await withControl(io, async (control) => {
@@ -168,7 +168,7 @@ type FlaggedDecision = Pick<RowDecision, 'decision' | 'conversationId'>;
 
 const mostShown = 20;
 
-/** Thrown when decisions cannot be carried out; nothing has been changed. */
+/** Thrown when decisions cannot be applied; nothing was changed. */
 class RefusedError extends Error {
   override readonly name = 'RefusedError' as const;
   readonly exitCode = 2;
@@ -180,7 +180,7 @@ class RefusedError extends Error {
   }
 }
 
-/** Writes the rows in doubt with the records that may be theirs, or carries out what stands in the file that was written so. */
+/** Writes the rows in doubt with their candidate records; if the file exists, applies its decisions. */
 async function resolveCandidates(at: Asker, path: string): Promise<void> {
   await withControl(at.io, async (control) => {
     const exists = await access(path).then(
@@ -266,7 +266,6 @@ function tell({ assigned, dismissed, redialled, givenUp, over }: DoubtResolution
   return parts.length === 0 ? 'Nothing to change: all of it was decided before.' : `${parts.join(', ')}.`;
 }
 
-/** Who decides about calls in doubt of which campaign, and how that is told. */
 interface Asker {
   io: Io;
   campaignId: string;
@@ -275,7 +274,7 @@ interface Asker {
   key: string | undefined;
 }
 
-/** Whether rows may be dialled again: a person knows the risk and has said yes. Throws as `requireRedialable`. */
+/** Shows the risk and asks for confirmation. Throws as `requireRedialable`. */
 async function mayRedial(
   { io, campaignId, yes }: Asker,
   control: Control,
@@ -286,7 +285,7 @@ async function mayRedial(
   return mayBegin(io, yes, question);
 }
 
-/** What became of rows that are dialled again, to stand behind a sentence. */
+/** Follow-up sentence about rows that are dialled again. */
 function tellSetOff(campaignId: string, setOff: SetOff): string {
   if (setOff === null) return '';
   if (setOff.kind === 'paused') return ` The campaign is paused: carillon resume ${campaignId} sets it going.`;

@@ -137,7 +137,7 @@ interface MissingRows {
   callOpen: number;
 }
 
-/** Takes out who still waits and is not in the list. */
+/** Withdraws waiting rows that the list does not have. */
 async function withdrawOthers(io: Io, control: Control, { update, flags }: Work): Promise<MissingRows> {
   const { dryRun } = flags;
   const missing = await findMissing(control, update);
@@ -169,7 +169,7 @@ const meanings = [
   ['failed', 'left as it was, see below'],
 ] as const;
 
-/** What may be called although the upload says otherwise; null: nothing. */
+/** Recipients who may be called despite the upload; null: none. */
 function stillCalledWarning(campaignId: string, counts: UpdateCounts): string | null {
   const { mayStillBeCalled } = counts.summary();
   if (mayStillBeCalled === 0) return null;
@@ -181,7 +181,6 @@ function stillCalledWarning(campaignId: string, counts: UpdateCounts): string | 
   );
 }
 
-/** For people: the counts of `summary`, and the first rows that failed. */
 function renderUpdate(io: Pick<Io, 'stdout' | 'isTerminal'>, summary: UpdateSummary, firstFailed: readonly UpdatedRow[]): string {
   const lines = meanings.map(([result, meaning]) => `  ${result.padEnd(10)}${count(summary[result]).padStart(10)}  ${meaning}`);
   if (firstFailed.length === 0) return `${lines.join('\n')}\n`;

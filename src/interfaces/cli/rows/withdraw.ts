@@ -59,10 +59,10 @@ export const withdrawCommand = commandOf<RowFlags & { reason?: string; dryRun: b
       if (!dryRun && !(await mayBegin(io, yes, question))) return null;
       const sent = { params: { campaign: campaignId }, body: { ...named, reason, dryRun }, key };
       const run = () => withdrawNamed(control, { campaignId, named, note: reason ?? null, dryRun });
-      // A file may name more rows than a request.
+      // A file may name more rows than an API request can.
       const own = (count ?? Infinity) > mostNamed ? { log: campaignId, run } : undefined;
       const answer = await performHere(control, 'withdrawRows', sent, own);
-      // A withdrawal causes no call, so it is no failure when the campaign cannot be notified.
+      // A withdrawal causes no call, so a failed notification is no error.
       warnIfNotNotified(io, campaignId, answer.notice);
       if (answer.left.some(({ why }) => why === 'call_open' || why === 'not_found')) io.exitCode = 1;
       return { data: asJson(answer), words: render(io, answer) };

@@ -10,7 +10,7 @@ import { count, span } from '../../../shared/input/figures.ts';
 import { readTextFile } from '../terminal/person-input.ts';
 import { foreseen, UsageError } from '../../../shared/input/errors.ts';
 
-/** Thrown when a sandbox could not be told what to do; says what it answered. */
+/** Thrown when a sandbox does not respond or refuses; has its answer. */
 export class SandboxControlError extends foreseen('SandboxControlError', false) {}
 
 type ControlIo = Pick<Io, 'stdout' | 'env' | 'exitCode'>;
@@ -31,7 +31,7 @@ interface Control {
   argument?: [name: string, what: string];
   option?: [flags: string, what: string];
   examples: string[];
-  /** Does it, and answers what the sandbox said and what that means in words. */
+  /** Returns the sandbox's answer, and its meaning in words. */
   act: (ask: Ask, argument: string | undefined, flags: ControlFlags, io: ControlIo) => Promise<[Answer, string]>;
 }
 
@@ -56,7 +56,7 @@ const advance: Control = {
   },
 };
 
-/** Names what is not over, and whether time alone would help. */
+/** Names what is pending, and whether waiting would help. */
 function stillUnderWay(answer: Answer): string {
   const counts = Object.entries(answer['under_way'] as Record<string, number>).filter(([, number]) => number > 0);
   const what = counts.map(([name, number]) => `${name.replaceAll('_', ' ')}: ${number}`).join(', ');
@@ -123,7 +123,7 @@ const snapshot: Control = {
   },
 };
 
-/** Commands for a sandbox that runs: at SVC_BASE_URL, or where `--url` says. */
+/** Commands for a running sandbox: at SVC_BASE_URL, or at `--url`. */
 export function controlCommands(io: ControlIo): Command[] {
   return [advance, faults, fixture, reset, snapshot].map(({ name, what, argument, option, examples, act }) => {
     const command = new Command(name)
@@ -133,7 +133,7 @@ export function controlCommands(io: ControlIo): Command[] {
       .option('--json', 'print the response', false)
       .addHelpText('after', `\nExample:\n${examples.map((example) => `  ${example}`).join('\n')}`)
       .action(async () => {
-        // `sandbox` has flags of the same names, which take what was meant for the command behind it.
+        // `sandbox` has flags of the same names, which capture those of its subcommand.
         const flags: ControlFlags = command.optsWithGlobals();
         const [answer, words] = await act(asker(io, flags), command.args[0], flags, io);
         if (flags.json) writeJson(io, answer);

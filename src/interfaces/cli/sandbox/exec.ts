@@ -25,9 +25,8 @@ export interface ExecFlags extends SandboxFlags {
 
 export interface ExecIo {
   stderr: { write(text: string): unknown };
-  /** What the command reads from and writes to. */
   stdio: StdioOptions;
-  /** Whether Ctrl-C reaches the command by itself, because it shares a terminal with this process. */
+  /** True if Ctrl-C reaches the command directly, through a terminal shared with this process. */
   sharesTerminal: boolean;
 }
 
@@ -44,7 +43,7 @@ Examples:
 const nothingObserved =
   'error: No request came to the service, so nothing was judged. Let the command use SVC_BASE_URL and SVC_API_KEY, and no reset at its end.\n';
 
-/** `carillon sandbox exec`: a command with a sandbox of its own. `end` is told the exit code. */
+/** `carillon sandbox exec`: a command with its own sandbox. `end` gets the exit code. */
 export function execCommand(end: (code: number) => void): Command {
   return addSandboxFlags(new Command('exec'), '0')
     .description('Run a command against a private sandbox, and judge how it used the service')
@@ -61,7 +60,7 @@ export function execCommand(end: (code: number) => void): Command {
     });
 }
 
-/** Runs the command and returns the exit code. */
+/** Returns the exit code. */
 export async function runExec(command: readonly string[], flags: ExecFlags, io: ExecIo): Promise<number> {
   const format = flags.report ?? (flags.json === true ? 'json' : formatByName(flags.reportFile ?? ''));
   if (!isFormat(format)) {
@@ -71,14 +70,14 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
   const sandbox = await startAsAsked({ ...flags, port: flags.port ?? '0' }, io.stderr);
   if (sandbox === null) return 2;
   try {
-    // That dialect has nothing of the contract.
+    // This dialect has no operation of the contract.
     const isOther = flags.dialect === 'published' && readConfig().SVC_API === 'contract';
     const ended = await runChild(command, { SVC_BASE_URL: sandbox.url, ...(isOther ? { SVC_API: 'batch-calling' } : {}) }, io);
     if (typeof ended === 'string') {
       io.stderr.write(`error: ${ended}\n`);
       return 2;
     }
-    // Requests that the command left behind come to their end first.
+    // Lets requests that the command left behind finish.
     await nextTurn();
     const report = sandbox.conduct();
     const told = await tellReport(report, format, flags.reportFile, io);
@@ -89,7 +88,7 @@ export async function runExec(command: readonly string[], flags: ExecFlags, io: 
   }
 }
 
-/** The exit code, as a shell would give it; or why the command could not be run. */
+/** The exit code as a shell reports it, or why the command could not be run. */
 async function runChild(
   [program = '', ...args]: readonly string[],
   service: { SVC_BASE_URL: string; SVC_API?: string },
@@ -118,7 +117,7 @@ function describeSpawnError(program: string, { code = 'unknown error' }: NodeJS.
   return `The command "${program}" could not be run (${code}).`;
 }
 
-/** False when the report could not be written where it was to go; then it goes to stderr. */
+/** Returns false if the report could not be written to its file; it then goes to stderr. */
 async function tellReport(report: ConductReport, format: ReportFormat, file: string | undefined, io: ExecIo): Promise<boolean> {
   const text = formats[format](report);
   if (file === undefined) {
@@ -135,7 +134,7 @@ async function tellReport(report: ConductReport, format: ReportFormat, file: str
   return true;
 }
 
-/** Flags may stand before the word exec too; those after it win. */
+/** Flags may precede the word exec too; those after it win. */
 function flagsOf(command: Command): ExecFlags {
   const given = (of: Command): ExecFlags =>
     Object.fromEntries(Object.entries(of.opts()).filter(([name]) => of.getOptionValueSource(name) === 'cli'));

@@ -66,7 +66,7 @@ const flagTexts = (usualPort: string) =>
     ],
   }) as const;
 
-/** False for a `--no-…` that is given. */
+/** False for a `--no-…` flag. */
 type Switch = 'loose' | 'unansweredRecords' | 'strictStart';
 type ValueFlag = Exclude<keyof ReturnType<typeof flagTexts>, Switch | 'notStrictStart' | 'allowOutbound' | 'setting'>;
 
@@ -76,7 +76,7 @@ export type SandboxFlags = { [Flag in ValueFlag]?: string } & { [Flag in Switch]
   json?: boolean;
 };
 
-/** The flags that say how a sandbox behaves. `usualPort` is what the help says of the port when none is given. */
+/** Flags that configure a sandbox. `usualPort`: default port as shown in the help. */
 export function addSandboxFlags(command: Command, usualPort: string): Command {
   const { allowOutbound, setting, ...others } = flagTexts(usualPort);
   for (const [flags, description] of Object.values(others)) command.option(flags, description);
@@ -84,7 +84,7 @@ export function addSandboxFlags(command: Command, usualPort: string): Command {
   return command.option(...setting, gather).option(...allowOutbound, gather);
 }
 
-/** Starts the sandbox that the flags ask for; null, and why on standard error, when it cannot start so. */
+/** Null, with the reason on standard error, if the flags do not allow a start. */
 export async function startAsAsked(flags: SandboxFlags, stderr: { write(text: string): unknown }): Promise<RunningSandbox | null> {
   try {
     return await startSandbox(await readSandboxFlags(flags));
@@ -96,7 +96,7 @@ export async function startAsAsked(flags: SandboxFlags, stderr: { write(text: st
   }
 }
 
-/** Turns flags into options. Throws `UsageError`, `FaultRuleError`, `FixtureError` or `WorldError`. */
+/** Throws `UsageError`, `FaultRuleError`, `FixtureError` or `WorldError`. */
 export async function readSandboxFlags(flags: SandboxFlags): Promise<SandboxOptions> {
   const { host, data, seed, allowOutbound, loose, strictStart, callingHours, fixture, faults, world } = flags;
   const config = readConfig();
@@ -139,7 +139,7 @@ function readNumber(flag: string, text: string | undefined): number | undefined 
   return value;
 }
 
-/** Throws UsageError with the names there are. */
+/** Throws UsageError with the valid names. */
 function readOneOf<Name extends string>(flag: string, text: string | undefined, names: readonly Name[]): Name | undefined {
   const name = names.find((each) => each === text);
   if (text === undefined || name !== undefined) return name;
@@ -156,14 +156,13 @@ function readClock({ clock, speed }: SandboxFlags): Pick<SandboxOptions, 'clock'
   return { speed: Number(factor) };
 }
 
-/** Settings by name, and what each is where nothing is said. */
 const settable: Readonly<Record<string, string | number | boolean | null>> = {
   maxCallsPerBatch: 1000,
   ...Object.fromEntries(Object.entries(defaultBatchSettings).map(([name, value]) => [`batchCalling.${name}`, value])),
   ...Object.fromEntries(Object.entries(defaultCampaignSettings).map(([name, value]) => [`campaigns.${name}`, value])),
 };
 
-/** What each may be, the sandbox itself checks. Throws UsageError where a name is none. */
+/** Throws UsageError for an unknown name; the sandbox validates the values. */
 function readSettings(pairs: readonly string[] = []): Pick<SandboxOptions, 'maxCallsPerBatch' | 'batchCalling' | 'campaigns'> {
   const groups: Record<string, Record<string, unknown>> = {};
   const alone: Record<string, unknown> = {};
@@ -181,14 +180,14 @@ function readSettings(pairs: readonly string[] = []): Pick<SandboxOptions, 'maxC
   return { ...alone, ...groups };
 }
 
-/** A value of the kind of another; null is what a number may be, too. Of another kind it stays text. */
+/** Parses a value of the given kind; null allows a number or null. Any other text stays text. */
 function readValue(text: string, kind: string | number | boolean | null): unknown {
   if (typeof kind === 'string') return text;
   if (typeof kind === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   return kind === null && text === 'null' ? null : /^\d+$/.test(text) ? Number(text) : text;
 }
 
-/** Undefined where no LiveKit server is configured. */
+/** Undefined without a LiveKit server. */
 function readLiveKit(config: Config): LiveKitSettings | undefined {
   const { LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret } = config;
   if (apiKey !== undefined && apiSecret !== undefined) return { apiKey, apiSecret };
@@ -196,7 +195,7 @@ function readLiveKit(config: Config): LiveKitSettings | undefined {
   throw new UsageError('LIVEKIT_API_KEY and LIVEKIT_API_SECRET belong together. Set both, or neither.');
 }
 
-/** `08:00-21:00`; the sandbox itself checks the times. */
+/** `08:00-21:00`; the sandbox validates the times. */
 function readHours(text: string): CallingHours {
   const [start, end, ...more] = text.split('-').map((part) => part.trim());
   if (start === undefined || end === undefined || more.length > 0)
@@ -204,14 +203,14 @@ function readHours(text: string): CallingHours {
   return { start, end };
 }
 
-/** Checked here so that what is wrong names the file; the sandbox checks it again as a setting. */
+/** Validated here so that errors name the file; the sandbox validates it again. */
 async function readFaultFile(path: string): Promise<FaultRuleInput[]> {
   const input = await readJsonFile(`--faults ${path}`, path);
   readFaultRules(input, path);
   return (Array.isArray(input) ? input : [input]) as FaultRuleInput[];
 }
 
-/** Checked here for the same reason. */
+/** Validated here for the same reason. */
 async function readFixtureFile(path: string, flags: SandboxFlags): Promise<FixtureInput> {
   const value = readFixture(await readTextFile(`--fixture ${path}`, path), path);
   const { dialect, loose = false, allowOutbound = [] } = flags;
@@ -231,7 +230,7 @@ export async function readJsonFile(name: string, path: string): Promise<unknown>
   }
 }
 
-/** The control token of a sandbox: from a file, else from the environment; undefined when neither names one. Throws UsageError. */
+/** From a file, else from the environment; undefined without both. Throws UsageError. */
 export async function readControlToken(
   file: string | undefined,
   { CARILLON_SANDBOX_TOKEN: token }: Pick<Config, 'CARILLON_SANDBOX_TOKEN'>,

@@ -5,7 +5,7 @@ import { sandboxVersion } from '../../../sandbox/core/version.ts';
 import { describeFailure } from '../terminal/failure.ts';
 import { sandboxCommand } from './sandbox.ts';
 
-// The command of the package carillon-sandbox, which is `carillon sandbox` without the rest of the program.
+// The package carillon-sandbox: `carillon sandbox` alone.
 const name = 'carillon-sandbox';
 const asTyped = (text: string): string => text.replaceAll('carillon sandbox', name);
 

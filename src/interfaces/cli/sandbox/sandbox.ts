@@ -13,7 +13,7 @@ export type { SandboxFlags };
 export interface SandboxIo {
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
-  /** Aborted when the sandbox is to stop. */
+  /** Aborted to stop the sandbox. */
   stop: AbortSignal;
 }
 
@@ -58,7 +58,7 @@ export function sandboxCommand(io?: Pick<Io, 'exitCode' | 'stdout' | 'env'>): Co
   return command;
 }
 
-/** Runs the sandbox until told to stop. Returns the exit code: 0, or 2 when it could not start as asked. */
+/** Returns the exit code: 0, or 2 when it could not start. */
 export async function runSandbox(flags: SandboxFlags, io: SandboxIo): Promise<number> {
   const sandbox = await startAsAsked(flags, io.stderr);
   if (sandbox === null) return 2;

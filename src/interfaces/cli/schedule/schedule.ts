@@ -64,7 +64,7 @@ export const scheduleCommand = groupOf({ name: 'schedule', help: examples }, [
     ],
     json: 'print the schedule as JSON',
     help: createExamples,
-    // Everything is checked before anything is written.
+    // Everything is validated before anything is written.
     run: async (io, { json, ...flags }, path) => {
       const recurrence = readRecurrence(flags, io.now(), flagOf);
       const surroundings = { config: readConfig(io.env), now: () => io.now() };
@@ -215,7 +215,7 @@ function tellCreated(view: ScheduleView): string {
   ].join('\n');
 }
 
-/** A skipped run can be kept, so its line says how. */
+/** A skipped run can be kept; the last line shows how. */
 function clockLines(view: ScheduleView): string[] {
   const canKeep = view.clockChanges.some(({ effect }) => effect === 'skipped');
   return [

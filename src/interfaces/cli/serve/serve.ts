@@ -101,7 +101,7 @@ async function serve(io: Io, flags: ServeFlags): Promise<void> {
   });
 }
 
-/** The clock of the service, or this machine's while it does not answer. */
+/** The service's clock, or this machine's while the service does not respond. */
 function clockOf(config: Config, now: () => number) {
   const keep = keepServiceClock(config);
   return () => keep().catch(() => realClock(now));
@@ -131,24 +131,24 @@ async function readPem(flag: string, path: string): Promise<Buffer> {
 
 export interface LocalConsole {
   url: string;
-  /** Opens the page and signs in. Holds a token, which stands behind the `#`: no server and no log sees it. */
+  /** Opens the page and signs in. The token is behind the `#`: no server and no log sees it. */
   signInUrl: string;
 }
 
-/** Not shorter than anybody leaves it running; a world that is killed cannot revoke its token. */
+/** Longer than a session is likely to run; a killed world cannot revoke its token. */
 const tokenLastsMs = 24 * 3_600_000;
 
 interface LocalConsoleInput extends Pick<Parameters<typeof startApi>[0], 'quickenSandbox'> {
-  /** Taken where it is free; else any. */
+  /** Preferred port; any free one if it is taken. */
   port: number;
-  /** Whether a browser is opened for whoever sits at this terminal. */
+  /** Whether to open a browser for the user of this terminal. */
   open: boolean;
   work: (console: LocalConsole) => Promise<void>;
 }
 
 export const noOpenSays = 'do not open the console in the browser';
 
-/** Serves API and page while `work` lasts. Their token, of the role admin, ends with it. */
+/** Their token, of the role admin, is revoked after `work`. */
 export async function withLocalConsole(
   io: Io,
   { config, store, connect }: Pick<LocalWorld, 'config' | 'store' | 'connect'>,
@@ -157,7 +157,7 @@ export async function withLocalConsole(
   const keep = keepServiceClock(config);
   const now = (): number => io.now();
   const control = createControl({ config, store, now, connect });
-  // Other users of this machine see what a browser is started with: a word that is worth nothing once it has been used.
+  // Other users of this machine see a browser's arguments: a one-time word instead of the token.
   let once: string | null = randomUUID();
   const made = await createToken(store, { name: 'this machine', role: 'admin', lastsMs: tokenLastsMs, nowReal: now() });
   const listenAt = (at: number) =>
@@ -191,7 +191,7 @@ export async function withLocalConsole(
   }
 }
 
-/** Opens a page in a browser here; where none starts, the printed link remains. */
+/** Opens a page in a local browser; if none starts, the printed link remains. */
 function openBrowser({ env, isTerminal }: Io, { DISPLAY, WAYLAND_DISPLAY }: Config, url: string): void {
   const hasDesktop = DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;
   const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
@@ -206,7 +206,7 @@ function openBrowser({ env, isTerminal }: Io, { DISPLAY, WAYLAND_DISPLAY }: Conf
   child.unref();
 }
 
-/** `carillon rehearse` in a process of its own: Temporal, sandbox, database and worker of a rehearsal stay out of the one that serves. */
+/** In a separate process: a rehearsal's Temporal, sandbox, database and worker stay out of the server's. */
 function rehearseInProcess({ env }: Pick<Io, 'env'>): Rehearse {
   const main = fileURLToPath(new URL('../main.js', import.meta.url));
   return async ({ path, rows, signal, onLine }) => {

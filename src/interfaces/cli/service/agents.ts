@@ -46,7 +46,7 @@ const settings: readonly (readonly [string, readonly string[]])[] = [
   ['First message', ['agent', 'first_message']],
 ];
 
-/** An agent for reading: what most people look for, line by line, and its prompt. Values of headers are not shown. */
+/** Common fields line by line, and the prompt. Header values are not shown. */
 function renderAgent(agentId: string, agent: Agent): string {
   const config: Body = agent.conversation_config ?? {};
   const headers = fieldAt(config, ['agent', 'llm', 'custom_llm', 'extra_headers']);
@@ -62,7 +62,7 @@ function renderAgent(agentId: string, agent: Agent): string {
   return `${lines.filter((each) => each !== null).join('\n')}\n`;
 }
 
-/** Date and time to the second, UTC; empty when it cannot be read. */
+/** UTC to the second; empty if unreadable. */
 export function instant(value: unknown): string {
   const ms = parseServiceTime(value);
   return ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19)}Z`;
@@ -83,7 +83,7 @@ interface AgentFlags {
 
 const llm = ['conversation_config', 'agent', 'llm'];
 
-/** The flags that set one field of the body each, and where it stands there. */
+/** With the body field that each sets. */
 const fields: readonly (readonly [Option, readonly string[]])[] = [
   [new Option('--name <text>', 'name shown in lists'), ['name']],
   [new Option('--tag <text>', 'tag; repeat for more').argParser(collect), ['tags']],
@@ -143,7 +143,7 @@ Header values are secrets: the command prompts for them or reads them from a fil
     run: async (io, flags) => {
       const { body, secrets } = await readAgentBody(io.input, flags);
       if (body['name'] === undefined) throw new UsageError('An agent needs a name: give --name, or "name" in the file. Nothing was sent.');
-      // The client checks the body before it sends anything.
+      // The client validates the body before it sends anything.
       const data = await askService(io, { doing: 'create the agent', lookWith, secrets }, (client) =>
         client.createAgent(body as CreateAgentRequest),
       );
@@ -186,14 +186,14 @@ Header values are secrets: the command prompts for them or reads them from a fil
   }),
 ]);
 
-/** The settings that file and flags describe together, and the secrets among them. Throws UsageError. */
+/** Returns the secrets too. Throws UsageError. */
 async function readAgentBody(input: PersonInput, flags: AgentFlags): Promise<{ body: Body; secrets: readonly string[] }> {
   let body: Body = flags.file === undefined ? {} : await readBodyFile(input, flags.file);
   for (const [option, path] of fields) {
     const value = (flags as Readonly<Record<string, unknown>>)[option.attributeName()];
     if (value !== undefined) body = withField(body, path, value, option.long ?? '');
   }
-  // Who names an address of their own wants it to be used.
+  // An own address means that it is used.
   if (flags.llmUrl !== undefined && fieldAt(body, [...llm, 'model_id']) === undefined)
     body = withField(body, [...llm, 'model_id'], 'custom', '--llm-url');
   const headers = await readHeaders(input, flags);
@@ -217,7 +217,7 @@ function readHeader(input: PersonInput, name: string, file: string | undefined):
   return readSecret(input, { what: `the value of header ${name}`, file, fileFlag: `--llm-header-file ${name}=FILE` });
 }
 
-/** A value written behind the name is a secret on a command line: it is not repeated. */
+/** A value written behind the name is a secret on a command line: never repeat it. */
 function checkHeaderName(name: string): string {
   if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return name;
   throw new UsageError(

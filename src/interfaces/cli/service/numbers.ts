@@ -78,7 +78,7 @@ export const numbersCommand = groupOf({ name: 'numbers', help }, [
       ['--label <text>', 'name shown in lists'],
       ['--account-sid <sid>', "the account's id at the telephony provider"],
       ['--auth-token-file <file>', "file with the account's auth token, - for standard input"],
-      // Who expects this flag would otherwise read the token back in the message about an unknown option.
+      // Otherwise the error about an unknown option would show the token.
       new Option('--auth-token [token]').hideHelp(),
     ],
     json: 'print the response as JSON',
@@ -134,7 +134,7 @@ In YAML, write numbers in quotes.`,
 const warning =
   'These calls are not checked against earlier calls, calling hours or the do-not-call list. A campaign (carillon run) checks all three.\n';
 
-/** One batch request outside any campaign, never repeated. An unknown outcome is an error that says so, exit code 1. Throws UsageError. */
+/** One request outside any campaign, never repeated. An unknown outcome is an error with exit code 1. Throws UsageError. */
 async function placeCalls(io: Io, flags: CallFlags & { json: boolean; yes: boolean }): Promise<null> {
   const body = await readBody(io.input, flags);
   const { calls } = body;
@@ -148,7 +148,7 @@ async function placeCalls(io: Io, flags: CallFlags & { json: boolean; yes: boole
     lookWith: `carillon conversations list --agent ${String(body['agent_id'])}`,
   };
   const placed = await askService(io, operation, (client) =>
-    // The client checks the body before it sends anything.
+    // The client validates the body before it sends anything.
     client.placeBatchCalls(body as BatchCallsRequest, { requestId, mayBegin: () => true }),
   );
   writeAnswer(io, flags.json, {
@@ -180,7 +180,7 @@ async function readBody(input: PersonInput, flags: CallFlags): Promise<Body> {
   });
 }
 
-/** Throws UsageError when a field is missing or the token stands on the command line. */
+/** Throws UsageError for a missing field, or a token on the command line. */
 async function importNumber(io: Io, flags: ImportFlags) {
   if (flags.authToken !== undefined) {
     throw new UsageError(
@@ -189,7 +189,7 @@ async function importNumber(io: Io, flags: ImportFlags) {
   }
   const body = await readNumber(io.input, flags);
   const secrets = [String(body['telephony_auth_token'])];
-  // The client checks the body before it sends anything.
+  // The client validates the body before it sends anything.
   const data = await askService(io, { doing: 'import the number', lookWith, secrets }, (client) =>
     client.importPhoneNumber(body as ImportPhoneNumberRequest),
   );

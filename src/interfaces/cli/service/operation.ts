@@ -13,25 +13,25 @@ import { renderTable, terminalWidth, type Column } from '../terminal/table.ts';
 import { parse, YAMLParseError } from 'yaml';
 import { type PersonInput, nameOf, readSource } from '../terminal/person-input.ts';
 
-/** The commands of this folder are the operations of the contract: what they know of its client, they have from here. */
+/** This folder's commands are the contract's operations, and import its client from here only. */
 export { factsFromListEntry, readServiceRecord } from '../../../service/convai/record-facts.ts';
 export type * from '../../../service/convai/index.ts';
 
-/** Thrown when the service did not do what it was asked, or nobody knows whether it did; the message says which. */
+/** Thrown when the service did not do what was requested, or this is unknown; the message says which. */
 export class OperationFailedError extends foreseen('OperationFailedError', false) {}
 
 export interface Operation {
-  /** What is done, to follow "Could not": `delete agent agent_1`. */
+  /** Follows "Could not": `delete agent agent_1`. */
   doing: string;
-  /** The command that shows what the service holds, for when it is not known whether a write took effect. */
+  /** Command that shows the service's state, for a write with an unknown outcome. */
   lookWith: string;
-  /** What else to say then. */
+  /** More advice for that case. */
   whenUnknown?: string;
-  /** Values that no message may show, should the service echo them. */
+  /** Values that no message may show, even if the service echoes them. */
   secrets?: readonly string[];
 }
 
-/** Does one operation with a client of its own. Throws ConfigError, UsageError, and OperationFailedError saying what is known. */
+/** Throws ConfigError, UsageError, and OperationFailedError with what is known. */
 export async function askService<Result>(
   io: Pick<Io, 'env'>,
   operation: Operation,
@@ -43,15 +43,15 @@ export async function askService<Result>(
 
 interface OperationText<Flags, Result> extends Omit<CommandText<Flags, string>, 'run' | 'asks'>, Pick<Operation, 'lookWith'> {
   doing: (id: string, flags: Flags) => string;
-  /** What a person says yes to before it is done. */
+  /** Asks for confirmation. */
   question?: (id: string) => string;
   ask: (client: ConvaiClient, id: string, flags: Flags) => Promise<Result>;
-  /** For programs; the result as it is where this is left out. */
+  /** For `--json`; default: the result. */
   data?: (result: Result, id: string, flags: Flags) => unknown;
   words: (result: Result, id: string, flags: Flags) => string;
 }
 
-/** A command that does one operation, such as on the agent that its argument names, and prints the result. */
+/** A command for one operation, such as on the agent of its argument. */
 export function operationOf<Result, Flags extends object = object>(text: OperationText<Flags, Result>): (io: Io) => Command {
   const { doing, lookWith, question, ask, data = (result) => result, words, ...command } = text;
   return commandOf<Flags>({
@@ -90,7 +90,7 @@ function isAboutKey(error: ServiceError): boolean {
   return error instanceof RefusedError && (error.status === 401 || error.status === 403);
 }
 
-/** The service's own words: they answer the person who asked, and go nowhere else. */
+/** The service's own words: shown to the user, and nowhere else. */
 function wordsOf({ detail: { fields, message } }: RefusedError): string {
   const lines = fields.filter(({ path }) => path !== '').map((field) => `${field.path}: ${field.message}`);
   return printable(lines.length > 0 ? lines.join('; ') : (message ?? ''));
@@ -118,11 +118,11 @@ interface ListText<Item, Flags> extends Operation {
   example: string;
   list: (client: ConvaiClient, options: ListOptions, flags: Flags) => AsyncIterable<Item>;
   columns: readonly Column<Item>[];
-  /** Field of the items in what programs get. */
+  /** JSON field of the items. */
   field: string;
 }
 
-/** A command that prints the first items of a list, read no further than it takes to know whether there are more. */
+/** Prints the first items, and reads at most one more to see whether there are more. */
 export function listOf<Item, Flags extends object = object>(text: ListText<Item, Flags>): (io: Io) => Command {
   const { says, flags = [], example, list, columns, field, ...operation } = text;
   return commandOf<Flags & ListFlags>({
@@ -151,7 +151,7 @@ export function listOf<Item, Flags extends object = object>(text: ListText<Item,
   });
 }
 
-/** Asks for a list of the service, and tells on standard error what of it cannot be used. */
+/** Reports unusable entries on standard error. */
 export async function askUsable<Result>(
   io: Io,
   operation: Operation,
@@ -169,7 +169,7 @@ export async function askUsable<Result>(
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** The object in a JSON or YAML file, or in standard input for `-`. Throws UsageError, which never quotes the file: it may hold secrets. */
+/** From a JSON or YAML file, or standard input for `-`. Throws UsageError, which never quotes the file: it may hold secrets. */
 export async function readBodyFile(input: PersonInput, file: string): Promise<Body> {
   const name = nameOf(file);
   const value = parseText(await readSource(input, file, 'the file'), name);
@@ -179,11 +179,11 @@ export async function readBodyFile(input: PersonInput, file: string): Promise<Bo
 
 interface TypedField {
   flag: string;
-  /** As typed; undefined where the flag was left out. */
+  /** As typed; undefined without the flag. */
   value: unknown;
 }
 
-/** The fields of a file, if one is named, and those of flags, which override them. Throws UsageError when one is missing. */
+/** Flags override the file. Throws UsageError for a missing field. */
 export async function readFields(
   input: PersonInput,
   file: string | undefined,
@@ -199,7 +199,7 @@ export async function readFields(
   throw new UsageError(`Give ${missing.map(([, { flag }]) => flag).join(' and ')}, or the fields in --file.`);
 }
 
-/** A copy with one value set, making objects on the way. Throws UsageError naming `flag` when something else stands in the way. */
+/** Creates objects on the way. Throws UsageError naming `flag` if another value is in the way. */
 export function withField(body: Body, path: readonly string[], value: unknown, flag: string): Body {
   const [key = '', ...rest] = path;
   if (rest.length === 0) return { ...body, [key]: value };

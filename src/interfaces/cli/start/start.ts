@@ -82,7 +82,7 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
   const { config, store, path, json, result, session } = started;
   const { campaignId } = result.campaign;
   (json ? io.stderr : io.stdout).write(tellStart(result));
-  // The display is for people: with --json it gives way to lines on standard error.
+  // The live display is for people: --json gets lines on standard error.
   const view = json
     ? createCampaignView({ ...io, isTerminal: false }, io.stderr, '')
     : createCampaignView(io, io.stdout, 'Press Ctrl-C to leave; the campaign continues.');
@@ -111,9 +111,9 @@ async function watch(io: Io, started: StartedCampaign): Promise<void> {
 }
 
 interface StartFlags {
-  /** Whether to ask the service about key, agent and caller number before anything is imported. */
+  /** Check key, agent and caller number at the service before the import. */
   check: boolean;
-  /** Start even if not everyone can be called before the end. */
+  /** Start even if not all recipients can be called before the end. */
   allowPartial: boolean;
 }
 
@@ -121,7 +121,7 @@ interface StartedCampaign extends LedgerAccess {
   path: string;
   json: boolean;
   result: StartResult;
-  /** Null for a campaign that has ended: Temporal is not asked about it. */
+  /** Null for a campaign that has ended: Temporal is not needed. */
   session: Session | null;
 }
 
@@ -133,7 +133,7 @@ interface StartingCommand {
   work: (io: Io, started: StartedCampaign) => Promise<void>;
 }
 
-/** A command that starts the campaign of a file or attaches to it, and goes on with `work`. */
+/** Starts a file's campaign or attaches to it, then runs `work`. */
 function startingCommand({ work, ...text }: StartingCommand): (io: Io) => Command {
   return commandOf<StartFlags>({
     ...text,
@@ -145,7 +145,7 @@ function startingCommand({ work, ...text }: StartingCommand): (io: Io) => Comman
     run: async (io, { check, allowPartial, json }, path) => {
       const file = await readCampaignFile(path);
       const first = await readCampaign(file, io.now()).catch((error: unknown) => {
-        // The database knows whether the campaign began before encodings were named.
+        // Only the database shows whether the campaign predates named encodings.
         if (!(error instanceof ListEncodingError)) throw error;
       });
       const begin = async (control: Control): Promise<void> => {
@@ -170,7 +170,7 @@ function startingCommand({ work, ...text }: StartingCommand): (io: Io) => Comman
   });
 }
 
-/** Starts the campaign of a file and tells on standard error what there is to tell. Throws as `startFromFile`. */
+/** Notes, warnings and progress go to standard error. Throws as `startFromFile`. */
 export async function startAloud(
   io: Io,
   control: Control,

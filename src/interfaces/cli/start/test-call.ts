@@ -54,7 +54,7 @@ Examples:
 
 interface Flags {
   to: string;
-  /** Row of the list that gives the words; absent: the first that is accepted. */
+  /** List row that provides the words; default: the first accepted one. */
   row?: number;
   anyHour: boolean;
 }
@@ -74,7 +74,7 @@ export const testCallCommand = commandOf<Flags>({
   run: placeTestCall,
 });
 
-/** Places one call and waits for its end. Throws what its parts throw, each with its exit code; nothing was placed then. */
+/** Places one call and waits for its end. Errors before the start mean that no call was placed. */
 async function placeTestCall(io: Io, options: Flags & { yes: boolean; json: boolean }, campaignPath: string): Promise<null> {
   const config = readConfig(io.env);
   const callee = readPhoneNumber(options.to, null);
@@ -103,7 +103,7 @@ async function placeTestCall(io: Io, options: Flags & { yes: boolean; json: bool
   return null;
 }
 
-/** What will be said, so that a person can say yes to it. */
+/** What will be said, for the confirmation. */
 function tellWords(io: Io, { anyHour }: Flags, rules: CampaignRules, row: TestCallRow): void {
   const rendered = compileTemplates(rules).render(recipientFields(rules.list.columns, row.cells));
   if (rendered.ok) {
@@ -114,7 +114,7 @@ function tellWords(io: Io, { anyHour }: Flags, rules: CampaignRules, row: TestCa
   if (anyHour) io.stderr.write('Calling hours and law are left out (--any-hour): this must be a phone of your own.\n');
 }
 
-/** Imports the call as a campaign of one row under the next free id, and answers that. */
+/** As a campaign of one row; returns its id, the next free one. */
 async function importTestCall(
   { config, store }: LedgerAccess,
   { file, header, rules, row, now }: Omit<ReadCampaign, 'hash'> & { row: TestCallRow; now: number },
@@ -122,7 +122,7 @@ async function importTestCall(
   let n = 1;
   while ((await findCampaign(store.db, `${file.id}-test-${n}`)) !== undefined) n += 1;
   const campaignId = `${file.id}-test-${n}`;
-  // Another test call that takes the same id in this moment has another hash, and one of the two is refused.
+  // A concurrent test call with the same id has another hash, so one of the two is refused.
   const own = { ...file, id: campaignId, name: `Test call of ${file.id}`, hash: `${file.hash}\n${randomUUID()}` };
   const read = { file: own, header, rules, hash: await campaignHash(own) };
   const rows = Readable.from([[row]]);
@@ -130,10 +130,10 @@ async function importTestCall(
   return campaignId;
 }
 
-/** Thrown when the rules of a campaign forbid a test call now; nothing was imported, nobody was called. */
+/** Thrown when the rules forbid a test call now; nothing was imported or called. */
 class TestCallRefusedError extends foreseen('TestCallRefusedError', false) {}
 
-/** Asks before anything is begun what the dial transaction will ask again. Throws TestCallRefusedError. */
+/** Checks first what the dial transaction checks again. Throws TestCallRefusedError. */
 async function refuseForbiddenCall(
   store: Store,
   call: { campaignId: string; rules: CampaignRules; row: TestCallRow; now: number; path: string },
@@ -166,7 +166,6 @@ async function refuseForbiddenCall(
 const ownPhone = 'For a phone of your own --any-hour leaves hours of the campaign and law out.';
 const renewConsent = 'carillon consent renew notes a newer one.';
 
-/** What helps, by the reason. */
 const remedies: Readonly<Record<string, string>> = {
   outside_hours: ownPhone,
   unknown_timezone: ownPhone,
@@ -178,7 +177,7 @@ const remedies: Readonly<Record<string, string>> = {
   consent_revoked: renewConsent,
 };
 
-/** Shows a test call until its end, then what came of it. Sets the exit code to 1 unless it was placed and its end is known. */
+/** Sets exit code 1 unless the call was placed and its end is known. */
 async function followTestCall(io: Io, session: Session, { campaignId, json }: { campaignId: string; json: boolean }): Promise<void> {
   const { campaign } = await watch(io, session, campaignId);
   if (!hasEnded(campaign)) {
@@ -203,19 +202,19 @@ async function followTestCall(io: Io, session: Session, { campaignId, json }: { 
 
 async function watch(io: Io, session: Session, campaignId: string): Promise<Snapshot> {
   const { config, store } = session;
-  // One call needs no bar: what happens is told line by line.
+  // One call needs no bar: its events are lines.
   const lines = createCampaignView({ ...io, isTerminal: false }, io.stderr, '');
   return untilInterrupted(io, (leaving) => {
     const show: CampaignView['show'] = (snapshot, notices) => {
       lines.show(snapshot, notices);
-      // Whoever paused it, it was not this command, and it may stay so for ever.
+      // This command did not pause it, and it may stay paused for ever.
       if (snapshot.campaign.state === 'paused') leaving.abort();
     };
     return watchCampaign({ config, store, campaignId, session, fromSeq: 0, view: { show }, leave: leaving.signal });
   });
 }
 
-/** The service's conversation record; null when it is missing or cannot be read. */
+/** Null if missing or unreadable. */
 async function readRecord(io: Io, config: Config, conversationId: string | null): Promise<ServiceRecord | null> {
   if (conversationId === null) return null;
   return withService(config, (service) => service.record(conversationId)).catch((error: unknown) => {

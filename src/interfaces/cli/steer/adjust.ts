@@ -66,7 +66,7 @@ export function adjustCommand(io: Io): Command {
     .action((campaignId: string | undefined, flags: AdjustFlags) => runAdjust(io, campaignId, flags));
 }
 
-/** Throws UsageError, and what the database throws. */
+/** Throws UsageError and database errors. */
 async function runAdjust(io: Io, campaignId: string | undefined, flags: AdjustFlags): Promise<void> {
   if (flags.account !== (campaignId === undefined)) {
     throw new UsageError(
@@ -98,7 +98,7 @@ async function adjustOne(io: Io, control: Control, campaignId: string, flags: Ad
 
 interface TellableLimits extends ReturnType<typeof toldAdjustable> {
   campaignId: string;
-  /** Null: nothing was to be changed. */
+  /** Null: no change was requested. */
   changed: Adjustment<object> | null;
   notice?: string | null;
 }
@@ -137,7 +137,7 @@ function changeLines(change: Adjustment<object> | null): string[] {
   return [changesNothing(change) ? 'Nothing changed: these are already the limits.' : `Changed: ${tellAdjustment({ ...change })}.`];
 }
 
-/** One line per limit, with what the file says where that is not what holds. */
+/** With the file's value where it differs. */
 function limitLines({ limits: now, file }: Pick<TellableLimits, 'limits' | 'file'>): string[] {
   return adjustableLimits.map((name) => {
     const differs = now[name] === file[name] ? '' : `   (the file says ${file[name] ?? 'no limit'})`;
@@ -145,7 +145,7 @@ function limitLines({ limits: now, file }: Pick<TellableLimits, 'limits' | 'file
   });
 }
 
-/** One line per setting of hours and retries, with what the file says where that is not what holds. */
+/** With the file's value where it differs. */
 function termLines({ terms, fileTerms }: Pick<TellableLimits, 'terms' | 'fileTerms'>): string[] {
   return Object.entries(terms).map(([name, text]) => {
     const term = name as keyof typeof terms;
@@ -165,12 +165,12 @@ export interface AdjustFlags extends Partial<Record<AdjustableLimit, string>> {
   key?: string;
 }
 
-/** The flag of a limit; `--max-concurrent-calls` is read as `maxConcurrentCalls`. */
+/** `--max-concurrent-calls` is read as `maxConcurrentCalls`. */
 function flagOf(name: AdjustableLimit): string {
   return `--${adjustable[name].key.replaceAll('_', '-')}`;
 }
 
-/** The bounds are those of the campaign file, whose words say what to write. `isLiftable`: whether `none` lifts it. */
+/** Bounds and error texts are the campaign file's. `isLiftable`: `none` removes the limit. */
 function readLimit(name: AdjustableLimit, text: string, { bounds, isLiftable } = adjustable[name]): number | null {
   if (isLiftable && text === 'none') return null;
   const parsed = bounds.safeParse(/^-?\d+$/.test(text) ? Number(text) : Number.NaN);
@@ -179,7 +179,7 @@ function readLimit(name: AdjustableLimit, text: string, { bounds, isLiftable } =
   throw new UsageError(`${flagOf(name)} is ${JSON.stringify(text)}; ${advice}.`);
 }
 
-/** What a person wants of a campaign; hours and retries as they are written. Throws UsageError. */
+/** Hours and retries as text. Throws UsageError. */
 function readCampaignFlags(flags: AdjustFlags): Record<string, string | number | null> {
   if (flags.keepFree !== undefined)
     throw new UsageError('--keep-free is for the whole account: carillon adjust --account --keep-free 30%.');
@@ -209,7 +209,7 @@ function readTerm(name: keyof AdjustableTerms, text: string): string {
   throw new UsageError(`--${key} is ${JSON.stringify(text)}; ${parsed.error.issues[0]?.message ?? 'write it as the help says'}.`);
 }
 
-/** What a person wants of the account. Throws UsageError. */
+/** Throws UsageError. */
 export function readAccountFlags(flags: AdjustFlags): Partial<AccountLimits> {
   const { maxConcurrentCalls, keepFree } = flags;
   const limit = adjustableLimits.find((name) => name !== 'maxConcurrentCalls' && flags[name] !== undefined);
@@ -226,7 +226,7 @@ export function readAccountFlags(flags: AdjustFlags): Partial<AccountLimits> {
   };
 }
 
-/** A part of 1. */
+/** Percent as a part of 1. */
 function readShare(text: string): number {
   const percent = Number(/^(\d{1,2}(?:\.\d)?)\s?%$/.exec(text.trim())?.[1] ?? Number.NaN);
   if (!Number.isNaN(percent)) return Math.round(percent * 10) / 1000;
@@ -237,11 +237,11 @@ interface Move {
   config: Config;
   store: Store;
   flags: AdjustFlags;
-  /** The address that the campaigns were started against. */
+  /** Address that the campaigns were started with. */
   from: string;
 }
 
-/** Has the campaigns of a moved service go on at SVC_BASE_URL. Throws UsageError, and ServiceUnusableError when nobody answers there. */
+/** Throws UsageError, and ServiceUnusableError if no service responds at SVC_BASE_URL. */
 async function moveAccount(io: Io, { config, store, flags, from }: Move): Promise<void> {
   if (Object.keys(readAccountFlags(flags)).length > 0)
     throw new UsageError('--moved-from takes no limits: set the limits of the account in a separate command.');
@@ -249,7 +249,7 @@ async function moveAccount(io: Io, { config, store, flags, from }: Move): Promis
   const { href, username, password } = parse(from);
   if (username !== '' || password !== '') throw new UsageError('--moved-from contains a user name or password: leave it out.');
   const to = accountIdOf(config);
-  // A service must answer there: its clock is what the campaigns will live by.
+  // A service must respond there: the campaigns will run by its clock.
   const clock = await readClock(config);
   const question = `Has the service at ${href} moved to ${to}, with all its calls and records? If it is a different service, recipients will be called twice.`;
   if (!(await mayBegin(io, flags.yes, question))) return;

@@ -17,7 +17,7 @@ import { fateOfQueued, type QueuedFate } from '../../../rules/service-api.ts';
 
 const asks = '\nThis cannot be undone. The command asks for confirmation; without a terminal it needs --yes.';
 
-/** The command of an operation on a campaign as a whole, such as `carillon pause`: its words are those of the operation. */
+/** With the texts of the operation. */
 export function plainCommand(id: PlainId): (io: Io) => Command {
   const { action: name, says, more, plain } = plainOperations[id];
   const { ends, done, next, help, choice }: Plain = plain;
@@ -35,7 +35,7 @@ export function plainCommand(id: PlainId): (io: Io) => Command {
         const tell = (told: Pick<Campaign, 'stateReason' | 'round'> & { state: string; queued?: QueuedFate | undefined }): void => {
           isTold = true;
           const { state, stateReason, round } = told;
-          // Where nothing can be taken back, only --let-queued is answered.
+          // If queued calls can never be taken back, they are reported only with --let-queued.
           const queued = told.queued === 'never_taken_back' && !letQueued ? undefined : told.queued;
           const data = { campaignId, state, stateReason, round, ...withoutUndefined({ queued }) };
           const besides = queued === undefined ? '' : ` ${queuedWords[queued]}`;

@@ -49,7 +49,7 @@ export const consentCommand = groupOf({ name: 'consent', help }, [
         io,
         async (control) => {
           const numbers = await readCallees(control, { numbers: texts, person, region });
-          // The person is named, and may have another number by the next time.
+          // The person is the key's content: the numbers may have changed when it is repeated.
           const keyed = { key, written: { texts, person, region, purpose: word, reason } };
           const { added, known } = await putOnList(control, numbers, { purpose: word, reason, expiresAt: null }, keyed);
           const what = word === undefined ? 'any call' : `calls for ${word}`;

@@ -6,20 +6,20 @@ import { accountScope } from '../../../ledger/rows/suppressions.ts';
 
 type Terms = Pick<EntryTerms, 'campaign' | 'purpose'>;
 
-/** A request of the API has at most 1000 numbers; a command takes as many as fit in a line. */
+/** An API request has at most 1000 numbers; a command line may have more. */
 const ownOf = <Told>(numbers: readonly string[], { campaign = accountScope }: Terms, run: () => Promise<Told>) =>
   numbers.length > 1000 ? { log: campaign, run } : undefined;
 
 const instantOf = (ms: number | null | undefined) => (ms == null ? undefined : new Date(ms).toISOString());
 
-/** Puts numbers, of `readNumbers`, on the do-not-call list. Throws as `performHere`. */
+/** Numbers come from `readNumbers`. Throws as `performHere`. */
 export function putOnList(control: Control, numbers: readonly string[], terms: EntryTerms, keyed: Sent) {
   const own = ownOf(numbers, terms, () => addToDoNotCall(control, numbers, { ...terms, source: 'person' }));
   const body = { numbers, ...terms, expiresAt: instantOf(terms.expiresAt) };
   return performHere(control, 'addSuppressions', { body, ...keyed }, own);
 }
 
-/** Takes numbers, of `readNumbers`, off the do-not-call list. Throws as `performHere`. */
+/** Numbers come from `readNumbers`. Throws as `performHere`. */
 export function takeOffList(control: Control, numbers: readonly string[], terms: Terms & { consentedAt?: number }, keyed: Sent) {
   const own = ownOf(numbers, terms, () => removeFromDoNotCall(control, numbers, terms));
   const body = { numbers, ...terms, consentedAt: instantOf(terms.consentedAt) };

@@ -65,7 +65,7 @@ export const suppressCommand = groupOf({ name: 'suppress', help: examples }, [
     run: (io, { key, json: _json, ...flags }, texts) => {
       const numbers = readNumbers(texts, flags.region);
       const add = async (control: Control): Promise<Said> => {
-        // A term counts from now: the same command under the same key is the same change.
+        // A duration counts from now, so the key covers it as written.
         const keyed = { key, written: { numbers, ...flags } };
         const { added, known } = await putOnList(control, numbers, await readTerms(flags, control), keyed);
         const stood = known === 0 ? '' : `; ${known} stood there already`;
@@ -118,7 +118,6 @@ Invalid lines are reported and skipped, and repeating the import changes nothing
       const e164s = readNumbers(texts, region);
       const { now, numbers } = await withControl(io, (control) => checkDoNotCall(control, e164s));
       const free = numbers.filter(({ suppressed }) => !suppressed).map(({ e164 }) => `${e164} may be called.\n`);
-      // By number, as the list has them.
       const entries = numbers.toSorted((a, b) => (a.e164 < b.e164 ? -1 : 1)).flatMap((number) => number.entries);
       const table = entries.length === 0 ? '' : renderEntries(io, entries, now);
       return { data: withInstants({ numbers }), words: `${free.join('')}${table}` };
@@ -138,7 +137,7 @@ Invalid lines are reported and skipped, and repeating the import changes nothing
   }),
 ]);
 
-/** The terms that the flags name, read by the service's time. Throws UsageError. */
+/** In service time. Throws UsageError. */
 async function readTerms({ campaign, reason, expires }: EntryFlags, control: Pick<Control, 'config' | 'now'>): Promise<EntryTerms> {
   const expiresAt = expires === undefined ? null : readExpiry(expires, await readServiceTime(control));
   return { campaign, reason, expiresAt };
@@ -154,7 +153,7 @@ function readExpiry(text: string, now: number): number {
 
 const mostShown = 10;
 
-/** Streams a file into the do-not-call list. Exit code 1 when a line was no number: its owner would be called. */
+/** Exit code 1 for an invalid number: its owner would be called. */
 async function importNumbers(
   io: Io,
   { delimiter, column, region, json, ...flags }: EntryFlags & { column?: string; delimiter?: string; json: boolean },
@@ -201,7 +200,7 @@ interface ListFlags {
 
 const pageSize = 1000;
 
-/** `carillon suppress list`, a page at a time whatever the length of the list. */
+/** Page by page. */
 async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags & { json: boolean }): Promise<null> {
   if (!/^[1-9]\d{0,8}$/.test(limit)) throw new UsageError(`--limit is ${JSON.stringify(limit)}; write a whole number from 1.`);
   const most = all ? Infinity : Number(limit);
@@ -210,7 +209,7 @@ async function listEntries(io: Io, { campaign, limit, all, json }: ListFlags & {
     let shown = 0;
     let after: StoredSuppression | null = null;
     for (;;) {
-      // One more than is shown tells whether there is more.
+      // One extra entry shows whether there are more.
       const page = await listSuppressions(control.store.db, {
         scope: campaign ?? null,
         after,

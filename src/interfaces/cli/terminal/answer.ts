@@ -2,18 +2,18 @@ import { jsonText } from '../../../shared/input/printable.ts';
 import type { Io } from './io.ts';
 import { UsageError } from '../../../shared/input/errors.ts';
 
-/** Data for programs: the service's own names, over several lines. */
+/** Indented JSON, with the service's own names. */
 export function writeJson(io: Pick<Io, 'stdout'>, value: unknown): void {
   io.stdout.write(`${jsonText(value, 2)}\n`);
 }
 
-/** What was asked for: `data` with `--json`, else `words`, as they are. */
+/** `data` with `--json`, else `words` unchanged. */
 export function writeAnswer(io: Pick<Io, 'stdout'>, json: boolean, answer: { data: unknown; words: string }): void {
   if (json) writeJson(io, answer.data);
   else io.stdout.write(answer.words);
 }
 
-/** Whether a person, or `--yes`, has agreed. A no is shown and sets exit code 1. Throws UsageError where nobody can be asked. */
+/** True if the user, or `--yes`, has agreed; a no is shown and sets exit code 1. Throws UsageError without a terminal. */
 export async function mayBegin(io: Io, yes: boolean, question: string): Promise<boolean> {
   if (yes) return true;
   if (!io.input.isInteractive)
@@ -24,7 +24,7 @@ export async function mayBegin(io: Io, yes: boolean, question: string): Promise<
   return false;
 }
 
-/** Says so where a campaign did not hear of a change that is committed. Answers whether it did. */
+/** Returns whether the campaign was notified of a committed change. */
 export function warnIfNotNotified(io: Pick<Io, 'stderr'>, campaignId: string, why: string | null): boolean {
   if (why === null) return true;
   io.stderr.write(
@@ -33,7 +33,7 @@ export function warnIfNotNotified(io: Pick<Io, 'stderr'>, campaignId: string, wh
   return false;
 }
 
-/** A line that counts rows, or other things, on a terminal only, once the work takes long enough to wonder about. */
+/** Progress line, on a terminal only and after 2 s. */
 export class RowProgress {
   readonly #io: RowProgressIo;
   readonly #verb: string;

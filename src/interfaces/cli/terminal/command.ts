@@ -3,49 +3,47 @@ import { writeAnswer } from './answer.ts';
 import type { Io } from './io.ts';
 
 export interface Said {
-  /** For programs, with `--json`. */
+  /** For `--json`. */
   data: unknown;
-  /** For people; ends with a line break, or is empty. */
+  /** Text; ends with a line break, or is empty. */
   words: string;
-  /** For people besides, on standard error; with `--json` nothing of it. */
+  /** Further text on standard error; omitted with `--json`. */
   aside?: string;
 }
 
-/** A flag: how it is written, what it means, then its parser or its default, as commander takes them. */
+/** Flag, meaning, then parser or default, as in commander. */
 type FlagText = Option | readonly [flag: string, means: string, ...more: unknown[]];
 
-/** Flags that the kit reads for every command. */
 interface CommonFlags {
   json: boolean;
   yes: boolean;
-  /** Of a change: the same one does it once. */
+  /** Idempotency key of a change. */
   key?: string;
 }
 
-/** A command as a table has it: everything but what it does is words. */
 export interface CommandText<Flags, Argument> {
   name: string;
-  /** Left out of a command whose line in `carillon --help` says enough. */
+  /** Omitted if the line in `carillon --help` is enough. */
   says?: string;
   argument?: readonly [name: string, means: string, parse?: (text: string, before: Argument) => Argument];
   flags?: readonly FlagText[];
-  /** It asks before it begins: adds `--yes`. */
+  /** Asks for confirmation: adds `--yes`. */
   asks?: true | string;
   /** It carries out an operation: adds `--key`. */
   changes?: true;
-  /** What `--json` prints; null for a command without it. */
+  /** Help of `--json`; null: no such flag. */
   json?: string | null;
   /** Text below the flags. */
   help?: string;
   examples?: readonly string[];
-  /** Null: nothing is left to say. */
+  /** Null: nothing more to print. */
   run: (io: Io, flags: Flags & CommonFlags, argument: Argument) => Promise<Said | null>;
 }
 
-/** So that a program may repeat a command without doing it twice. */
+/** Lets a program repeat a command safely. */
 export const keyFlag = ['--key <text>', 'a text of your own, new for each change: the same key changes once'] as const;
 
-/** Makes a command that reads its flags, runs, and prints what it says as words or as JSON. */
+/** Reads flags, runs, and prints text or JSON. */
 export function commandOf<Flags extends object = object, Argument = string>(text: CommandText<Flags, Argument>): (io: Io) => Command {
   const { name, says, argument, flags = [], asks, changes, json = 'print JSON', help, examples = [], run } = text;
   return (io) => {
@@ -78,7 +76,6 @@ function examplesText(examples: readonly string[]): string {
   return `\nExample${examples.length === 1 ? '' : 's'}:\n${examples.map((line) => `  ${line}`).join('\n')}`;
 }
 
-/** A command of several, such as `carillon token`. */
 export function groupOf(
   { name, says, help }: { name: string; says?: string; help: string },
   inner: readonly ((io: Io) => Command)[],
@@ -97,7 +94,7 @@ export function readPort(text: string): number {
   throw new InvalidArgumentError('Write a whole number from 0 (any free port) to 65535.');
 }
 
-/** A whole number from 1, as typed; `advice` says what to write. */
+/** A whole number from 1; `advice`: the error text. */
 export function readPositive(advice: string): (text: string) => number {
   return (text) => {
     if (/^\d{1,9}$/.test(text) && Number(text) > 0) return Number(text);
@@ -105,7 +102,7 @@ export function readPositive(advice: string): (text: string) => number {
   };
 }
 
-/** Service seconds per real second, as typed. */
+/** Service seconds per real second. */
 export function readFactor(text: string): number {
   const factor = Number(text);
   if (text.trim() !== '' && factor > 0 && factor <= 100_000) return factor;

@@ -3,23 +3,21 @@ import { printableLines } from '../../../shared/input/printable.ts';
 import { capital } from '../../../shared/input/figures.ts';
 import { describeFullDisk } from '../../../ledger/ledger-error.ts';
 
-/** What the process says and exits with after a failure. */
 export interface Failure {
   exitCode: number;
-  /** What a program may go by; docs/json.md has them all. Stays when the message is put into other words. */
+  /** For programs; docs/json.md lists all. Stays when the message is reworded. */
   code: string;
-  /** Empty when everything was said already. */
+  /** Empty if everything has been printed already. */
   message: string;
 }
 
 /**
- * The one place that turns errors into exit codes. An error that carries `isBadInput` (2, else 1) or, of a command's own, `exitCode` was
- * foreseen and its message is all there is to say; a wrong setting is 2; a fault of disk, database or network is 1; anything else is a
- * defect, told in a sentence, with its stack only when `debug`.
+ * The only mapping of errors to exit codes: expected errors have `isBadInput` (2, else 1) or `exitCode`; wrong settings are 2; faults of
+ * disk, database or network are 1; all else is a defect, with its stack only if `debug`.
  */
 export function describeFailure(error: unknown, debug: boolean): Failure {
   const failure = judgeFailure(error, debug);
-  // Ids, paths and names in it may be anybody's.
+  // Ids, paths and names in it are untrusted.
   return { ...failure, message: printableLines(failure.message) };
 }
 
@@ -52,7 +50,7 @@ const hints: Readonly<Record<string, string>> = {
 
 type Facts = { campaignId?: string };
 
-/** By the kind of an error's `remedy`. */
+/** By the `kind` of an error's `remedy`. */
 const remedies: Readonly<Record<string, (facts: Facts) => string>> = {
   start_first: () => ' carillon start <campaign.yaml> imports the first one.',
   upgrade: () => ' carillon worker starts it.',
@@ -66,12 +64,12 @@ const remedies: Readonly<Record<string, (facts: Facts) => string>> = {
   await_end: ({ campaignId }) => ` carillon status ${campaignId} shows when.`,
 };
 
-/** What moves the campaigns of a service that has a new address. */
+/** For a service with a new address. */
 export function moveCommand(accountId: string): string {
   return `carillon adjust --account --moved-from ${accountId}`;
 }
 
-/** The command that helps, which the floors below do not know. */
+/** A command that helps; lower layers do not know the CLI. */
 function hintFor(error: Error): string {
   const { remedy, accountId = '' } = error as { remedy?: (Facts & { kind: string }) | null; accountId?: string };
   if (remedy != null) return remedies[remedy.kind]?.(remedy) ?? '';
@@ -98,7 +96,7 @@ interface OutsideFault {
   message: string;
 }
 
-/** A fault of database, disk, network or Temporal while the program worked; null for anything else, which is then a defect. */
+/** A fault of database, disk, network or Temporal at run time; null: a defect. */
 function describeOutsideFault(error: unknown): OutsideFault | null {
   if (!(error instanceof Error)) return null;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -123,7 +121,7 @@ const networkCalls: ReadonlySet<string> = new Set(['connect', 'listen', 'getaddr
 const noWay = 'There is no way to HOST. Check the network of this machine, then run the command again';
 const nothingHalf = 'Nothing was half-written.';
 
-/** Faults that name no file; `HOST` stands for the address, where the system tells it. */
+/** Faults without a file name; `HOST` becomes the address, if known. */
 const networkFaults: Readonly<Record<string, string>> = {
   EADDRINUSE: 'HOST is in use by another program. End that one, or choose another port',
   EADDRNOTAVAIL: 'HOST is no address of this machine. Choose another one',
@@ -166,7 +164,7 @@ function hostOf(error: Error): string {
   return typeof facts.port === 'number' ? `${host}:${facts.port}` : host;
 }
 
-/** By the beginnings of SQLite's codes. */
+/** By prefix of SQLite's codes. */
 const sqliteFaults: Readonly<Record<string, string>> = {
   SQLITE_READONLY: 'it is read-only. Give yourself write access to the file and its folder, or set CARILLON_DB to another one',
   SQLITE_BUSY: 'another process holds it locked. Wait for that one or end it (a worker never holds it long), then run the command again',

@@ -2,13 +2,13 @@ type Handler = () => void;
 
 export interface Interrupts {
   /**
-   * Calls the handler once at Ctrl-C or SIGTERM, so that the command can end in order. With `streams` also when the reader of its output
-   * has gone, at once if that was before: a command that shows something then ends; one that changes something carries on without output.
+   * Calls the handler once at Ctrl-C or SIGTERM. With `streams` also when the reader of its output has gone, even before: a command that
+   * shows something ends; one that changes something continues without output.
    */
   onInterrupt: (handler: Handler, kind?: { streams: boolean }) => () => void;
-  /** The reader of standard output or standard error has gone. */
+  /** Call when the reader of standard output or standard error has gone. */
   closed: () => void;
-  /** True once a command that streams has ended because its reader has gone, which is no failure. */
+  /** True after a streaming command ended because its reader has gone, which is no failure. */
   endedByReader: () => boolean;
 }
 
@@ -17,10 +17,10 @@ interface SignalSource {
   off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
 }
 
-/** What a shell reports for a process that a signal ended: 128 plus its number. */
+/** As a shell reports it: 128 plus the signal's number. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 };
 
-/** Signals are listened to only while a command has a handler; else the system's own default stands. */
+/** Listens to signals only while a command has a handler; else the system's default applies. */
 export function createInterrupts(source: SignalSource, exit: (code: number) => void): Interrupts {
   const handlers = new Map<Handler, { streams: boolean }>();
   let interrupted = false;
@@ -30,7 +30,7 @@ export function createInterrupts(source: SignalSource, exit: (code: number) => v
   const interrupt = (signal: keyof typeof exitCodes) => (): void => {
     if (interrupted) return exit(exitCodes[signal]);
     interrupted = true;
-    // The last to register is the innermost: it ends first.
+    // The last registered handler is the innermost: it ends first.
     for (const handler of [...handlers.keys()].toReversed()) handler();
   };
   const onSigint = interrupt('SIGINT');
@@ -70,7 +70,7 @@ export function createInterrupts(source: SignalSource, exit: (code: number) => v
   };
 }
 
-/** Does the work, which stops when its signal is aborted: at Ctrl-C, and for a command that streams when its reader has gone. */
+/** Runs the work; its signal is aborted at Ctrl-C, and with `streams` when its reader has gone. */
 export async function untilInterrupted<Result>(
   io: Pick<Interrupts, 'onInterrupt'>,
   work: (leaving: AbortController) => Promise<Result>,

@@ -5,42 +5,39 @@ import { createInterrupts, type Interrupts } from './interrupt.ts';
 import { answersWithData, cloneRoot, ownCommand, speaking } from './own-command.ts';
 import { processInput, type PersonInput } from './person-input.ts';
 
-/** One line of `carillon --help`, and how to get the command when it is wanted: nothing else is loaded, so help is quick. */
+/** Loaded lazily, so that help is quick. */
 export interface CommandEntry {
   name: string;
-  /** The heading that it stands under. */
+  /** Heading in the help. */
   group?: string;
   summary: string;
   load: () => Promise<(io: Io) => Command>;
 }
 
-/** All that a command knows of the terminal it runs in; tests hand in their own. */
+/** A command's terminal; tests pass their own. */
 export interface Io {
-  /** Data that was asked for: what a pipe or a file should get. */
+  /** Requested data, for a pipe or file. */
   stdout: NodeJS.WritableStream;
-  /** Words to the person: progress, hints, failures. */
+  /** Messages: progress, hints, failures. */
   stderr: NodeJS.WritableStream;
   input: PersonInput;
-  /** What to give to `readConfig`; undefined for the environment of this process. */
+  /** For `readConfig`; undefined: this process's environment. */
   env: NodeJS.ProcessEnv | undefined;
-  /** Whether standard output is a terminal: live display, else plain lines. */
+  /** Standard output is a terminal: live display instead of plain lines. */
   isTerminal: boolean;
-  /** Whether to colour; false with `NO_COLOR` or without a terminal. */
+  /** False with `NO_COLOR` or without a terminal. */
   colour: boolean;
   /** Epoch milliseconds. */
   now(): number;
-  /** Returns a function that removes the handler. A second signal ends the process at once, and so does one without a handler. */
+  /** Returns a function that removes the handler. A second signal, or one without a handler, ends the process at once. */
   onInterrupt: Interrupts['onInterrupt'];
-  /** What a person types here instead of `carillon`; left out where that is it. */
+  /** What a user types here instead of `carillon`; undefined if the same. */
   ownCommand?: string;
-  /** What the process will exit with when the command returns; set by a command that has already said what failed. */
+  /** Set by a command that has reported its failure. */
   exitCode: number;
 }
 
-/**
- * The terminal of this process for one command line. `exit` is called when a second signal or broken output leaves nothing to wait for.
- * Commands that the output tells to type are those that work here.
- */
+/** `exit` is called at a second signal or broken output. Commands in the output are rewritten to what works here. */
 export function processIo(exit: (code: number) => void, args: readonly string[] = []): Io & Pick<Interrupts, 'endedByReader'> {
   const { stdout, stderr } = process;
   const own = ownCommand({
@@ -54,7 +51,7 @@ export function processIo(exit: (code: number) => void, args: readonly string[] 
   const interrupts = createInterrupts(process, exit);
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      // `carillon start | head`: a reader that goes away stops the output, and not the work.
+      // `carillon start | head`: a closed reader stops the output, not the work.
       if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED') interrupts.closed();
       else exit(1);
     });
@@ -63,7 +60,7 @@ export function processIo(exit: (code: number) => void, args: readonly string[] 
     stdout: answersWithData(args) ? stdout : speaking(stdout, own),
     stderr: speaking(stderr, own),
     ownCommand: own,
-    // Standard input is left alone by commands that do not ask for it.
+    // Commands that ask nothing leave standard input alone.
     get input() {
       return (input ??= processInput());
     },

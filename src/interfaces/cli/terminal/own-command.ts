@@ -5,13 +5,13 @@ import { packageFolder } from '../../../shared/input/package-folder.ts';
 import type { OperationId } from '../../../operations/list.ts';
 import { outlines } from '../../../operations/outlines.ts';
 
-/** What an operation does, as a line of `carillon --help`. */
+/** For `carillon --help`. */
 export function sentenceOf(id: OperationId): string {
   const { says } = outlines[id];
   return `${says.charAt(0).toLowerCase()}${says.slice(1)}`;
 }
 
-/** The lines of `carillon --help` by heading, in this order. `plain`: a command that is made from its operation. */
+/** By heading, in this order. `plain`: generated from its operation. */
 export const helpLines = {
   'Prepare and rehearse:': {
     demo: 'rehearse a whole campaign on this machine: Temporal, sandbox, worker, results',
@@ -69,10 +69,9 @@ export const helpLines = {
   },
 } as const;
 
-/** Every command, in the order of `carillon --help`. */
 export const commandNames: readonly string[] = Object.values(helpLines).flatMap((lines) => Object.keys(lines));
 
-/** What a person types here to run this program: `./carillon` in its clone, `npx carillon` where a project has it, else `carillon`. */
+/** What a user types here: `./carillon` in a clone, `npx carillon` in a project, else `carillon`. */
 export function ownCommand(input: { script: string; folder: string; root: string | null; windows: boolean }): string {
   const { script, folder, root, windows } = input;
   if (root !== null) {
@@ -84,7 +83,7 @@ export function ownCommand(input: { script: string; folder: string; root: string
   return basename(bin) === '.bin' && basename(dirname(bin)) === 'node_modules' ? 'npx carillon' : 'carillon';
 }
 
-/** The clone that this file runs from, which has a launcher at its root; null for an installed package. */
+/** The clone has a launcher at its root; null for an installed package. */
 export function cloneRoot(): string | null {
   for (const way of ['../../../..', '../../../../..']) {
     const root = fileURLToPath(new URL(way, import.meta.url));
@@ -95,19 +94,19 @@ export function cloneRoot(): string | null {
 
 const mention = new RegExp(`(?<![\\w./-])carillon(?= (?:(?:${commandNames.join('|')}|help)(?![\\w.])|--help\\b|[[<]))`, 'g');
 
-/** The text with every command of ours as it has to be typed here; other mentions of the name stay. */
+/** Rewrites our commands to what works here; other mentions of the name stay. */
 export function asTyped(text: string, own: string): string {
   return own === 'carillon' ? text : text.replaceAll(mention, () => own);
 }
 
-/** Commands whose standard output has texts of others in it, which are not ours to change. */
+/** Commands whose standard output has foreign text, which stays unchanged. */
 const dataCommands = new Set(['agents', 'completion', 'conversations', 'numbers', 'report', 'results', 'schema']);
 
 export function answersWithData(args: readonly string[]): boolean {
   return args.includes('--json') || dataCommands.has(args[0] ?? '');
 }
 
-/** A stream for words to a person: what they tell to type works here. */
+/** A stream for messages, whose commands work when typed here. */
 export function speaking(stream: NodeJS.WritableStream, own: string): NodeJS.WritableStream {
   return new Proxy(stream, {
     get(target, key) {

@@ -5,17 +5,17 @@ import { foreseen, UsageError, describeFileError } from '../../../shared/input/e
 import { capital } from '../../../shared/input/figures.ts';
 import { readFile } from 'node:fs/promises';
 
-/** Where a command asks: standard input, and the person at the terminal if there is one. */
+/** Standard input, and the user at the terminal if there is one. */
 export interface PersonInput {
   isInteractive: boolean;
   confirm(question: string): Promise<boolean>;
-  /** One line, not echoed. Throws AnswerMissingError when the input ends instead. */
+  /** One line, not echoed. Throws AnswerMissingError at the end of input. */
   askSecret(question: string): Promise<string>;
-  /** All of standard input. Throws UsageError the second time: it can be read only once. */
+  /** Throws UsageError the second time: standard input can be read only once. */
   readAll(): Promise<string>;
 }
 
-/** Thrown when a question was left without an answer. */
+/** Thrown when a question got no answer. */
 export class AnswerMissingError extends foreseen('AnswerMissingError', false) {}
 
 export interface InputStreams {
@@ -49,7 +49,7 @@ export function inputFrom({ stdin, stderr, isInteractive, confirm }: InputStream
 async function confirmOnTerminal(question: string): Promise<boolean> {
   const prompt = createPrompt({ input: process.stdin, output: process.stderr });
   const given = new AbortController();
-  // Ctrl-C and the end of input are a no.
+  // Ctrl-C and the end of input mean no.
   for (const event of ['SIGINT', 'close']) prompt.once(event, () => given.abort());
   try {
     return /^y(es)?$/i.test((await prompt.question(`${question} [y/N] `, { signal: given.signal })).trim());
@@ -62,7 +62,7 @@ async function confirmOnTerminal(question: string): Promise<boolean> {
   }
 }
 
-/** `terminal` makes readline take over the echo, and what it would echo goes nowhere. */
+/** `terminal` gives readline the echo, which goes to a null stream. */
 async function askWithoutEcho(question: string, input: NodeJS.ReadableStream, output: NodeJS.WritableStream): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
@@ -80,15 +80,15 @@ async function askWithoutEcho(question: string, input: NodeJS.ReadableStream, ou
 }
 
 interface SecretSource {
-  /** What it is, as in `the auth token`. */
+  /** Such as `the auth token`. */
   what: string;
-  /** A path, or `-` for standard input; undefined to ask the person. */
+  /** A path, or `-` for standard input; undefined: prompt. */
   file: string | undefined;
-  /** The flag that names a file, for the message when nobody can be asked. */
+  /** Flag that names a file, for the error without a terminal. */
   fileFlag: string;
 }
 
-/** From a file or a prompt without echo, never from the command line, which other users of the machine can read. Throws UsageError. */
+/** From a file or a prompt without echo, never from the command line, which other users can read. Throws UsageError. */
 export async function readSecret(input: PersonInput, { what, file, fileFlag }: SecretSource): Promise<string> {
   if (file !== undefined) return oneLine(await readSource(input, file, what), `${what} in ${nameOf(file)}`);
   if (!input.isInteractive) {
@@ -97,12 +97,12 @@ export async function readSecret(input: PersonInput, { what, file, fileFlag }: S
   return oneLine(await input.askSecret(`${capital(what)} (not shown)`), what);
 }
 
-/** The text of a file, or of standard input for `-`. Throws UsageError. */
+/** `-`: standard input. Throws UsageError. */
 export async function readSource(input: PersonInput, file: string, what: string): Promise<string> {
   return file === '-' ? input.readAll() : readTextFile(file, file, what);
 }
 
-/** The text of a file, which `name` calls as the person did. Throws UsageError. */
+/** Errors call the file `name`. Throws UsageError. */
 export async function readTextFile(name: string, path: string, what = 'the file'): Promise<string> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`${name}: ${what} cannot be read: ${describeFileError(cause)}.`, { cause });
@@ -116,7 +116,7 @@ function oneLine(text: string, name: string): string {
   return value;
 }
 
-/** How messages call a file that a flag names. */
+/** Name of a flag's file in messages. */
 export function nameOf(file: string): string {
   return file === '-' ? 'standard input' : file;
 }

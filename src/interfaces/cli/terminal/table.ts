@@ -3,14 +3,14 @@ import { printable } from '../../../shared/input/printable.ts';
 export interface Column<Item> {
   title: string;
   value: (item: Item) => string;
-  /** Cut first when the table is too wide: words, as opposed to ids. */
+  /** Cut first when the table is too wide: text, not ids. */
   flexible?: boolean;
 }
 
 const gap = '  ';
 const narrowest = 8;
 
-/** A heading and one line per item, none wider than `width` columns of the terminal (null: as wide as it takes). */
+/** A heading and one line per item, at most `width` columns (null: unlimited). */
 export function renderTable<Item>(columns: readonly Column<Item>[], items: readonly Item[], width: number | null): string {
   const rows = [columns.map(({ title }) => title), ...items.map((item) => columns.map(({ value }) => printable(value(item))))];
   const widths = columns.map((_, at) => Math.max(...rows.map((row) => widthOf(row[at] ?? ''))));
@@ -18,13 +18,13 @@ export function renderTable<Item>(columns: readonly Column<Item>[], items: reado
   return rows.map((row) => `${renderRow(row, widths, width)}\n`).join('');
 }
 
-/** Columns of the terminal behind a stream, or null when there is none. */
+/** Columns of the terminal; null without one. */
 export function terminalWidth(io: { stdout: NodeJS.WritableStream; isTerminal: boolean }): number | null {
   const { columns } = io.stdout as { columns?: number };
   return io.isTerminal && columns !== undefined && columns > 0 ? columns : null;
 }
 
-/** The items as a table for people, as wide as the terminal; where there are none, `none` beside standard output. */
+/** As wide as the terminal; without items, `none` as `aside`. */
 export function tableOrAside<Item>(
   io: { stdout: NodeJS.WritableStream; isTerminal: boolean },
   columns: readonly Column<Item>[],
@@ -54,7 +54,7 @@ function renderRow(row: readonly string[], widths: readonly number[], width: num
   return width === null ? line : cut(line, width);
 }
 
-/** Text of at most `width` columns, with an ellipsis where something is missing. */
+/** At most `width` columns, with an ellipsis if cut. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = '';

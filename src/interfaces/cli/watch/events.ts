@@ -37,7 +37,7 @@ async function showEvents(io: Io, { follow, json }: { follow: boolean; json: boo
   const show = async ({ db }: Store, leave: AbortSignal): Promise<void> => {
     let shown = 0;
     while (!leave.aborted) {
-      // Read first: what is written before the end is shown, too.
+      // Read first, so that events before the end are shown too.
       const campaign = await findCampaign(db, campaignId);
       for (;;) {
         const events = await readEvents(db, campaignId, { afterSeq: shown });

@@ -29,7 +29,7 @@ import { readingOf, workflowAsJson, workflowText, type Why } from '../../../pres
 import { askWorkflow } from '../../../operations/control/supervision.ts';
 import { readWhy } from '../../../operations/control/why.ts';
 
-/** Neither Temporal nor the service is needed here, so neither is waited for. */
+/** Temporal and the service are optional here: wait no longer. */
 const limitMs = 2_000;
 
 const examples = `

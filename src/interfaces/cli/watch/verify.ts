@@ -45,7 +45,7 @@ export const verifyCommand = commandOf<{ offline: boolean }, string | undefined>
 
 const mostShown = 10;
 
-/** The report for people: one line per promise, and the violations below those that were broken. */
+/** One line per guarantee, with its violations below. */
 export function tellReport({ ok, events, calls, campaigns, rules, notes }: LogReport): string {
   const lines = rules.flatMap(({ promise, violations }) => [
     `${violations.length === 0 ? 'ok  ' : 'FAIL'}  ${promise}${violations.length === 0 ? '' : `: ${plural(violations.length, 'violation')}`}`,

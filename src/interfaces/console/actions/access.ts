@@ -16,7 +16,7 @@ const allows: Readonly<Record<TokenRole, string>> = {
 
 const lasts = [['7d', 'for 7 days'], ['90d', 'for 90 days'], ['365d', 'for a year']] as const; // prettier-ignore
 
-/** A token for one more person or program. Its text is shown once. */
+/** The token's text is shown only once. */
 const createAccess: ConsoleAction = {
   path: '/access/create',
   op: 'createToken',

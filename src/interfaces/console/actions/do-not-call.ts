@@ -14,7 +14,7 @@ import type { ViewRequest } from '../core/view.ts';
 const to = '/do-not-call';
 const place = { section: 'do-not-call', crumbs: [[to, 'Do not call']], back: [to, 'the list'] } as const;
 
-/** Puts numbers on the list, or takes them off. The first press has them read and counted, and changes nothing; the second one does it. */
+/** The first submit counts the numbers and changes nothing; the second one applies the change. */
 const change = (isAdding: boolean): ConsoleAction => ({
   path: isAdding ? '/do-not-call/add' : '/do-not-call/remove',
   op: isAdding ? 'addSuppressions' : 'removeSuppressions',
@@ -65,7 +65,7 @@ const change = (isAdding: boolean): ConsoleAction => ({
   },
 });
 
-/** Those of the form, each once; none where one of them is no number. */
+/** Distinct numbers of the form; none if one of them is invalid. */
 function numbersOf(fields: URLSearchParams | null): string[] {
   const { numbers, region } = readNumberFields(fields ?? new URLSearchParams());
   try {

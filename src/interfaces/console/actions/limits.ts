@@ -20,7 +20,7 @@ import { readStanding } from '../core/press.ts';
 const look = html`<p class="actions"><button class="btn" name="look" value="yes">See what it does</button></p>`;
 const isLook = (fields: URLSearchParams) => fields.get('look') === 'yes';
 
-/** Limits, hours and retries that hold now and those of the file, with what a change means for calls on the line and people who wait. */
+/** Current and file values, with the effect of a change on open calls and waiting recipients. */
 const changeLimits: ConsoleAction = {
   path: '/campaigns/:campaign/limits',
   op: 'adjustCampaign',
@@ -78,7 +78,7 @@ interface Wanted {
   usual: string;
 }
 
-/** Each setting with a field; its present value goes along, to see later what was changed. */
+/** Sends the present values along, to detect changes. */
 function wantedTable(caption: string, head: string, rows: readonly Wanted[], given: Given): HtmlValue {
   const lines = rows.map(({ name, label, help, now, file, usual }) => {
     const { marks, line } = refusedField(given, name);
@@ -126,7 +126,7 @@ function shown(limit: number | null): string {
   return limit === null ? 'no limit' : count(limit);
 }
 
-/** Only what was changed in this form, so that other limits changed meanwhile stay. What is no number is refused. */
+/** Keeps concurrent changes of other fields. The operation refuses what is no number. */
 function changedOnly(sent: URLSearchParams): Record<string, unknown> {
   const wish: Record<string, unknown> = {};
   for (const name of [...adjustableLimits, ...adjustableTermNames]) {
@@ -164,7 +164,7 @@ const changeAccountLimits: ConsoleAction = {
   call: ({ fields }) => {
     const [lines, free] = ['maxConcurrentCalls', 'keepFree'].map((name) => fields.get(name)?.trim() ?? '') as [string, string];
     const whole = /^\d+$/.test(lines) ? Number(lines) : lines;
-    // With no limit there is nothing to keep free a part of. What is no number is left to the operation to refuse.
+    // Without a limit there is no part to keep free. The operation refuses what is no number.
     const keepFree = lines === '' ? {} : { keepFree: /^[\d.]+$/.test(free) ? Number(free) / 100 : free };
     return { body: { maxConcurrentCalls: lines === '' ? null : whole, ...keepFree } };
   },

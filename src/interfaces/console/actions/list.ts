@@ -19,7 +19,7 @@ import type { ViewRequest } from '../core/view.ts';
 
 const pageSize = 100;
 
-/** Rejected rows, each with the cell to write another value in; also after the end, into the next round. */
+/** Rejected rows, each with an editable cell; after the end, fixed rows begin the next round. */
 const fixRejected: ConsoleAction = {
   path: '/campaigns/:campaign/fix',
   op: 'fixRows',
@@ -86,7 +86,7 @@ function fixedText({ rows, round }: Fixed): string {
   return `${plural(rows.length - failed, 'row')} put back in line.${begun}${left}`;
 }
 
-/** The first of them with what is wrong, or why none can be fixed now. */
+/** With their errors, or why none can be fixed now. */
 async function readRejected(request: ViewRequest, given: Given): Promise<{ lines: FixLine[]; next: number | undefined } | string> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const afterRow = /^\d{1,9}$/.test(request.query('after')) ? Number(request.query('after')) : 0;
@@ -126,7 +126,7 @@ async function readRejected(request: ViewRequest, given: Given): Promise<{ lines
   return { lines, next: found.length > pageSize ? numbers.at(-1) : undefined };
 }
 
-/** The cells of a row that are shown masked, by the place of their column. `cells`: JSON. */
+/** Masked cells of a row, by column index. `cells`: JSON. */
 function maskedIn(request: ViewRequest, { campaignId, rules }: Campaign, cells: string): Map<number, string> {
   if (request.numbersShown(campaignId)) return new Map();
   const whole = listCells(cells, rules.list, true);
@@ -140,7 +140,7 @@ type Update = Record<'rows' | 'accepted' | 'corrected' | 'unchanged' | 'failed' 
 
 const isChange = (fields: URLSearchParams): boolean => fields.get('step') === 'change';
 
-/** A corrected list for a campaign that goes on. The first press counts what would change; the second one, with the same file, does it. */
+/** The first submit counts the changes; the second one, with the same file, applies them. */
 const updateList: ConsoleAction = {
   path: '/campaigns/:campaign/update',
   op: 'updateList',
@@ -150,7 +150,7 @@ const updateList: ConsoleAction = {
     const counted = answer !== null;
     const option = (name: 'add' | 'restore', text: string): HtmlValue => {
       const chosen = fields?.get(name) === 'yes';
-      // What was counted is done, and nothing else.
+      // Only what was counted is applied.
       if (counted) return chosen ? html`<input type="hidden" name="${name}" value="yes" />` : null;
       return html`<label><input type="checkbox" name="${name}" value="yes" ${chosen ? html`checked` : null} /> ${text}</label>`;
     };

@@ -65,7 +65,7 @@ function addObstacle(campaign: Campaign, now: number): string | null {
   return editRefusalOf(campaign, now);
 }
 
-/** The person that the path names, and where a form about them stands: below the people, or the calls back. */
+/** The person in the path, and the crumbs of a form below people or callbacks. */
 async function openPerson(request: ViewRequest) {
   const { campaign, campaignId, db } = await openCampaign(request);
   const row = await requireRow(request, campaignId);
@@ -84,7 +84,7 @@ async function openPerson(request: ViewRequest) {
   };
 }
 
-/** Promises to call one person back, or moves the promise. `at`: the time on the wall of the person called. */
+/** Sets or moves a callback. `at`: local time of the recipient. */
 const setRowCallback: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/callback',
   op: 'setCallback',
@@ -142,7 +142,7 @@ const cancelRowCallback: ConsoleAction = {
   done: ({ campaignId, row }) => ({ to: campaignPath(campaignId, '/callbacks'), said: `Row ${row} of the list is not called back.` }),
 };
 
-/** Puts the number of a row on the do-not-call list, without anybody having to see or write it. */
+/** Puts the number of a row on the do-not-call list without showing it. */
 const suppressRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/suppress',
   op: 'addSuppressions',

@@ -26,7 +26,7 @@ function backTo(from: string | null, campaignId: string): string {
   return from === 'all' ? '/decisions' : campaignPath(campaignId, '/unresolved');
 }
 
-/** Decides about one row in doubt. A record is assigned with one press; dialling again and giving up say first what they do. */
+/** A record is assigned with one click; redialling and giving up show their effect first. */
 const resolveRow: ConsoleAction = {
   path: '/campaigns/:campaign/rows/:row/resolve',
   op: 'resolveRow',

@@ -84,7 +84,7 @@ async function askSchedule({ context, params }: ViewRequest) {
   return { campaignId, view: views?.find((each) => each.campaignId === campaignId), why };
 }
 
-/** Pause, resume, start or continue a run, delete: each says what it will do, and to which runs. */
+/** Each form shows its effect. */
 const plainActions = (Object.keys(actions) as (keyof typeof actions)[]).map((action): ConsoleAction => {
   const { button, effects, fits, block, said } = actions[action];
   const isNoted = action === 'pause' || action === 'resume';
@@ -132,13 +132,10 @@ function standing(view: ScheduleView | undefined): (readonly [string, Html | str
 const connectLimitMs = 1_500;
 const answerLimitMs = 2_500;
 
-/** The schedules with what Temporal knows of them, or why that is not known now. */
+/** Schedules as Temporal knows them, or why they are unknown. */
 type AskedSchedules = { views: ScheduleView[]; why: null } | { views: null; why: string };
 
-/**
- * Asks Temporal for all schedules and waits for at most 2.5 s: a page that says what it does not know is better than none. Asked anew each
- * time, so that whoever has paused one sees it paused.
- */
+/** Waits at most 2.5 s: an incomplete page is better than none. Not cached, so a change shows at once. */
 export async function askSchedules(context: ViewRequest['context']): Promise<AskedSchedules> {
   const deadline = Date.now() + answerLimitMs;
   const read = async () => (await context.temporal(connectLimitMs)).connection.withDeadline(deadline, () => listSchedules(context));
@@ -154,7 +151,7 @@ export async function askSchedules(context: ViewRequest['context']): Promise<Ask
 
 const shownTimes = 5;
 
-/** A campaign that recurs. Its first runs are shown before it is made, and again where anything was changed since. */
+/** The first runs are shown before it is created, and again after any change. */
 const newSchedule: ConsoleAction = {
   path: '/schedules/new',
   op: 'createSchedule',
@@ -224,7 +221,7 @@ ${fields?.get('campaign') ?? ''}</textarea>
   </label>`;
 }
 
-/** Its times as the form takes them: a start that lies in the past is none. */
+/** As form fields; a start in the past becomes empty. */
 function writtenOf({ when, timeZone, startAt, endAt, catchUpSeconds, keepSkipped }: ScheduleView, now: number): URLSearchParams {
   const [, every] = /^every (\S+)$/.exec(when ?? '') ?? [];
   return new URLSearchParams({

@@ -64,7 +64,7 @@ function effectsOf({ open, planned, waiting }: CampaignStatus, name: string): Ef
   ];
 }
 
-/** What is done to a campaign as a whole: each says in numbers what it will do before it does it. */
+/** Each form shows its effect in numbers. */
 const plainActions = (Object.keys(plainOperations) as PlainId[]).map((id): ConsoleAction => {
   const { action: name, plain } = plainOperations[id];
   const { states, ends, done, choice }: Plain = plain;
@@ -112,7 +112,7 @@ const recoverCampaign: ConsoleAction = {
   op: 'recoverCampaign',
   form: async (request) => {
     const { campaign, campaignId } = await openCampaign(request);
-    // Asked anew: what was so a moment ago decides nothing.
+    // Not cached: the state may have changed since.
     const look = (await lookAtWorkflows(request.context, [campaign])).get(campaignId) ?? null;
     const why = obstacleOf(campaign, look);
     return {

@@ -20,10 +20,10 @@ interface Told {
   text: HtmlValue;
 }
 
-/** What goes on with one act of a person and what came of it stands this near together. */
+/** An action and its consequences lie this close together. */
 const nearMs = 60_000;
 
-/** What somebody did to a campaign, behind their name. */
+/** What a person did to a campaign, as words after their name. */
 export const acts: Readonly<Record<string, readonly [words: string, drawing: IconName]>> = {
   start: ['started it', 'play'],
   pause: ['paused it', 'pause'],
@@ -68,7 +68,7 @@ export function rowOf({ campaignId, recipientId, attemptId }: CampaignEvent): nu
   return id === undefined ? null : Number(id.slice(campaignId.length + 1).split('/')[0]);
 }
 
-/** The same events as lines, the newest first: what one act brought about is one line. `all`: each event for itself. */
+/** Newest first; consequences of one action are one line. `all`: a line per event. */
 export function tellAll(events: readonly CampaignEvent[], names: ReadonlyMap<number, string>, all = false): Told[] {
   const lines: Told[] = [];
   let placed: { line: Told; calls: number } | null = null;
@@ -109,14 +109,14 @@ interface Around {
 
 interface Telling {
   line: Line;
-  /** Who did one of these near the event; null: no one, or a command in an older log. */
+  /** Who did one of these near the event; null: unknown, or a command in an older log. */
   actor: (...actions: readonly string[]) => string | null;
   who: Html | null;
 }
 
 type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, telling: Telling) => Told | null | undefined;
 
-/** Sentences of the page; null: part of another event's; undefined: as on all faces. */
+/** Sentences of the console; null: part of another event's line; undefined: the usual text. */
 const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'campaign.imported': ({ data: { rows, rejected } }, { line }) => {
     const cannot = rejected === 0 ? '' : `; ${count(rejected)} of them cannot be called`;

@@ -13,11 +13,11 @@ import { campaignPath } from '../core/links.ts';
 import { acts as actWords } from './activity.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 
-/** A longer log is judged where somebody asks for it: for a report, or by `carillon verify`. */
+/** Longer logs are verified only on request: for a report, or by `carillon verify`. */
 const mostJudged = 10_000;
 const proofWithinMs = 100;
 
-/** The main action in this state and a menu of the others; nothing for the role read. */
+/** Main action in this state, and a menu of the others; null for the role read. */
 export function headActions(request: ViewRequest, campaign: Campaign, { isRehearsed }: { isRehearsed: boolean }): Html | null {
   const { campaignId, state } = campaign;
   const at = (more: string): string => campaignPath(campaignId, more);
@@ -76,7 +76,7 @@ export function headMeta(campaign: Campaign, acts: LastActs, proof: Proof | null
 
 const looks = /_(?:shown|exported)$/;
 
-/** Since when it is in its state, and who did it. Older logs do not name the command line. */
+/** Since when it is in its state, and who acted. Older logs do not name the command line. */
 function actedText({ state, createdAt, stateReason }: Campaign, { acted, changed }: LastActs): Html {
   const at = changed?.at ?? createdAt;
   const isOwn = state === 'paused' && acted?.action !== 'pause' && stateReason !== 'paused by a person';
@@ -102,7 +102,7 @@ function actedText({ state, createdAt, stateReason }: Campaign, { acted, changed
   >`;
 }
 
-/** What the judge of `carillon verify` says; null while it judges, and where the log is too long for a look. */
+/** Result of `carillon verify`; null while it runs, or if the log is too long. */
 export async function readProof({ context, cache, now }: ViewRequest, campaignId: string): Promise<Proof | null> {
   const { store } = context;
   if ((await lastEventSeq(store.db)) > mostJudged) return null;

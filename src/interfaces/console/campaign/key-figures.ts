@@ -10,7 +10,7 @@ import type { Course } from '../../../ledger/read/timeline.ts';
 const hourMs = 3_600_000;
 const mostBars = 12;
 
-/** Calls by hour, from the first to the last; hours without a call between them are there, too. */
+/** Calls by hour, from the first to the last, including hours without a call. */
 export function callsByHour({ points }: Pick<Course, 'points'>): { at: number; calls: number }[] {
   const hours = new Map<number, number>();
   for (const { at, starts } of points) {
@@ -47,7 +47,7 @@ export function spark(
   </svg>`;
 }
 
-/** What is left out is being read; a course is null before any call. */
+/** Undefined: still being read. `course` null: no call yet. */
 export interface Measured {
   course?: Course | null;
   talk?: { calls: number; talkMs: number; lineMs: number };

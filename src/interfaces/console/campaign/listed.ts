@@ -18,7 +18,7 @@ import { isCalling, reasonOf, standingBadge } from './standing.ts';
 interface Listed extends Pick<CampaignBrief, 'campaign' | 'status' | 'needs'> {
   why: Why;
   acts: LastActs;
-  /** Left out while it is being read. */
+  /** Undefined: still being read. */
   forecast?: ConsoleForecast;
 }
 
@@ -26,7 +26,7 @@ export function campaignRow({ clock, context, now }: Pick<ViewRequest, 'clock' |
   const { campaign, status, needs, why, acts } = listed;
   const { campaignId } = campaign;
   const people = peopleOf(status);
-  // A call whose result is still to come may have left its line to another.
+  // A call with a pending result may have freed its line.
   const most = campaign.rules.pacing.maxConcurrentCalls;
   const at = { clock, now: context.now(), serviceNow: now };
   const reason = reasonOf(why, { status, acts, at });
@@ -75,7 +75,7 @@ export function campaignRow({ clock, context, now }: Pick<ViewRequest, 'clock' |
 
 const dayMs = 24 * 3_600_000;
 
-/** A campaign that somebody is making, as a row. `now`: real time. */
+/** Row of a draft. `now`: real time. */
 export function draftRow({ draftId, name, id, list, lastsUntilReal }: ListedDraft, now: number): Html {
   const days = Math.max(1, Math.ceil((lastsUntilReal - now) / dayMs));
   return html`<tr class="go" id="draft-${draftId}">

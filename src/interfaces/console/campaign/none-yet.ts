@@ -48,7 +48,7 @@ function way(drawing: IconName, title: string, body: HtmlValue): Html {
   </section>`;
 }
 
-/** The button stands only where a sandbox takes the calls. */
+/** Shows the button only if there is a sandbox. */
 function example(request: ViewRequest): Html {
   const people = '300 made-up people answer in a sandbox. Days pass in minutes, and no real phone rings.';
   if (request.context.quickenSandbox === undefined || !may(request, 'operate'))

@@ -14,18 +14,18 @@ const mostNotes = 3;
 const order: readonly Tone[] = ['bad', 'wait', 'quiet', 'live', 'good'];
 
 interface Notes {
-  /** The worst in a line that leads to it, for where the notes stand below the figures. */
+  /** The worst note as a link, for layouts with the notes below the figures. */
   brief: Html | null;
   first: Html | null;
   others: readonly Html[];
 }
 
-/** At most three notes, the worst first. `mayAct`: whether a button is of use. */
+/** At most three notes, the worst first. `mayAct`: shows buttons. */
 export function campaignNotes(
   campaignId: string,
   { reason, needs, proof, mayAct }: { reason: Reason | null; needs: readonly Need[]; proof: Proof | null; mayAct: boolean },
 ): Notes {
-  // What the reason tells is not told twice.
+  // The reason covers these needs already.
   const isDecision = reason?.at?.[1] === 'Decide';
   const told = needs.flatMap((need) =>
     need.kind === 'paused' || need.kind === 'failed' || (need.kind === 'unresolved' && isDecision) ? [] : [reasonOfNeed(need, campaignId)],

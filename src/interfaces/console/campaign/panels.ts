@@ -27,7 +27,7 @@ const states: Readonly<Record<LiveCall['state'], readonly [tone: string, drawing
   over: ['is-wait', 'clock', 'Ended, result to come'],
 };
 
-/** The calls that have no result yet; nothing where there are none. Their number is that of the progress above. */
+/** Calls without a result; null if there are none. Counts as the progress above does. */
 export async function liveCallsPanel(request: ViewRequest, { campaign, status, limits }: CampaignView): Promise<Html | null> {
   const { context, now } = request;
   const { campaignId, rules } = campaign;
@@ -71,7 +71,7 @@ export async function liveCallsPanel(request: ViewRequest, { campaign, status, l
   );
 }
 
-/** What keeps it from having as many lines as its own limit allows. */
+/** Why it has fewer lines than its own limit. */
 function held(limits: LineLimits | null): string | null {
   if (limits === null || limits.allowed >= limits.own) return null;
   const { own, allowed, warm, account } = limits;
@@ -83,7 +83,7 @@ function held(limits: LineLimits | null): string | null {
 const mostZones = 6;
 const hourMs = 3_600_000;
 
-/** When waiting people may be called, zone by zone, on one coming day by the viewer's clock. */
+/** Calling hours of waiting recipients by zone, for one coming day of the viewer's clock. */
 export function hoursPanel(strip: ClockStrip, now: number): Html | null {
   if (strip.zones.length === 0) return null;
   const { ahead } = strip;

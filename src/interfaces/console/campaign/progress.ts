@@ -12,16 +12,16 @@ import { assumptionsText } from './forecast.ts';
 import { linesText } from './standing.ts';
 import type { ConsoleForecast } from '../../../operations/control/aside/forecast.ts';
 
-/** Where the people of a campaign stand. Those who cannot be called are no progress. */
+/** Those who cannot be called do not count as progress. */
 export interface People {
   total: number;
   cannot: number;
-  /** Who can be called, and who of them has an outcome. */
+  /** All who can be called; `done`: those with an outcome. */
   whole: number;
   done: number;
-  /** By what became of them, with those in a call and those who wait, in the order of every bar. */
+  /** By outcome, with calling and waiting, in the order of every bar. */
   parts: readonly (readonly [tone: OutcomeTone, people: number])[];
-  /** Of those who can be called; 100 only where all have an outcome. Null: nobody can. */
+  /** Of `whole`; 100 only when all have an outcome. Null: no recipient can be called. */
   percent: number | null;
 }
 

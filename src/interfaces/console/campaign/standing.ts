@@ -12,29 +12,29 @@ import { printable } from '../../../shared/input/printable.ts';
 import { campaignPath } from '../core/links.ts';
 import { stateBadge } from '../core/rows.ts';
 
-/** What stands above the figures of a campaign: what is wrong, what follows, and how to fix it. */
+/** Problem, consequence and fix. */
 export interface Reason {
   tone: Tone;
   drawing: IconName;
   title: HtmlValue;
-  /** The same in a line of the list of campaigns. */
+  /** As a line in the list of campaigns. */
   short: HtmlValue;
   body: HtmlValue;
   at?: readonly [path: string, words: string] | undefined;
 }
 
-/** What nothing passes by: calls follow one another. */
+/** Idle reasons that pass by themselves: calls follow one another. */
 const passing = ['capacity', 'share', 'pacing', 'planned'];
 
 type Counts = Pick<CampaignStatus, 'open' | 'planned' | 'waiting'>;
 
-/** Whether calls are placed, or are about to be. */
+/** Also true if calls are about to be placed. */
 export function isCalling({ campaign, idle }: Why, { open, planned }: Counts): boolean {
   if (campaign.state !== 'running') return false;
   return open + planned > 0 || idle === null || passing.includes(idle.reason);
 }
 
-/** The state of a campaign in a word and a shape, as far as is known. `lines`: of which it names those in use, as the page does below. */
+/** `lines`: those in use, as the page shows them below. */
 export function standingBadge(why: Why, status: Counts, at: Reader, lines: LinesInUse | null = null): Html {
   const { campaign, idle } = why;
   const { state, stateReason } = campaign;
@@ -42,7 +42,7 @@ export function standingBadge(why: Why, status: Counts, at: Reader, lines: Lines
   if (state !== 'running') return stateBadge(state);
   if (causes[readingOf(why, at)?.cause ?? '']?.tone === 'bad') return badge('bad', 'Stopped', 'alert');
   if (!isCalling(why, status)) return badge('quiet', 'Waiting', 'clock');
-  // The list reads no limits, and says what the reason counts.
+  // The list reads no limits; the idle reason has the counts.
   const inUse = lines ?? (idle?.lines == null ? null : { open: idle.calls ?? 0, allowed: idle.lines });
   return idle?.reason === 'capacity' && inUse !== null
     ? stateBadge('running', html`<span class="why">Calling: ${linesText(inUse)}</span>`)
@@ -51,12 +51,12 @@ export function standingBadge(why: Why, status: Counts, at: Reader, lines: Lines
 
 type LinesInUse = Pick<LineLimits, 'open' | 'allowed'>;
 
-/** `18 of 20 lines`: the calls on the line, of those that may be. */
+/** `18 of 20 lines`: open calls of those allowed. */
 export function linesText({ open, allowed }: LinesInUse): string {
   return `${count(open)} of ${plural(allowed, 'line')}`;
 }
 
-/** How a cause is shown; one that is not named is told by its sentence alone. */
+/** Display of causes; others show their sentence only. */
 const causes: Readonly<Record<string, { tone: Tone; drawing: IconName; title?: string }>> = {
   temporal: { tone: 'bad', drawing: 'plug', title: 'Temporal does not answer' },
   workflow_lost: { tone: 'bad', drawing: 'plug', title: 'Temporal does not run this campaign' },
@@ -82,7 +82,7 @@ const buttons: Readonly<Record<WhyAction, readonly [more: string, words: string]
   limits: ['/limits', 'Change limits…'],
 };
 
-/** Why nobody is called, or why nobody would hear of it; null: nothing is wrong, and nothing is waited for. */
+/** Why no call is placed, or why results would not arrive; null: nothing is wrong or awaited. */
 export function reasonOf(why: Why, { status, acts, at }: { status: Counts; acts: LastActs; at: Reader }): Reason | null {
   const { campaign, idle, undecided } = why;
   const { campaignId, state, rules } = campaign;
@@ -108,7 +108,7 @@ export function reasonOf(why: Why, { status, acts, at }: { status: Counts; acts:
       body: told(reading),
       at: atButton(campaignId, action),
     };
-  // While people are called, only what would stop them, or the hearing of them, is worth a note.
+  // While calls are placed, only what would stop them or their results is worth a note.
   if (tone !== 'bad' && cause !== 'step_fails' && isCalling(why, status)) return null;
   const until = idle?.until ?? null;
   const heading =
@@ -122,7 +122,7 @@ export function decisionTitle(people: number): string {
 }
 
 function atButton(campaignId: string, action: WhyAction | null): Reason['at'] {
-  // The button of the page resumes.
+  // The page has its own resume button.
   if (action === null || action === 'resume') return undefined;
   const [more, words] = buttons[action];
   return [campaignPath(campaignId, more), words];

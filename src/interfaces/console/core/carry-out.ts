@@ -9,7 +9,7 @@ import type { Answer, FieldError } from './press.ts';
 
 type Carried = { refused: null; answer: Answer; replayed: boolean } | { refused: string; status: number; errors: readonly FieldError[] };
 
-/** Carries out what somebody has sent from the page, in the name of their token. What is refused is answered, a defect is thrown. */
+/** With the user's token. Returns refusals, throws defects. */
 export async function carryOut(context: ApiContext, request: FastifyRequest, op: RunId, sent: Sent): Promise<Carried> {
   let ended = (): void => {};
   try {
@@ -29,7 +29,7 @@ export async function carryOut(context: ApiContext, request: FastifyRequest, op:
   }
 }
 
-/** The detail of some refusals names the fields already. */
+/** Some refusals name the fields in their detail already. */
 function refusalText({ detail, errors = [] }: Pick<Problem, 'detail' | 'errors'>): string {
   const fields = errors.map(({ path, message }) => `${path}: ${message}`).filter((text) => !detail.includes(text));
   return [detail, ...fields.map((text) => `${text}.`)].join(' ');
@@ -37,12 +37,12 @@ function refusalText({ detail, errors = [] }: Pick<Problem, 'detail' | 'errors'>
 
 const mostFields = 50;
 const mostFieldBytes = 1_000_000;
-/** The API takes larger ones. */
+/** The API accepts larger ones. */
 const mostFileBytes = 100_000_000;
 
 /**
- * Does the work with what a form has sent; its files lie in a folder that is gone afterwards. `names`: fields that may hold a file, of
- * which one without a file is left out. `titles`: what the files are called. Throws ProblemError for what is too large or not expected.
+ * Runs the work with a submitted form and its files in a temporary folder. `names`: file fields, omitted if empty. `titles`: original
+ * names. Throws ProblemError for oversized or unexpected parts.
  */
 export async function withSentForm<Answer>(
   request: FastifyRequest,
@@ -65,7 +65,7 @@ export async function withSentForm<Answer>(
         throw new ProblemError(400, 'upload', `A file ${JSON.stringify(fieldname)} is not expected, or came twice.`);
       const path = join(folder, fieldname);
       const hash = await keepFile(part, path);
-      // Without a file chosen, a browser sends one without a name.
+      // Without a chosen file, a browser sends one without a name.
       if (part.filename) [paths[fieldname], hashes[fieldname], titles[fieldname]] = [path, hash, part.filename];
     }
     return work(fields, { folder, paths, hashes }, titles);

@@ -3,7 +3,7 @@ import { looksLikeNumber } from '../../../shared/input/phone-number.ts';
 import type { CampaignRules } from '../../../rules/campaign-rules.ts';
 
 export interface ListCell {
-  /** Of its column, from 0. */
+  /** Column index, from 0. */
   place: number;
   column: string;
   value: string;
@@ -11,7 +11,7 @@ export interface ListCell {
 
 type List = Pick<CampaignRules['list'], 'columns' | 'phoneColumn' | 'defaultRegion'>;
 
-/** The cells of a row as they may be shown; numbers are masked unless `whole`. `cells`: JSON, as the database has them. */
+/** Numbers are masked unless `whole`. `cells`: JSON, as in the database. */
 export function listCells(cells: string, list: List, whole: boolean): ListCell[] {
   const values = JSON.parse(cells) as string[];
   return list.columns.map((column, place) => {
@@ -20,12 +20,12 @@ export function listCells(cells: string, list: List, whole: boolean): ListCell[]
   });
 }
 
-/** A cell as it may be shown. Of what is no number either, and stands where one should, no more is shown. */
+/** Masks numbers, and anything in the phone column. */
 function maskedCell(value: string, { column, list, whole }: { column: string; list: List; whole: boolean }): string {
   return !whole && (column === list.phoneColumn || looksLikeNumber(value, list.defaultRegion)) ? maskedNumber(value) : value;
 }
 
-/** The column in which the name of a person stands, by what it is called; undefined: none is called so. */
+/** Index of the name column, guessed by its header; undefined: none. */
 export function nameColumn(list: Pick<List, 'columns'>): number | undefined {
   const wanted = [/^(full[ _]?)?name$/i, /^(first|given)[ _]?name$/i, /name/i];
   for (const pattern of wanted) {

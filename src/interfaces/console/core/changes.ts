@@ -4,7 +4,7 @@ import type { LogTail } from '../../api/core/log-tail.ts';
 const beatMs = 15_000;
 const mostPages = 1_000;
 
-/** Tells open pages that something has happened in their campaign. The tail of the log serves all of them; nobody open, nobody looks. */
+/** Notifies open pages of events in their campaign; without open pages nothing is read. */
 export class Changes {
   readonly #tail: LogTail;
   readonly #pages = new Map<ServerResponse, string>();
@@ -18,7 +18,7 @@ export class Changes {
     return this.#pages.size >= mostPages;
   }
 
-  /** Sends server-sent events to `response`, which has its headers, until it is closed. `campaign`: an id, or `all`. */
+  /** Sends server-sent events to `response`, which has its headers, until it closes. `campaign`: an id, or `all`. */
   follow(response: ServerResponse, campaign: string): void {
     this.#pages.set(response, campaign);
     response.on('error', () => response.destroy());
@@ -47,7 +47,7 @@ export class Changes {
     };
   }
 
-  /** Whoever does not read loses nothing: the next word says the same. */
+  /** A slow page loses nothing: the next message says the same. */
   #tell(changed: ReadonlySet<string> | null): void {
     for (const [response, campaign] of this.#pages) {
       if (response.writableNeedDrain) continue;

@@ -19,7 +19,7 @@ const sections: readonly (Pick<FrameEntry, 'path' | 'words' | 'drawing'> & { nam
 
 export const roleWords: Readonly<Record<TokenRole, string>> = { read: 'Reader', operate: 'Operator', admin: 'Administrator' };
 
-/** Everything that changes while the page is open. The script fetches it again and puts it in place of what is shown. */
+/** The part that changes while the page is open; the script fetches and replaces it. */
 export function renderApp(request: ViewRequest, view: View): Html {
   const { clock, now, holder, decisions, theme } = request;
   const { title, body, section, follows, againMs, crumbs = [], badge, actions, meta, tabs } = view;
@@ -39,7 +39,7 @@ export function renderApp(request: ViewRequest, view: View): Html {
   </main>`;
   return renderFrame({
     brand: 'Carillon',
-    // Who may use it is for an administrator to see.
+    // Only administrators see who has access.
     entries: sections
       .filter(({ name }) => name !== 'access' || may(request, 'admin'))
       .map((entry) => ({
@@ -73,7 +73,7 @@ const themes = [
   ['dark', 'Dark', 'moon'],
 ] as const;
 
-/** The script sends it as it is switched; the style sheet follows at once. */
+/** The script submits it on change; the style sheet applies at once. */
 function themeSwitch(theme: ViewRequest['theme']): Html {
   return html`<form id="theme" method="post" action="/theme">
     <fieldset class="theme">
@@ -96,7 +96,7 @@ function trail(crumbs: NonNullable<View['crumbs']>): Html {
   </nav>`;
 }
 
-/** The whole document. `notice`: what the last change did, said once. */
+/** `notice`: result of the last change, shown once. */
 export function renderDocument(
   title: string,
   app: HtmlValue,
@@ -105,7 +105,7 @@ export function renderDocument(
   return renderShell({ title: `${title} · Carillon`, app, notice, token: 'given', theme, isBare });
 }
 
-/** The form for the token. `to`: the address to go to after it. `hasEnded`: a session that there was. */
+/** `to`: address after sign-in. `hasEnded`: an earlier session has ended. */
 export function renderSignIn({
   to,
   refused,

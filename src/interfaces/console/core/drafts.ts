@@ -9,11 +9,11 @@ export interface ListedDraft {
   list: DraftList;
   tokenId: string;
   touchedReal: number;
-  /** When it is deleted unless somebody touches it before, in real time. */
+  /** Deleted at this real time unless touched before. */
   lastsUntilReal: number;
 }
 
-/** The drafts of whoever looks, those touched last first; an admin sees everybody's. */
+/** The user's drafts, last touched first; an admin sees all. */
 export async function readDrafts(request: Pick<ViewRequest, 'context' | 'holder'>): Promise<ListedDraft[]> {
   if (!may(request, 'operate')) return [];
   const { context } = request;

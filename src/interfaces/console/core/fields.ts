@@ -5,7 +5,7 @@ import { capital } from '../../../shared/input/figures.ts';
 import { printable } from '../../../shared/input/printable.ts';
 import type { Given } from './press.ts';
 
-/** What is wrong with a field of a form that was refused, as attributes of its control and as a line below it; nothing where nothing is. */
+/** As attributes of its control and as a line below; null without an error. */
 export function refusedField({ errors = [] }: Pick<Given, 'errors'>, name: string): { marks: HtmlValue; line: HtmlValue } {
   const [error] = errors.filter(({ path }) => path === name);
   if (error === undefined) return { marks: null, line: null };
@@ -15,7 +15,7 @@ export function refusedField({ errors = [] }: Pick<Given, 'errors'>, name: strin
   };
 }
 
-/** One line to write in. `given`: where its name is that of the field of the request, it shows what the API says of it. */
+/** `given`: shows the API's error if `name` is the request's field. */
 export function lineField(
   fields: URLSearchParams | null,
   { name, label, most = 1000, size, required = false }: { name: string; label: string; most?: number; size?: number; required?: boolean },
@@ -36,13 +36,13 @@ export function lineField(
   return html`${control}${line}`;
 }
 
-/** What is written in these fields, without blanks around it; of the empty ones nothing. */
+/** Trimmed values of these fields, without empty ones. */
 export function written<Name extends string>(fields: URLSearchParams, ...names: readonly Name[]): { [Field in Name]?: string } {
   const texts = names.map((name) => [name, fields.get(name)?.trim() ?? ''] as const);
   return Object.fromEntries(texts.filter(([, text]) => text !== '')) as { [Field in Name]?: string };
 }
 
-/** One of several things, under a name. `none`: what it is called where nothing is chosen. */
+/** `none`: label of the empty choice. */
 export function selectField(
   { name, label, none, chosen, isBlock = false }: { name: string; label: string; none: string; chosen: string; isBlock?: boolean },
   options: readonly (readonly [value: string, text: string])[],
@@ -56,7 +56,7 @@ export function selectField(
   >`;
 }
 
-/** Reason and end of an entry of the do-not-call list, as `reason` and `until`. */
+/** Reason and end of a do-not-call entry, as `reason` and `until`. */
 export function termFields(fields: URLSearchParams | null, { reason = true }: { reason?: boolean } = {}): Html {
   return html`${reason ? lineField(fields, { name: 'reason', label: 'Reason, if there is one to keep' }) : null}
     <label class="field"
@@ -64,7 +64,7 @@ export function termFields(fields: URLSearchParams | null, { reason = true }: { 
     /></label>`;
 }
 
-/** What was written there, as the API takes it. What is no date is left to the API to refuse. */
+/** For the API, which refuses an invalid date. */
 export function readTerms(fields: URLSearchParams, now: number): { reason?: string; expiresAt?: string } {
   const { until, ...reason } = written(fields, 'reason', 'until');
   if (until === undefined) return reason;
@@ -90,7 +90,7 @@ export function readNumberFields(fields: URLSearchParams): { numbers: string[]; 
   return { numbers: lines.filter((line) => line !== ''), ...written(fields, 'region') };
 }
 
-/** One mark for each choice, each of which is sent as `name`; those that were chosen before are set. */
+/** One checkbox per choice, sent as `name`; earlier choices are checked. */
 export function checkboxes(
   fields: URLSearchParams | null,
   name: string,

@@ -8,16 +8,16 @@ export interface FixLine {
   title?: string;
   hint: string;
   column: string | null;
-  /** Place of the column whose cell is written anew, from 0; null: the row is mended in the file. */
+  /** Index of the editable column, from 0; null: fix the row in the file. */
   at: number | null;
   value: string;
-  /** Nothing is wrong with it any more: it can be put in line as it is. */
+  /** No error is left: the row can wait for its call as it is. */
   isMended?: boolean;
-  /** What stands there and is not shown whole: an empty field leaves it. */
+  /** Masked present value; an empty field keeps it. */
   masked?: string | undefined;
 }
 
-/** Rows that cannot be called, each with its cell to write another value in. `hintId`: of the text that says what becomes of it. */
+/** Rows that cannot be called, each with an editable cell. `hintId`: explains what happens with it. */
 export function fixTable(lines: readonly FixLine[], hintId: string): Html {
   return scrolled('Rows that cannot be called', {
     heads: ['Where', 'What is wrong', 'Fix'],
@@ -57,7 +57,7 @@ function fixRow({ row, title, hint, column, at, value, isMended = false, masked 
 
 type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
-/** What a form with `fixTable` has sent. `fix.18.3`: of row 18, the cell below the column at place 3. */
+/** Input of `fixTable`. `fix.18.3`: row 18, column index 3. */
 export function sentFixes(sent: URLSearchParams): CellFixes {
   const fixes = new Map<number, Map<number, string>>();
   for (const [name, value] of sent) {

@@ -2,7 +2,7 @@ import { html, type Html } from '../../../presentation/html/html.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 import { may, type ViewRequest } from './view.ts';
 
-/** A path of the console with what is asked for behind it; of what is empty nothing. */
+/** Omits empty parameters. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)]))).toString();
@@ -13,7 +13,7 @@ export function campaignPath(campaignId: string, more = ''): string {
   return `/campaigns/${encodeURIComponent(campaignId)}${more}`;
 }
 
-/** Rows of a campaign, by what they wait for or how they ended. What is searched for may be a number, and stands in no address. */
+/** Rows by waiting rule or outcome. A search may be a number, so it is in no address. */
 export function rowsPath(
   campaignId: string,
   query: Partial<Record<'waiting' | 'state' | 'outcome' | 'result' | 'after' | 'sort' | 'columns' | 'person', string | number>> = {},
@@ -21,7 +21,6 @@ export function rowsPath(
   return withQuery(campaignPath(campaignId, '/rows'), query);
 }
 
-/** Rejected rows of a campaign, to be corrected; those behind this one. */
 export function fixPath(campaignId: string, after?: number): string {
   return withQuery(campaignPath(campaignId, '/fix'), { after });
 }
@@ -34,7 +33,7 @@ export function callPath(campaignId: string, row: number, call: number, more = '
   return rowPath(campaignId, row, `/calls/${call}${more}`);
 }
 
-/** Entries of the do-not-call list; a page is told by its place, and never by a number of a person. */
+/** Paged by index: a cursor would put a phone number in the address. */
 export function entriesPath({ kind = 'all', page = 1 }: { kind?: string; page?: number }): string {
   return withQuery('/do-not-call', { kind: kind === 'all' ? undefined : kind, page: page === 1 ? undefined : page });
 }
@@ -73,7 +72,7 @@ export function tokenPath(tokenId: string, more = ''): string {
   return `/access/${encodeURIComponent(tokenId)}${more}`;
 }
 
-/** A line that leads to the example, where a sandbox takes the calls. */
+/** Link to the example, if there is a sandbox. */
 export function exampleLine(request: ViewRequest): Html | null {
   if (request.context.quickenSandbox === undefined || !may(request, 'operate')) return null;
   return html`<p class="soft">No list at hand? <a href="${examplePath}">Try the example</a>: 300 made-up people answer in a sandbox.</p>`;

@@ -15,7 +15,7 @@ export type Answer = Record<string, unknown>;
 export interface Given {
   fields: URLSearchParams | null;
   refused: string | null;
-  /** The fields of the request that were refused; `refused` names them, too. */
+  /** Refused request fields; `refused` names them, too. */
   errors?: readonly FieldError[];
   answer: Answer | null;
 }
@@ -25,25 +25,24 @@ export interface FieldError {
   message: string;
 }
 
-/** What is done with one press, and the form that does it. */
 export interface Press extends Pick<View, 'title' | 'section' | 'crumbs' | 'actions'> {
-  /** Why it cannot be done now, and with which status that is answered if it is not 200; null: it can. */
+  /** Why it is impossible now, and its status (default: 200); null: possible. */
   obstacle?: { why: string; status?: number } | string | null;
   says?: HtmlValue;
-  /** What goes on, what stops and what moves, in numbers; in place of what it does in words. */
+  /** What continues, stops and moves, in numbers; replaces `says`. */
   effects?: readonly Effect[];
   standing?: Parameters<typeof facts>[0];
-  /** Who acted on it last, to stand behind a refusal. */
+  /** Last actor, shown with a refusal. */
   acts?: LastActs;
   found?: HtmlValue;
-  /** What stands in place of all else, such as what is shown once. */
+  /** Replaces all else, such as a secret shown once. */
   instead?: HtmlValue;
   button: string;
   danger?: boolean | undefined;
   back: readonly [path: string, name: string];
   keep?: string;
   body?: HtmlValue;
-  /** Fields of the request whose errors `body` shows where they are written. */
+  /** Request fields whose errors `body` shows in place. */
   tells?: readonly string[];
   isWide?: boolean;
 }
@@ -51,8 +50,7 @@ export interface Press extends Pick<View, 'title' | 'section' | 'crumbs' | 'acti
 export type Effect = readonly [drawing: IconName, tone: string, text: HtmlValue];
 
 /**
- * Says in numbers what a press does, with a form that sends itself to the address at which it stands, with a key of its own, so that
- * pressing twice acts once; or why there is nothing to press, in the words of a refusal where there was one.
+ * Shows an action's effects and its form, with an idempotency key so that a double click acts once; or why it is impossible or was refused.
  */
 export function pressView({ refused, errors = [] }: Given, press: Press, takesFiles: boolean): View {
   const {
@@ -101,13 +99,13 @@ function effectsOf(effects: readonly Effect[]): Html {
   </ul>`;
 }
 
-/** Who did what, and when. The command line leaves no name in the log. */
+/** The command line leaves no name in the log. */
 function actedText(acted: LastActs['acted']): HtmlValue {
   if (acted === null) return 'No one, through the console or the API';
   return html`${printable(acted.name)}: ${acted.action.replaceAll('_', ' ')}, ${instant(acted.at, 'full')}`;
 }
 
-/** How a campaign stands, since when, and who acted last: names and values for `facts`. */
+/** State, since when, and last actor, for `facts`. */
 export async function readStanding(db: Queries, { campaignId, state, stateReason, createdAt }: Campaign) {
   const acts = await readLastActs(db, campaignId);
   const standing = [
@@ -118,13 +116,13 @@ export async function readStanding(db: Queries, { campaignId, state, stateReason
   return { acts, standing };
 }
 
-/** Why a form does not do what it is for: what the operation said, or that the campaign has moved on since the button was seen. */
+/** The operation's refusal, or a change of the campaign since the button was shown. */
 function refusedText(reason: string, { acted }: LastActs): Html {
   const last = acted === null ? null : html` Last changed by ${actedText(acted)}.`;
   return html`<p class="refused" role="alert">${reason}${last}</p>`;
 }
 
-/** What is under way to some numbers, in all campaigns. */
+/** In all campaigns. */
 export async function callFacts(db: Queries, numbers: readonly string[]): Promise<[string, Html][]> {
   const { waiting, planned, open } = await countCallsTo(db, numbers);
   return [

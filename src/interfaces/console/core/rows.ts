@@ -12,19 +12,19 @@ import { campaignPath } from './links.ts';
 import { showTranscript } from '../../api/core/shown.ts';
 import type { Campaign } from '../../../ledger/rows/campaigns.ts';
 
-/** The campaign that the path names, with its database. Throws UnknownCampaignError. */
+/** The campaign in the path. Throws UnknownCampaignError. */
 export async function openCampaign({ context: { store }, params }: Pick<ViewRequest, 'context' | 'params'>) {
   const campaign = await requireCampaign(store, params['campaign'] ?? '');
   return { campaign, campaignId: campaign.campaignId, db: store.db };
 }
 
-/** Where a view about a campaign stands; `below`: what lies between the two. */
+/** Section and crumbs of a campaign's view; `below`: further crumbs. */
 export function inCampaign(campaign: Pick<Campaign, 'campaignId' | 'name'>, ...below: (readonly [path: string, text: string])[]) {
   const own = [campaignPath(campaign.campaignId), campaignName(campaign)] as const;
   return { section: 'campaigns', crumbs: [['/', 'Campaigns'], own, ...below] } as const;
 }
 
-/** The row that the path names. Throws ProblemError where the campaign has none such. */
+/** The row in the path. Throws ProblemError if the campaign has no such row. */
 export function requireRow(
   { context, now, params }: Pick<ViewRequest, 'context' | 'now' | 'params'>,
   campaignId: string,
@@ -32,16 +32,13 @@ export function requireRow(
   return readRow(context.store.db, { campaignId, row: params['row'] ?? '', now });
 }
 
-/** A number of a person: whole where this holder has asked for the numbers of the campaign, else masked. */
+/** Whole if the user has requested the campaign's numbers, else masked. */
 export function shownNumber(request: ViewRequest, campaignId: string, e164: string | null): Html | string {
   if (e164 === null) return '–';
   return phone(request.numbersShown(campaignId) ? e164 : maskedNumber(e164));
 }
 
-/**
- * Asks for whole numbers, or has them masked again; nothing for whoever may not. `to`: where it leads. With `search` the view itself is
- * asked by POST with these fields, so that what was searched for stays.
- */
+/** Null without the right. `to`: target. With `search` it posts the view again, to keep the search. */
 export function numbersForm(
   request: ViewRequest,
   campaignId: string,
@@ -59,7 +56,7 @@ export function numbersForm(
   </form>`;
 }
 
-/** What was said in a call, or why it cannot be told now, as the API refuses it. */
+/** Transcript of a call, or the API's refusal. */
 export async function askTranscript(
   { context, holder }: Pick<ViewRequest, 'context' | 'holder'>,
   named: { campaignId: string; row: number; call: number },
@@ -87,7 +84,7 @@ const states: Readonly<Record<Campaign['state'], readonly [Tone, string, IconNam
   failed: ['bad', 'Failed', 'alert'],
 };
 
-/** The state of a campaign; `word`: what is known of it beside. */
+/** `word`: replaces the usual one. */
 export function stateBadge(state: Campaign['state'], word?: HtmlValue): Html {
   const [tone, usual, drawing] = states[state];
   return badge(tone, word ?? usual, drawing);
@@ -110,7 +107,7 @@ export function rowStateWord(state: CampaignRow['state']): string {
 
 export { looksLikeNumber } from '../../../shared/input/phone-number.ts';
 
-/** What a person of a campaign is called: the own id of the list, else by the row. */
+/** The list's own id, else by row. */
 export function personName(row: number, externalId: string | null): string {
   return externalId === null || externalId === '' ? `Person ${row}` : printable(externalId);
 }

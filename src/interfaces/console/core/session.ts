@@ -7,17 +7,17 @@ const themeName = 'carillon_theme';
 const zoneName = 'carillon_zone';
 const mostNotice = 600;
 
-/** What a cookie of the page is sent with: to this server alone, never along with a request that another site has caused. */
+/** Sent to this server only, never with requests caused by another site. */
 function cookieOptions(request: FastifyRequest) {
   return { httpOnly: true, sameSite: 'strict', path: '/', secure: request.server.isBehindTls } as const;
 }
 
-/** The text of the session in which somebody is signed in; null where nobody is. It is none of a token. */
+/** Text of the session; null if signed out. Never a token. */
 export function sessionOf(request: FastifyRequest): string | null {
   return request.cookies[cookieName] ?? null;
 }
 
-/** The browser forgets it when it is closed; when it ends is for the ledger to say. */
+/** Ends with the browser; the ledger knows its expiry. */
 export function keepSession(request: FastifyRequest, reply: FastifyReply, text: string): void {
   void reply.setCookie(cookieName, text, cookieOptions(request));
 }
@@ -28,19 +28,19 @@ export function forgetSession(request: FastifyRequest, reply: FastifyReply): voi
 
 const themes = ['light', 'dark'] as const;
 
-/** The colours that the viewer has chosen; null: as the system has them. */
+/** Null: as the system. */
 export function themeOf(request: FastifyRequest): (typeof themes)[number] | null {
   return themes.find((theme) => theme === request.cookies[themeName]) ?? null;
 }
 
-/** Keeps the choice for a year; any other word forgets it. */
+/** Kept for a year; any other word deletes it. */
 export function keepTheme(request: FastifyRequest, reply: FastifyReply, chosen: string): void {
   const theme = themes.find((each) => each === chosen);
   if (theme === undefined) void reply.clearCookie(themeName, cookieOptions(request));
   else void reply.setCookie(themeName, theme, { ...cookieOptions(request), maxAge: 365 * 24 * 3600 });
 }
 
-/** In which zone and language the viewer's script writes times, as it has said; empty: it has not. */
+/** Zone and language of the viewer's script; empty: not known yet. */
 export function zoneOf(request: FastifyRequest): string {
   return request.cookies[zoneName] ?? '';
 }
@@ -56,10 +56,7 @@ export function takeNotice(request: FastifyRequest, reply: FastifyReply): string
   return text;
 }
 
-/**
- * Whether a change was sent from a page of this server. The cookie is not sent along from other sites; this refuses what an old browser, or
- * another server on another port of the same name, might send all the same.
- */
+/** Besides the same-site cookie, refuses old browsers and other ports of the same host. */
 export function isFromOwnPage(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -72,10 +69,10 @@ export function isFromOwnPage(request: FastifyRequest): boolean {
   }
 }
 
-/** So many failures at once, and one more each time that so much has passed. */
+/** Allowed failures at once; one more after each `everyMs`. */
 const ofOne = { most: 10, everyMs: 30_000 };
 const ofAll = { most: 100, everyMs: 1_000 };
-/** Of the others the oldest is forgotten: they share what all may do. */
+/** Beyond this the oldest is forgotten; the common limit still applies. */
 const mostAddresses = 10_000;
 
 interface Failures {
@@ -83,14 +80,14 @@ interface Failures {
   at: number;
 }
 
-/** Slows down those who try tokens, each address by itself and all together. Of one process; it grows to a few MB at most. */
+/** Slows down token guessing, per address and in total. Per process; takes a few MB at most. */
 export class SignInLimit {
   readonly #ofAll: Failures = { count: 0, at: 0 };
   readonly #byAddress = new Map<string, Failures>();
 
   /**
-   * Whether this address may try a token: 0, or in how many milliseconds it may. What is let through counts as a failure until
-   * `succeeded` says otherwise, so that many at once are no way around it. `now`: real time.
+   * Milliseconds until this address may try a token; 0: now. A try counts as a failure until `succeeded`, so parallel tries gain nothing.
+   * `now`: real time.
    */
   begin(address: string, now: number): number {
     const own = this.#failuresOf(networkOf(address));
@@ -116,14 +113,14 @@ export class SignInLimit {
 }
 
 function waitOf(failures: Failures, { most, everyMs }: typeof ofOne, now: number): number {
-  // A clock that was set back takes nothing away, and lets nobody wait for it.
+  // A clock that was set back neither forgives failures nor adds waiting.
   const passedMs = Math.max(0, now - failures.at);
   failures.count = Math.max(0, failures.count - passedMs / everyMs);
   failures.at = now;
   return failures.count <= most - 1 ? 0 : Math.ceil((failures.count - (most - 1)) * everyMs);
 }
 
-/** Whoever has one address of IPv6 has all of its /64. */
+/** The owner of an IPv6 address has its whole /64. */
 function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -4,7 +4,7 @@ import { linkButton } from '../../../presentation/html/elements.ts';
 import { count } from '../../../shared/input/figures.ts';
 import { hidden } from './fields.ts';
 
-/** One of the ways to look at the same things, with how many there are; `here`: it is the one that is shown, or leads to that. */
+/** Link to a filter with its count. `here`: active; `within`: a choice below it is. */
 export function chip(path: string, words: HtmlValue, number: number | null, here: boolean | 'within' = false): Html {
   const current = here === false ? null : html`aria-current="${here === true ? 'page' : 'true'}"`;
   return html`<a class="chip" href="${path}" ${current}
@@ -17,7 +17,7 @@ export function chips(label: string, entries: HtmlValue): Html {
 }
 
 interface Search {
-  /** Of the form; that of its field begins so. */
+  /** Id of the form, and prefix of its field's. */
   id: string;
   path: string;
   label: string;
@@ -27,7 +27,7 @@ interface Search {
   isLast?: boolean;
 }
 
-/** Asks a view by POST, so that what is searched for stands in no address. `/` leads to it. */
+/** Posted, so that the search is in no address. The key `/` focuses it. */
 export function searchForm({ id, path, label, placeholder, text, fields = {}, isLast = false }: Search): Html {
   return html`<form id="${id}-search" class="search${isLast ? ' end' : ''}" role="search" method="post" action="${path}">
     ${hidden(fields)}
@@ -52,7 +52,7 @@ export function postButton(path: string, fields: Readonly<Record<string, string>
   </form>`;
 }
 
-/** Ways to the pages before and after this one. `fields`: of a view that was asked for by POST, and is so again. */
+/** Links to the neighbouring pages. `fields`: posted again for a posted view. */
 export function pager(
   path: (at: Readonly<Record<string, string | number>>) => string,
   steps: readonly (false | readonly [words: string, at: Readonly<Record<string, string | number>>])[],

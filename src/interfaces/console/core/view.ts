@@ -10,14 +10,14 @@ export interface ViewRequest {
   clock: ServiceClock;
   now: number;
   params: Readonly<Record<string, string>>;
-  /** From the query; empty where it says nothing. Of a parameter that is given twice, the first counts. */
+  /** Empty without the parameter; the first of repeated ones. */
   query(name: string): string;
-  /** What a form has sent that asks for the view by POST, so that it stands in no address; null where it is asked for by GET. */
+  /** Fields of a posted view, which keeps them out of the address; null for GET. */
   sent: URLSearchParams | null;
   cache: ReadCache;
   decisions: number;
   theme: 'light' | 'dark' | null;
-  /** Whether whole numbers of this campaign (or of `account`) were asked for by this holder lately. */
+  /** Requested by this user within 15 minutes; also for `account`. */
   numbersShown(campaignId: string): boolean;
 }
 
@@ -25,24 +25,24 @@ export interface View {
   title: string;
   body: HtmlValue;
   badge?: HtmlValue;
-  /** At most one filled button, by state, and a menu with what else can be done. */
+  /** At most one filled button, by state, and a menu of further actions. */
   actions?: HtmlValue;
   meta?: HtmlValue;
   tabs?: HtmlValue;
-  /** 404 where it says that something is not there; default 200. */
+  /** Default: 200. */
   status?: number;
-  /** Where it belongs, from the outside in. */
+  /** Outermost first. */
   crumbs?: readonly (readonly [path: string, text: string])[];
   section?: Section;
-  /** The campaign whose events change it; `all` for those of every campaign; default: it changes for no event. */
+  /** Campaign whose events refresh the view; `all`: every campaign; default: none. */
   follows?: string;
-  /** Fetched again after so long, in milliseconds, even where no event has come: what it shows changes by itself. */
+  /** Refresh interval in ms, for content that changes without events. */
   againMs?: number;
 }
 
 export type Section = 'campaigns' | 'search' | 'decisions' | 'do-not-call' | 'schedules' | 'webhooks' | 'limits' | 'access';
 
-/** Whether the holder may do what takes this role; the page shows no button for what would be refused. */
+/** Whether the user has this role; the page hides buttons that would be refused. */
 export function may({ holder }: Pick<ViewRequest, 'holder'>, role: TokenRole): boolean {
   return mayAct(holder.role, role);
 }

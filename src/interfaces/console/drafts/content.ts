@@ -23,17 +23,14 @@ export const mostVariables = 20;
 
 const officeHours: DraftFields = Object.fromEntries(Object.entries(usualFields).filter(([name]) => name.startsWith('hours.')));
 
-/**
- * A campaign file that says what the form says; what is not written is left out, so that the file's own defaults hold, and what cannot be
- * used stands in it as it was written, so that the reader of campaign files says what is wrong.
- */
+/** Empty fields are left out, so that defaults apply; invalid ones stay, so that the file's reader reports them. */
 export function campaignYaml({ draft, fields, copied }: Pick<OpenDraft, 'draft' | 'fields' | 'copied'>): string {
   const { name } = draft.list;
   const content = withCopied(campaignContent(fields, name), copied?.more ?? {});
   return `# Put this file beside ${JSON.stringify(name)}, then: carillon check campaign.yaml\n${campaignFileText(content)}`;
 }
 
-/** What the form says, and what was copied where it says nothing. */
+/** Values of the form, completed by copied ones. */
 function withCopied(own: Record<string, unknown>, copied: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const both = Object.entries(copied).map(([key, value]) => {
     const said = own[key];
@@ -46,10 +43,10 @@ function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Each campaign has its own. */
+/** Never copied. */
 const ownOfEach = ['id', 'starts_at', 'ends_at'];
 
-/** What a campaign file says, in the fields of the form, and what they cannot say as it was written. */
+/** A campaign file as form fields; `more`: settings that these cannot express, unchanged. */
 export function copyFile(file: Readonly<Record<string, unknown>>): { fields: DraftFields; more: Record<string, unknown> } {
   const fields = { ...blankFields, ...fieldsSaying(file) };
   const said = campaignContent(fields, '');
@@ -65,7 +62,7 @@ export function copyFile(file: Readonly<Record<string, unknown>>): { fields: Dra
   return { fields, more: Object.fromEntries(more) };
 }
 
-/** A form that says nothing: the file's own defaults hold. */
+/** Empty: the file's defaults apply. */
 const blankFields: DraftFields = Object.fromEntries(Object.keys(usualFields).map((name) => [name, '']));
 
 function fieldsSaying(file: Readonly<Record<string, unknown>>): DraftFields {
@@ -102,7 +99,7 @@ function campaignContent(fields: DraftFields, listName: string): Record<string, 
       ...settingsUnder('list', fields),
     },
     first_message: fields['first_message']?.trim() === '' ? undefined : fields['first_message'],
-    // Without values too: a reference goes along by which the record of each call is known.
+    // Sent without values too: its reference identifies the record of each call.
     variables: { values: Object.fromEntries(variablesOf(fields).map(({ name, template }) => [name, template])) },
     hours:
       fields['hours'] === 'any' ? 'any' : settingsUnder('hours', fields['hours'] === 'office' ? { ...fields, ...officeHours } : fields),
@@ -118,20 +115,20 @@ function campaignContent(fields: DraftFields, listName: string): Record<string, 
   return withoutUndefined(Object.fromEntries(entries) as Record<string, unknown>);
 }
 
-/** A price with its number as one; what else was written is for the reader to refuse. */
+/** Converts the number; the reader refuses anything else. */
 function priceIn(fields: DraftFields): object | undefined {
   const price = settingsUnder('price', fields);
   const number = Number(fields['price.per_minute']?.trim() || Number.NaN);
   return price === undefined || Number.isNaN(number) ? price : { ...price, per_minute: number };
 }
 
-/** Countries in which no rule is to hold; undefined: none is named. What is no country is for the reader to refuse. */
+/** Countries without rules; undefined: none. The reader refuses unknown ones. */
 function lawIn(fields: DraftFields): object | undefined {
   const countries = (fields['law'] ?? '').split(/[\s,;]+/).filter((code) => code !== ''); // prettier-ignore
   return countries.length === 0 ? undefined : Object.fromEntries(countries.map((code) => [code.toUpperCase(), 'none']));
 }
 
-/** What the form says of the settings below one; undefined: nothing. */
+/** Values of the settings below a key; undefined: none. */
 function settingsUnder(key: string, fields: DraftFields): object | undefined {
   const content = writtenAt([...asked.keys()].filter((name) => name.startsWith(`${key}.`)), fields); // prettier-ignore
   return Object.keys(content).length === 0 ? undefined : content;
@@ -164,12 +161,12 @@ export function placesOf(fields: DraftFields): { at: number; name: string; templ
   }));
 }
 
-/** Variables that have a text; without one, the agent's own placeholder holds. */
+/** Variables with a text; for others the agent's placeholder applies. */
 export function variablesOf(fields: DraftFields): { at: number; name: string; template: string }[] {
   return placesOf(fields).filter(({ template }) => template.trim() !== '');
 }
 
-/** `2030-03-01T09:00` on the clocks of a zone, with its offset; as it was written when there is no such time or zone. */
+/** `2030-03-01T09:00` in a zone, with its offset; as written if time or zone is invalid. */
 function zonedInstant(written: string, zone = 'UTC'): string {
   const at = DateTime.fromISO(written, { zone });
   return at.isValid ? at.toISO({ suppressMilliseconds: true }).replace(/Z$/, '+00:00') : `${written} ${zone}`;
@@ -179,18 +176,18 @@ function whole(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-/** A draft as the two files that `carillon start` takes, in a folder that is gone after the work. */
+/** A draft as the two files of `carillon start`, in a temporary folder. */
 interface DraftFiles {
   folder: string;
   listPath: string;
   /** Throws CampaignFileError. */
   read: () => Promise<CampaignFile>;
-  /** Writes the campaign file beside the list and answers its path. */
+  /** Writes the campaign file beside the list; returns its path. */
   write: () => Promise<string>;
   sent: () => Promise<SentFiles>;
 }
 
-/** Writes the list of a draft out of the database and does the work beside it. */
+/** Runs the work in a temporary folder with the draft's list. */
 export async function withDraftFiles<Answer>(store: Store, open: OpenDraft, work: (files: DraftFiles) => Promise<Answer>): Promise<Answer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-draft-'));
   try {

@@ -28,18 +28,17 @@ const titles: Readonly<Record<FormPart, string>> = {
 
 export interface Shown {
   rehearsals: Rehearsals;
-  /** The part, or all of them, that somebody wants to be done with: what is missing there is told as well. */
+  /** Part, or all, that the user wants to complete: missing values are shown too. */
   asked?: FormPart | 'all' | null;
-  /** Why it was not started just now, in the API's words. */
+  /** In the API's words. */
   refused?: string | null;
-  /** A list that was sent and is no list. */
   refusedList?: FormState;
-  /** What was sent from an older version of a part, whose text is shown on, and what differs there. */
+  /** Submitted from an outdated version: its fields stay visible, with the stored differences. */
   stale?: { fields: OpenDraft['fields']; changed: NonNullable<FormState['changed']> };
   status?: number;
 }
 
-/** The page of a new campaign: four parts, each saved by itself, and what would happen beside them. */
+/** Four parts, each saved by itself, and the forecast. */
 export async function draftView(request: ViewRequest, open: OpenDraft, shown: Shown): Promise<View> {
   const { draft, fields } = open;
   const { rehearsals, asked = null, refused = null, refusedList, stale, status = 200 } = shown;
@@ -86,7 +85,7 @@ export async function draftView(request: ViewRequest, open: OpenDraft, shown: Sh
   };
 }
 
-/** What nobody has written yet is no mistake before somebody wants to be done with it. */
+/** An empty field is no mistake until the user wants to complete the part. */
 function isTold({ field: at }: FieldProblem, fields: OpenDraft['fields'], asked: Shown['asked']): boolean {
   if (asked === 'all' || asked === partOf(at)) return true;
   const value = fields[/^variables\.\d+$/.test(at) ? `${at}.value` : at];
@@ -135,7 +134,7 @@ function partSection(part: FormPart, { lacking, outlooked }: { lacking: Readonly
   </section>`;
 } // prettier-ignore
 
-/** What stands in the file of a copy although the page does not ask for it. */
+/** Copied settings that the page does not have. */
 function copiedNote({ draft, copied }: OpenDraft): Html | null {
   const names = Object.keys(copied?.more ?? {});
   if (copied === undefined || names.length === 0) return null;

@@ -6,13 +6,13 @@ export interface FieldProblem {
   message: string;
 }
 
-/** What was written, by the name of its field; as it was written, so that it can be shown again. */
+/** By field name, as typed, so that it can be shown again. */
 export type DraftFields = Readonly<Record<string, string>>;
 
 export interface DraftSettings {
   fields: DraftFields;
   sample: ListSample;
-  /** Of a campaign of which this is a copy: its id, and what its file says that the page does not ask. */
+  /** The source campaign, and those of its settings that the page does not have. */
   copied?: { campaignId: string; more: Readonly<Record<string, unknown>> } | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface OpenDraft extends DraftSettings {
   draft: Draft;
 }
 
-/** A list that was received, in a file that is gone after the work. */
+/** In a temporary file. */
 export interface ReceivedList {
   name: string;
   sample: ListSample;

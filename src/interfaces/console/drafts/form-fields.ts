@@ -9,13 +9,12 @@ import { isUnder } from './reading.ts';
 import { versionOf } from './settings.ts';
 import type { FieldProblem, DraftFields, OpenDraft } from './draft-types.ts';
 
-/** What a form is shown with: what stands in its fields, what is wrong with them, and which of them is to be mended first. */
 export interface FormState {
   fields: DraftFields;
   problems: readonly FieldProblem[];
-  /** Takes the focus when the page is loaded. */
+  /** Takes the focus when the page loads. */
   first?: string | undefined;
-  /** A part that was sent from an older version of it, and what differs in the one that is stored. */
+  /** A part submitted from an outdated version, and the stored differences. */
   changed?: { part: FormPart; fields: readonly (readonly [label: string, value: string])[] } | undefined;
 }
 
@@ -28,7 +27,7 @@ function named(form: FormState, name: string, hint = false): Html {
   ${problem ? html`aria-invalid="true"` : null} ${form.first === name ? html`autofocus` : null}`;
 }
 
-/** The form of a part: saved as it is changed; without a script by its button. */
+/** Form of a part: saved on change, or without a script by its button. */
 export function partForm(
   { draft, ...open }: Pick<OpenDraft, 'draft' | 'fields'>,
   part: FormPart | 'fix',
@@ -43,7 +42,7 @@ export function partForm(
   </form>`;
 }
 
-/** What is stored since the form was loaded, beside what is written in it. */
+/** Values stored since the form was loaded. */
 function changedNote({ part, fields }: NonNullable<FormState['changed']>): Html {
   return note('bad', {
     title: 'Changed in another window',
@@ -75,7 +74,7 @@ export function input(form: FormState, name: string, { hint = null, list }: Look
   />`;
 }
 
-/** One of several things, alone; what stands in the field and is no option of its own is kept as one. */
+/** An unknown value is kept as an option. */
 export function select(form: FormState, name: string, options: Options, { hint = null, unknown }: Look = {}): Html {
   const written = form.fields[name] ?? '';
   const isKnown = options.some(([value]) => value === written);
@@ -89,7 +88,6 @@ export function select(form: FormState, name: string, options: Options, { hint =
 
 type Control = (look: Look) => Html;
 
-/** A control with its label above it, and its hint and what is wrong with it below. */
 function field(form: FormState, name: string, look: Look, control: Control): Html {
   const { label = labelOf(name), hint = fieldOf(name).hint ?? null } = look;
   return html`<div class="field">
@@ -107,7 +105,7 @@ export function selectField(form: FormState, name: string, options: Options, loo
 }
 
 export function textArea(form: FormState, name: string, rows: number): Html {
-  // A line break right behind the tag is not the text's own.
+  // HTML drops a line break right after the tag.
   return field(
     form,
     name,
@@ -116,7 +114,7 @@ export function textArea(form: FormState, name: string, rows: number): Html {
   );
 }
 
-/** One of a few things, each with what it means, or some of many. */
+/** Radio buttons with explanations, or checkboxes. */
 export function marks(
   form: FormState,
   name: string,
@@ -152,7 +150,6 @@ export function marks(
   </fieldset>`;
 }
 
-/** Controls in a sentence, with what is wrong with any of them below it. */
 export function sentence(form: FormState, names: readonly string[], words: HtmlValue): Html {
   return html`<div class="field">
     <div class="sentence">${words}</div>
@@ -172,12 +169,11 @@ export function problemsOf(form: FormState, ...names: string[]): HtmlValue {
   });
 }
 
-/** Days have fields of their own below that of the hours as a whole. */
+/** Each day has a field of its own below `hours`. */
 function isOwn(name: string): boolean {
   return name.startsWith('hours.');
 }
 
-/** The first rows, with numbers of people as far as they may be seen. */
 export function maskedRows({ sample, fields }: Pick<OpenDraft, 'sample' | 'fields'>): string[][] {
   const phone = sample.columns.indexOf(fields['list.phone'] ?? '');
   const region = fields['list.default_region'] || null;

@@ -33,13 +33,12 @@ import type { OpenDraft } from './draft-types.ts';
 const hidden = { config: { role: 'anybody' }, schema: { hide: true } } as const;
 const sweepEveryMs = 3_600_000;
 
-/** How the page asks and answers, whatever is asked for. */
 export interface DraftConsole {
   app: Api;
   context: ApiContext;
   asked: (request: FastifyRequest) => Promise<ViewRequest>;
   send: (exchange: Exchange, viewed: ViewRequest, view: View) => FastifyReply;
-  /** As it stands, without the document around it. */
+  /** Without the document around it. */
   sendPart: (reply: FastifyReply, markup: string) => FastifyReply;
 }
 
@@ -48,13 +47,13 @@ interface Exchange {
   reply: FastifyReply;
 }
 
-/** One visit to a page of drafts. `sent`: the fields of a form; nothing where none was sent. */
+/** Request for a page of drafts. `sent`: form fields; empty for GET. */
 interface Visit extends Exchange {
   viewed: ViewRequest;
   sent: URLSearchParams;
 }
 
-/** New campaigns, from the upload of a list to the start. Drafts lie in the database: any process that serves it goes on with them. */
+/** New campaigns, from upload to start. Drafts are in the database: any process can continue them. */
 export function installDrafts(inside: Api, console: DraftConsole): void {
   const { app, context, asked, send } = console;
   const { store } = context;
@@ -67,7 +66,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     refuseRole(viewed.holder, 'operate');
     return viewed;
   };
-  /** `answer`: a view, or the path to go on at. */
+  /** `answer`: a view, or a path to redirect to. */
   const at = (method: 'get' | 'post', path: string, answer: (visit: Visit) => Promise<View | string>) =>
     inside[method](path, hidden, async (request, reply) => {
       const viewed = await operating(request);
@@ -103,7 +102,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
       return draftPath(open.draft.draftId);
     }).catch(refusedList((form, status) => show(viewed, open, { refusedList: form, status }))),
   );
-  /** The page again for the script; the way to it for whoever has pressed a button, unless something of the part has to be mended. */
+  /** The page for the script; else a redirect, unless the part has a problem. */
   const saved = async ({ viewed, request }: Visit, part: FormPart): Promise<View | string> => {
     const open = await openDraft(viewed);
     if (request.headers['x-page-part'] !== undefined) return show(viewed, open);
@@ -111,7 +110,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
     if (problems.some(({ field }) => partOf(field) === part)) return show(viewed, open, { asked: part, status: 422 });
     return draftPath(open.draft.draftId, `#part-${part}`);
   };
-  /** Nothing of it is saved. The script keeps what was written by itself, and takes the rest as it is stored. */
+  /** Saves nothing. The script keeps the user's changes and takes the stored rest. */
   const stale = (before: OpenDraft, open: OpenDraft, part: FormPart, { viewed, request }: Visit) => {
     const names = [...new Set([...Object.keys(before.fields), ...Object.keys(open.fields)])];
     const differs = names.filter((name) => (before.fields[name] ?? '') !== (open.fields[name] ?? ''));
@@ -210,7 +209,7 @@ export function installDrafts(inside: Api, console: DraftConsole): void {
   });
 }
 
-/** Shows the form of an upload again with why its list was refused. Throws every other error. */
+/** Shows the upload form again with the refusal. Throws every other error. */
 function refusedList(show: (form: FormState, status: number) => Promise<View> | View) {
   return (error: unknown) => {
     if (!(error instanceof ListRefusedError)) throw error;
@@ -222,7 +221,7 @@ function sentBy({ body }: FastifyRequest): URLSearchParams {
   return body instanceof URLSearchParams ? body : new URLSearchParams();
 }
 
-/** Forgotten drafts go when the server begins, and hourly from then on. */
+/** Deletes expired drafts at start, and hourly. */
 function sweepAsLongAs(app: Api, context: ApiContext): void {
   const sweep = () =>
     sweepDrafts(context.store, context.now()).catch((error: unknown) => {

@@ -16,10 +16,9 @@ import { sizeText, uploadForm } from './upload.ts';
 import type { OpenDraft } from './draft-types.ts';
 
 const mostRows = 8;
-/** Of a list with more columns, those are shown that have a use besides. */
+/** Beyond this, only columns with a use are shown. */
 const mostColumns = 60;
 
-/** The list: what it begins with, what its columns are, and the rows of it that cannot be called. */
 export function listPart(
   open: OpenDraft,
   { form, outlooked, refusedList }: { form: FormState; outlooked: Outlooked; refusedList: FormState | undefined },
@@ -110,7 +109,7 @@ function columnsTable(open: OpenDraft, form: FormState, unclear: readonly string
     heads: ['Column', 'For example', 'It is', html`<th scope="col"><span class="hidden">Found</span></th>`],
     lines: shown.map(({ column, at, use }, index) => {
       const name = `column.${at}`;
-      // While no column holds the numbers, the first one shows that error.
+      // Without a phone column, the first one shows that error.
       const names = [...(use === undefined ? [] : [use.value]), ...(index === 0 && !fields['list.phone'] ? ['list.phone'] : [])];
       const own = names.find((each) => problemOf(form, each) !== null);
       return html`<tr id="row-${name}">

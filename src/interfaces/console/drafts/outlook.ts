@@ -13,12 +13,12 @@ import type { JudgedDraft } from './reading.ts';
 import { editionOf } from './rehearsals.ts';
 import type { OpenDraft } from './draft-types.ts';
 
-/** The same check as that of the command and the API, over what can be used of a draft. */
+/** Covers the usable part of a draft. */
 export interface DraftOutlook extends CheckResult {
-  /** Why a start would be refused for the file or its list, whoever answers; null: it would not. */
+  /** Why a start would be refused because of file or list; null: it would not. */
   unstartable: string | null;
   rejected: readonly RejectedRow[];
-  /** Where those are who can be called, most people first. */
+  /** Most people first. */
   zones: readonly ZoneOutlook[];
 }
 
@@ -30,14 +30,14 @@ interface ZoneOutlook {
   hours: WindowState;
 }
 
-/** `unread`: it is being read, and there for a later look. */
+/** `unread`: still being read, available later. */
 export type Outlooked = { kind: 'found'; found: DraftOutlook } | { kind: 'refused'; why: string } | { kind: 'unread' };
 
 const withinMs = 1_500;
-/** A list with more rows that cannot be called is mended in the file. */
+/** Lists with more rejected rows must be fixed in the file. */
 export const mostFixes = 100;
 
-/** What would happen if the draft were started now. What is wrong with it is left out, so that the rest is seen meanwhile. */
+/** What a start now would do, leaving invalid parts out. */
 export async function lookAhead(
   { context, cache }: Pick<ViewRequest, 'context' | 'cache'>,
   { usable, problems }: JudgedDraft,
@@ -104,7 +104,7 @@ function hoursOf(rules: CampaignRules, { zones, country, regions }: CheckedRow['
 const dayMs = 24 * 3_600_000;
 const mostDays = 366;
 
-/** On how many days people are called between two instants: those on which the largest group may be called. */
+/** Days with calls between two instants, by the hours of the largest group. */
 export function callingDays({ zones, rules }: DraftOutlook, from: number, to: number): number {
   const [largest] = zones;
   if (largest === undefined || to - from > mostDays * dayMs) return Math.max(1, Math.ceil((to - from) / dayMs));

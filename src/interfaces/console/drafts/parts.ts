@@ -11,17 +11,17 @@ function* askedIn(group: SettingGroup, above = ''): Generator<[string, AskedFiel
   }
 }
 
-/** What the page asks for, by the names of its fields: paths in the campaign file, without the places in lists. */
+/** Fields of the page: paths in the campaign file, without list indices. */
 export const asked: ReadonlyMap<string, AskedField> = new Map(askedIn(campaignSettings));
-/** The one field that is no setting: the zone in which begin and end are written. */
+/** The only field that is no setting: the zone of start and end. */
 export const timesZone = 'times_zone';
 
-/** Where consent is told by a column: fields that hold its name, as those of `list` do. */
+/** Fields that name columns of consent. */
 const consentFields = ['consent.yes', 'consent.at', 'consent.source', 'consent.text'] as const;
 
 export const columnFields: readonly string[] = [...rowFieldList.map(({ key }) => `list.${key}`), ...consentFields];
 
-/** The field that holds, line by line, the columns that look like consent and are something else. */
+/** Columns that look like consent but are not, one per line. */
 export const otherField = 'list.not_consent';
 
 function fieldsAsked(part: FormPart, ...more: string[]): string[] {
@@ -42,14 +42,14 @@ export function fieldOf(name: string) {
   return { name, ...asked.get(name), label: labelOf(name) };
 }
 
-/** What a new draft says before anybody has said anything. */
+/** Values of a new draft. */
 export const usualFields: Readonly<Record<string, string>> = Object.fromEntries(
   [...asked].flatMap(([name, { usual }]) => (usual === undefined ? [] : [[name, usual]])),
 );
 
 export type FormPart = FormField['part'];
 
-/** What each part may write: names of settings as the campaign file has them. */
+/** Settings that each part may write. */
 export const fieldsOf: Readonly<Record<FormPart, readonly string[]>> = {
   columns: [...new Set(fieldsAsked('columns', ...columnFields))],
   words: fieldsAsked('words', 'variables'),

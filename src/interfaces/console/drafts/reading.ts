@@ -10,10 +10,10 @@ import type { ViewRequest } from '../core/view.ts';
 import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 import type { DraftFields, OpenDraft, FieldProblem } from './draft-types.ts';
 
-/** A draft as the reader of campaign files reads it, or all that is wrong with it. */
+/** A draft as read from its campaign file, or its problems. */
 export type DraftReading = { ok: true; file: CampaignFile; rules: CampaignRules } | { ok: false; problems: FieldProblem[] };
 
-/** Reads a draft as `carillon check` would read its campaign file. `now`: holidays are those of its time. */
+/** Reads a draft as `carillon check` would. `now`: selects the holidays. */
 export async function readDraft(
   { sample, ...open }: Pick<OpenDraft, 'draft' | 'fields' | 'sample' | 'copied'>,
   now: number,
@@ -33,20 +33,20 @@ export async function readDraft(
   }
 }
 
-/** A draft with all that is wrong with it, and the same without that, so that the rest of it can be looked at. */
+/** `usable`: the draft without its problems, so that the rest can be evaluated. */
 export interface JudgedDraft {
   problems: readonly FieldProblem[];
   usable: OpenDraft;
 }
 
-/** Columns are looked at when settings can be read, and templates when columns are known. */
+/** Columns are checked once settings are readable, templates once columns are known. */
 const mostRounds = 4;
 
-/** Finds all that is wrong with a draft: what is wrong in one place hides nothing in another. */
+/** Finds all problems of a draft: none hides another. */
 export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' | 'now'>, open: OpenDraft): Promise<JudgedDraft> {
   const problems: FieldProblem[] = [...repeatedNames(open.fields), ...(await findTakenId(context.store, open.fields))];
   const unused = unusedProblems(open.fields);
-  // A zone that is none says nothing of when the campaign begins and ends.
+  // With an invalid zone, start and end have no meaning.
   const read = { ...open, fields: unused.some(({ field }) => field === timesZone) ? { ...open.fields, [timesZone]: '' } : open.fields };
   let usable = { ...read, fields: without(read, problems) };
   for (let round = 0; round < mostRounds; round += 1) {
@@ -58,7 +58,7 @@ export async function judgeDraft({ context, now }: Pick<ViewRequest, 'context' |
   return { problems: [...problems, ...unused], usable };
 }
 
-/** What cannot be used in fields that another choice leaves out of the file now: it would bite whoever chooses otherwise later. */
+/** Problems in fields that another choice leaves out now: they would surface when that choice changes. */
 function unusedProblems(fields: DraftFields): FieldProblem[] {
   const days = fields['hours'] === 'week' ? [] : fieldsOf.calls.filter((name) => name.startsWith('hours.'));
   const problems = days.flatMap((field): FieldProblem[] => {
@@ -81,7 +81,7 @@ function withoutBad({ copied }: OpenDraft, problems: readonly FieldProblem[]): O
   return { ...copied, more: Object.fromEntries(good) };
 }
 
-/** What a draft says without what is wrong with it, and with something in place of what it cannot be read without. */
+/** A draft without its problems, and with stand-ins for required values. */
 function without({ fields, sample }: OpenDraft, problems: readonly FieldProblem[]): DraftFields {
   const bad = problems.map(({ field }) => /^(?:caps|consent)\./.exec(field)?.[0].slice(0, -1) ?? field);
   const good = Object.entries(fields).filter(([name]) => !bad.some((field) => isUnder(name, field)));
@@ -100,7 +100,7 @@ export function isUnder(field: string, name: string): boolean {
   return field === name || field.startsWith(`${name}.`);
 }
 
-/** The field that has written what stands at a path of the campaign file. */
+/** Field behind a path of the campaign file. */
 function fieldAt(path: string, fields: DraftFields): string {
   const plain = path.replaceAll(/\[\d+\]/g, '');
   if (plain === 'caps') return 'caps.calls';
@@ -115,7 +115,6 @@ function sentence(message: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`.replace(/\.\.$/, '.');
 }
 
-/** The draft as it would be with what the form of a part has sent. */
 export function withSent(open: OpenDraft, part: FormPart, sent: URLSearchParams): OpenDraft {
   const names = part === 'words' ? [...fieldsOf.words, ...variableFields] : fieldsOf[part];
   const isColumn = (name: string) => name === otherField || columnFields.includes(name);
@@ -130,7 +129,7 @@ export function withSent(open: OpenDraft, part: FormPart, sent: URLSearchParams)
 
 const variableFields = Array.from({ length: mostVariables }, (_, at) => [`variables.${at}.name`, `variables.${at}.value`]).flat();
 
-/** What each column is for; of two that were chosen for one use, the one that was changed has it. */
+/** Use of each column; of two with one use, the changed one has it. */
 function sentColumns({ fields, sample: { columns } }: OpenDraft, sent: URLSearchParams): DraftFields {
   const uses = columns.map((column, at) => {
     const before = useOf(fields, column);
@@ -143,7 +142,7 @@ function sentColumns({ fields, sample: { columns } }: OpenDraft, sent: URLSearch
   return { ...Object.fromEntries(columnFields.map((field) => [field, chosen.get(field) ?? ''])), [otherField]: others.join('\n') };
 }
 
-/** The field that a column is written in; empty: it is used in the words at most. */
+/** Use of a column; empty: in texts at most. */
 export function useOf(fields: DraftFields, column: string): string {
   const isOther = (fields[otherField] ?? '').split('\n').includes(column);
   return columnFields.find((field) => fields[field] === column) ?? (isOther ? otherField : '');

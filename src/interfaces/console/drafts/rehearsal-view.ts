@@ -82,7 +82,7 @@ function isOld(open: OpenDraft, rehearsal: Rehearsal): boolean {
   return rehearsal.of !== editionOf(open);
 }
 
-/** What came of the last one, in a line with the way to it; null: there was none. */
+/** Result of the last rehearsal with a link; null: there was none. */
 export function rehearsalLine(open: OpenDraft, rehearsal: Rehearsal | null): { what: string; more?: string; action: Html } | null {
   if (rehearsal === null) return null;
   const { ended } = rehearsal;

@@ -7,7 +7,7 @@ import type { OpenDraft } from './draft-types.ts';
 
 export interface Rehearsal {
   of: string;
-  /** Null while it is under way. Text: why there is no report. */
+  /** Null while it runs. Text: why there is no report. */
   ended: object | string | null;
   line: string | null;
 }
@@ -21,7 +21,7 @@ interface Running {
 /** Enough to see how a campaign goes, and soon over. */
 export const mostRehearsedRows = 200;
 
-/** Rehearsals of drafts. A process plays one at a time, since each takes a machine's share; what came of them stands in the database. */
+/** Rehearsals of drafts, one at a time per process because of the load; reports are in the database. */
 export class Rehearsals {
   readonly #context: ApiContext;
   #running: Running | null = null;
@@ -47,7 +47,7 @@ export class Rehearsals {
     };
   }
 
-  /** Begins one, unless this process plays one already; true where that is of the same draft. */
+  /** Starts one unless this process runs one; true if that is this draft's. */
   async begin(open: OpenDraft): Promise<boolean> {
     const { rehearse, store, logger } = this.#context;
     const { draftId } = open.draft;
@@ -89,7 +89,7 @@ export class Rehearsals {
 const elsewhere =
   'Another process of carillon serve plays this rehearsal, or that process has ended before it. Load this page again, or start it again.';
 
-/** Tells a draft from itself after a change. */
+/** Changes with every change of the draft. */
 export function editionOf({ draft, fields }: OpenDraft): string {
   return createHash('sha256')
     .update(JSON.stringify([draft.list.listId, fields]))

@@ -24,7 +24,7 @@ export const sampleRows = 50;
 const gone =
   'This draft is not here: it was started or discarded, or nobody has touched it for seven days. A campaign that was started stands among the campaigns.';
 
-/** Opens a draft of the holder's own; an admin opens anybody's. Throws ProblemError, the same for one of somebody else as for none. */
+/** An admin may open any draft. Throws ProblemError, the same for a foreign one as for a missing one. */
 export async function openDraft({ context, holder, params }: ViewRequest): Promise<OpenDraft> {
   const draft = await findDraft(context.store, params['draft'] ?? '', context.now());
   if (draft === undefined || !isTheirs(draft, holder)) throw new ProblemError(404, 'unknown_draft', gone);
@@ -32,7 +32,7 @@ export async function openDraft({ context, holder, params }: ViewRequest): Promi
   return { draft, fields, sample, copied };
 }
 
-/** Saves a draft as it is now. Throws ProblemError when it has gone meanwhile, or was changed by somebody else. */
+/** Throws ProblemError if the draft has gone, or was changed in another window. */
 export async function keepDraft({ context }: ViewRequest, { draft, fields, sample, copied }: OpenDraft, list?: DraftList): Promise<void> {
   const settings = JSON.stringify({ fields, sample, copied } satisfies DraftSettings);
   const kept = await saveDraft(context.store, draft, {
@@ -45,7 +45,7 @@ export async function keepDraft({ context }: ViewRequest, { draft, fields, sampl
     throw new ProblemError(409, 'draft_changed', 'The draft was changed in another window just now. Send this again.');
 }
 
-/** Which of the versions of a part of a draft this is: a form is sent with the one that it shows. */
+/** Version of a part; a form is sent with the one that it shows. */
 export function versionOf({ fields }: Pick<OpenDraft, 'fields'>, part: FormPart): string {
   const own = Object.entries(fields).filter(([name]) => fieldsOf[part].some((each) => name === each || name.startsWith(`${each}.`)));
   return createHash('sha256')
@@ -60,16 +60,13 @@ export async function findTakenId(store: Store, fields: DraftFields): Promise<Fi
   return [{ field: 'id', message: `There is a campaign ${id} already; write another id.` }];
 }
 
-/** An id after the name of the list that no campaign has. */
+/** An unused campaign id, after the list's name. */
 export async function freeId(store: Store, listName: string): Promise<string> {
   const id = campaignIdFrom(listName.replace(/\.\w{1,5}$/, '')).slice(0, 60);
   for (let at = 1, free = id; ; at += 1, free = `${id}-${at}`) if ((await findCampaign(store.db, free)) === undefined) return free;
 }
 
-/**
- * Begins a draft over a list: columns are guessed, and what is usual is written down, for a person to look at. `copyOf`: a campaign whose
- * file says what stands there instead, without its begin and its end.
- */
+/** Guesses columns and fills in usual values. `copyOf`: a campaign whose file provides the values instead, without start and end. */
 export async function beginDraft({ context, holder }: ViewRequest, received: ReceivedList, copyOf?: string): Promise<Draft> {
   const { store } = context;
   const { name, sample, content } = received;
@@ -88,7 +85,7 @@ export async function beginDraft({ context, holder }: ViewRequest, received: Rec
   return createDraft(store, { tokenId: holder.tokenId, list, settings, nowReal });
 }
 
-/** Puts another list in place of that of a draft. Columns that it lacks are guessed anew. */
+/** Guesses columns that the new list lacks. */
 export async function replaceList(request: ViewRequest, open: OpenDraft, received: ReceivedList): Promise<void> {
   const { context } = request;
   const { name, sample, content } = received;
@@ -114,7 +111,7 @@ function columnsOf({ columns, rows }: ListSample, before: DraftFields): DraftFie
   return { ...Object.fromEntries(columnFields.map((field) => [field, ''])), ...guess, ...Object.fromEntries(kept) };
 }
 
-/** The holidays of the country that all numbers with a country belong to. */
+/** Holidays of the country of all numbers, if it is only one. */
 function holidaysOf({ columns, rows }: ListSample): DraftFields {
   const { phone } = guessColumns(columns, rows);
   const at = phone === undefined ? -1 : columns.indexOf(phone);
@@ -134,7 +131,7 @@ export function readingOf(fields: DraftFields): Pick<ListChoice, 'delimiter' | '
   return { delimiter, sheet, encoding };
 }
 
-/** Reads the list of a draft in one of its likely encodings, which a person has chosen. Another one changes nothing. */
+/** Only for a likely encoding of the list; ignores any other. */
 export async function chooseEncoding(viewed: ViewRequest, open: OpenDraft, chosen: string): Promise<void> {
   const { sample, fields, copied } = open;
   const { readings } = sample;
@@ -147,7 +144,7 @@ export async function chooseEncoding(viewed: ViewRequest, open: OpenDraft, chose
   });
 }
 
-/** Writes mended cells into the draft's own copy of the list. What was sent for another list than this changes nothing. */
+/** In the draft's copy of the list; ignores fixes for another list. */
 export async function fixRows(viewed: ViewRequest, open: OpenDraft, sent: URLSearchParams): Promise<void> {
   const { draft, sample, fields } = open;
   if (sent.get('list') !== draft.list.listId) return;

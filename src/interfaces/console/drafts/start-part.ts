@@ -93,12 +93,12 @@ export function thingsToLookAt(found: DraftOutlook): Ready[] {
   ]; // prettier-ignore
 }
 
-/** Whether agent or number are not chosen yet: then nothing is known of the service. */
+/** Whether agent or number are not chosen yet: nothing is known of the service then. */
 function isStandIn({ rules }: Pick<CheckResult, 'rules'>): boolean {
   return rules.agentId === 'agent' || rules.callers.numbers.includes('number');
 }
 
-/** The one filled button of the page, and the one that plays the campaign before. */
+/** The one filled button of the page, and the one for a rehearsal. */
 export function startActions(
   { draft, fields }: OpenDraft,
   { outlooked, isRehearsable, key }: { outlooked: Outlooked; isRehearsable: boolean; key: string },

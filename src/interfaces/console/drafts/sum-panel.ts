@@ -10,7 +10,7 @@ import { thingsToLookAt } from './start-part.ts';
 
 const mostZones = 4;
 
-/** What would happen, beside the parts: how many people, who is left out and why, when it would begin and end. */
+/** Forecast beside the parts. */
 export function sumPanel(outlooked: Outlooked, problems: number): Html {
   return html`<aside class="panel sum" id="sum" aria-labelledby="title-sum" aria-live="polite">
     <header><h2 id="title-sum">What would happen</h2></header>

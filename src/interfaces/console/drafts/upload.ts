@@ -23,7 +23,7 @@ const delimiters = [['', 'Found by itself'], [',', 'Comma'], [';', 'Semicolon'],
 
 const noForm: FormState = { fields: {}, problems: [] };
 
-/** Where a new campaign begins, and the drafts that are open. `copyOf`: the campaign whose settings it is to have. */
+/** Upload form and open drafts. `copyOf`: campaign whose settings are copied. */
 export async function newCampaignView(
   request: ViewRequest,
   { form = noForm, status = 200, copyOf }: { form?: FormState; status?: number; copyOf: string | undefined },
@@ -47,7 +47,7 @@ export async function newCampaignView(
   };
 }
 
-/** Sends a list; with a script, as soon as one is chosen. */
+/** With a script, sends the list as soon as one is chosen. */
 export function uploadForm(path: string, form: FormState, button: string): Html {
   const problem = form.problems.find(({ field: at }) => at === 'list')?.message ?? null;
   const most = mostListBytes / 1_000_000;
@@ -107,10 +107,10 @@ export function sizeText(bytes: number): string {
 }
 
 const mostListBytes = 100_000_000;
-/** Beside the list, a request holds some hundred bytes. */
+/** Besides the list, a request has some hundred bytes. */
 const mostRequestBytes = mostListBytes + 100_000;
 
-/** Thrown when what was sent is no list that can be used; nothing of it was kept. */
+/** Thrown when an uploaded list is unusable; nothing was stored. */
 export class ListRefusedError extends Error {
   override readonly name = 'ListRefusedError' as const;
   readonly status: number;
@@ -124,8 +124,8 @@ export class ListRefusedError extends Error {
 }
 
 /**
- * Receives the list of an upload form and reads what it begins with. Throws ListRefusedError. `more`: what the campaign file says beside
- * the form; one that stays open may begin with an empty list.
+ * Reads the beginning of the list. Throws ListRefusedError. `more`: settings beside the form; a campaign that stays open may have an empty
+ * list.
  */
 export async function withReceivedList<Answer>(
   request: FastifyRequest,
@@ -149,7 +149,7 @@ export async function withReceivedList<Answer>(
     const reading = { path, ...readingOf(fields), encoding, rows: sampleRows, mayBeEmpty: 'stays_open' in more };
     const read = readListSample(reading).catch(async (error: unknown) => {
       if (!(error instanceof ListEncodingError)) throw error;
-      // Shown in the likeliest one; the list is used when a person has chosen.
+      // Shown in the likeliest encoding; the list is used once the user has chosen.
       return { ...(await readListSample({ ...reading, encoding: error.readings[0]?.encoding })), notes: [], readings: error.readings };
     });
     const sample = await read.catch((error: unknown) => {
@@ -173,7 +173,7 @@ function tooLarge(): ListRefusedError {
   );
 }
 
-/** A name that a campaign file may give to the list beside it. */
+/** A safe file name for the list. */
 function plainName(name: string): string {
   const plain = printable(name)
     .replace(/^.*[\\/]/, '')

@@ -14,10 +14,9 @@ import { readDraft, type JudgedDraft } from './reading.ts';
 import type { DraftFields, OpenDraft } from './draft-types.ts';
 
 const spareRows = 2;
-/** More columns than these are not put in by a press. */
+/** Further columns have no insert button. */
 const mostChips = 40;
 
-/** Who speaks, from which number, and what is said: the opening line, and what the agent is told about the row. */
 export async function wordsPart({ context, cache, now }: Pick<ViewRequest, 'context' | 'cache' | 'now'>, judged: JudgedDraft, form: FormState): Promise<HtmlValue> {
   const { draft, sample } = judged.usable;
   const { fields } = form;
@@ -72,7 +71,7 @@ function writtenByHand(form: FormState, reason: string): Html {
   return html`<div class="fields">${Object.entries(hints).map(([name, hint]) => textField(form, name, { hint }))}</div>`;
 }
 
-/** The columns that words may name, each put in by a press; without a script, to be written. */
+/** Columns for the texts, each inserted by a click; as text without a script. */
 function columnChips({ sample: { columns } }: OpenDraft): Html {
   const named = columns.flatMap((column) => {
     const name = column.trim().replaceAll(/\s+/g, '_');
@@ -90,7 +89,7 @@ function columnChips({ sample: { columns } }: OpenDraft): Html {
     ${odd === 0 ? null : html`<p class="hint">Rename ${count(odd)} other ${odd === 1 ? 'column' : 'columns'} to use ${odd === 1 ? 'it' : 'them'}.</p>`}`; // prettier-ignore
 }
 
-/** What the agent's prompt asks for, and what else is written; `placeholders`: what it says where nothing is written. */
+/** Variables of the agent's prompt, and others. `placeholders`: their values if left empty. */
 function variables(form: FormState, placeholders: Readonly<Record<string, string>>): Html {
   const { fields } = form;
   const places = placesOf(fields);
@@ -144,7 +143,7 @@ function variableRow(form: FormState, { at, name, placeholder }: { at: number; n
     ${problemsOf(form, `variables.${at}`)}`;
 }
 
-/** What the variables of an agent say where a call gives nothing. */
+/** Default values of an agent's variables. */
 export function placeholdersOf(
   { context, cache }: Pick<ViewRequest, 'context' | 'cache'>,
   agentId: string,
@@ -152,7 +151,7 @@ export function placeholdersOf(
   return cache.read(`placeholders ${agentId}`, () => readPlaceholders(context.config, agentId));
 }
 
-/** The fields with a text for each variable of the agent that is called as a column is, where nobody has written another. */
+/** Adds a text for each agent variable that is named like a column, unless it has one. */
 export function withPlaceholders({ fields, sample }: OpenDraft, names: readonly string[]): DraftFields {
   const places = placesOf(fields);
   const free = places.filter((place) => place.name === '' && place.template.trim() === '');
@@ -167,7 +166,7 @@ export function withPlaceholders({ fields, sample }: OpenDraft, names: readonly 
 
 const shownRows = 3;
 
-/** What is said to the first rows, filled in as a call would be; numbers in it are masked. */
+/** The words for the first rows, rendered as for a call; numbers are masked. */
 export async function renderExample({ usable: open, problems }: JudgedDraft, now: number): Promise<Html> {
   const problem = problems.find(({ field: at }) => /^(?:first_message|variables)/.test(at));
   const reading = await readDraft(open, now);
@@ -185,7 +184,7 @@ export async function renderExample({ usable: open, problems }: JudgedDraft, now
   }
 }
 
-/** Around what comes from a cell; no list holds them. */
+/** Around values from cells; no list contains them. */
 const [from, to] = ['\uE000', '\uE001'];
 
 function saidTo(words: Personalisation, columns: readonly string[], cells: readonly string[]): HtmlValue {
@@ -203,7 +202,7 @@ function saidTo(words: Personalisation, columns: readonly string[], cells: reado
     ${own.length === 0 ? null : html`<span class="soft small">${own}</span>`}`; // prettier-ignore
 }
 
-/** A line with what comes from cells marked, where a template leaves cells as they are. */
+/** Highlights values from cells, if the template leaves them unchanged. */
 function spoken(line: string, marked: string | null): HtmlValue {
   if (marked === null || marked.replaceAll(from, '').replaceAll(to, '') !== line) return printableLines(line);
   const parts = marked.split(/[\uE000\uE001]/);

@@ -6,19 +6,19 @@ import { rowsPath } from '../core/links.ts';
 import { may, type ViewRequest } from '../core/view.ts';
 import { nameColumn } from '../core/cells.ts';
 
-/** Which people of a campaign are asked for, in which order, and what is shown of them; empty where nothing is said. */
+/** Requested people of a campaign: filter, order and columns; empty: the default. */
 export interface Asked {
   state: CampaignRow['state'] | '';
   outcome: Outcome | 'cannot' | '';
   waiting: string;
   result: string;
   search: string;
-  /** Behind which the page begins, as the page before has said. */
+  /** Cursor of the page, from the page before. */
   after: string;
   sort: RowOrder;
-  /** Places of the list's columns that are shown. */
+  /** Indices of the visible columns. */
   columns: readonly number[];
-  /** Whose drawer is open. */
+  /** Row with an open drawer. */
   person: number | null;
 }
 
@@ -26,14 +26,13 @@ const states = ['waiting', 'open', 'done'] as const satisfies CampaignRow['state
 const mostSearched = 200;
 const longestResult = 40;
 const mostColumns = 8;
-/** None of them, where the usual ones would be shown. */
+/** No column, instead of the usual ones. */
 const noColumns = '-';
 
-/** Reads it of the address, and of what is sent where somebody searches. */
 export function readAsked(request: ViewRequest, { rules, state: campaignState }: Campaign): Asked {
   const said = (name: string): string => request.sent?.get(name) ?? request.query(name);
   const search = (request.sent?.get('search') ?? '').trim().slice(0, mostSearched);
-  // A search is among all people: a filter that the page does not show would hide whom it finds.
+  // A search covers all people: an invisible filter would hide matches.
   const filter = (name: string): string => (search === '' ? said(name) : '');
   const state = states.find((each) => each === filter('state')) ?? '';
   const outcome = filter('outcome') === 'cannot' ? 'cannot' : (outcomes.find((each) => each === filter('outcome')) ?? '');
@@ -46,7 +45,7 @@ export function readAsked(request: ViewRequest, { rules, state: campaignState }:
     result: filter('result').slice(0, longestResult),
     search,
     after: /^-?\d{1,16}(\.\d{1,9}){0,2}$/.test(said('after')) ? said('after') : '',
-    // Only who waits has a next call.
+    // Only waiting rows have a next call.
     sort: isNext ? { by: 'row' } : sort,
     columns: readColumns(request, said('columns'), rules.list),
     person: /^[1-9]\d{0,8}$/.test(said('person')) ? Number(said('person')) : null,
@@ -55,7 +54,7 @@ export function readAsked(request: ViewRequest, { rules, state: campaignState }:
 
 type List = CampaignRules['list'];
 
-/** What a column holds is for whoever may operate; the own ids are for everybody. */
+/** Cells take the role operate; own ids are public. */
 function mayOrderBy(request: ViewRequest, list: List, place: number): boolean {
   const column = list.columns[place];
   return column !== undefined && (column === list.idColumn || (may(request, 'operate') && column !== list.phoneColumn));
@@ -77,7 +76,7 @@ function readColumns(request: ViewRequest, text: string, list: List): readonly n
     .slice(0, mostColumns);
 }
 
-/** The columns of the list that may be shown beside what is always shown. */
+/** Columns that may be shown besides the fixed ones. */
 export function columnsOf(request: ViewRequest, list: List): { place: number; column: string }[] {
   if (!may(request, 'operate')) return [];
   return list.columns
@@ -89,7 +88,7 @@ function sortText(sort: RowOrder): string {
   return sort.by === 'row' ? '' : sort.by === 'column' ? `column-${sort.place}` : sort.by;
 }
 
-/** What is asked for as an address has it, without what is searched for. */
+/** For an address, without the search. */
 export function fieldsOf(
   { state, outcome, waiting, result, sort, columns }: Asked,
   list: List,
@@ -105,7 +104,7 @@ export function fieldsOf(
   };
 }
 
-/** The address of the same people with something changed; a change begins at the first page, and closes the drawer. */
+/** The same people with a change; resets the page and closes the drawer unless these are the change. */
 export function askedPath(campaign: Campaign, asked: Asked, changed: Partial<Asked> = {}): string {
   const { after = '', person = null } = changed;
   return rowsPath(campaign.campaignId, {

@@ -10,7 +10,7 @@ import { actsOf, collectedOf, localTime, readPerson, storyOf, type Person } from
 import { askedPath, type Asked } from './asked.ts';
 import { callsOf, nextCallOf, nextCallSentence, statusOf } from './standing.ts';
 
-/** One person beside the others; null where none is asked for, or there is none such. */
+/** A person beside the table; null if none is requested or found. */
 export async function drawer(request: ViewRequest, campaign: Campaign, asked: Asked): Promise<Html | null> {
   if (asked.person === null || asked.search !== '') return null;
   const person = await findPerson(request, asked.person);

@@ -16,7 +16,7 @@ import { stepsOf } from './steps.ts';
 export interface Person {
   campaign: Campaign;
   row: CampaignRow & { cells: string };
-  /** What their calls came to; undefined where they have no number. */
+  /** Undefined without a number. */
   own: CalleeRow | undefined;
   /** The same number in other rows and campaigns. */
   others: readonly CalleeRow[];
@@ -68,7 +68,7 @@ export function actsOf(request: ViewRequest, { campaign, row }: Pick<Person, 'ca
 
 type Act = readonly [path: string, drawing: IconName, words: string, small: string];
 
-/** What the agent has collected in a call, and how it was judged. */
+/** What the agent collected in a call, and its evaluation. */
 export function collectedOf({ facts: known }: Pick<CalleeCall, 'facts'>): (readonly [string, string])[] {
   return Object.entries({ ...known?.collected, ...known?.evaluation }).map(([name, value]) => [printable(name), valueText(value)] as const);
 }

@@ -14,7 +14,6 @@ type Standing = Pick<
   'state' | 'outcome' | 'reason' | 'result' | 'attempts' | 'disposition' | 'lastDialedAt' | 'dueAt' | 'terms'
 >;
 
-/** How a person stands, with what is behind it in a few words. */
 export function statusOf(row: Standing, now: number): Html {
   const { state, outcome } = row;
   if (isRecordAwaited(row)) return withDetail('waiting', 'Answered', 'their record is awaited');
@@ -24,7 +23,7 @@ export function statusOf(row: Standing, now: number): Html {
   return withDetail(tone, short ?? word, detail);
 }
 
-/** Whether they were talked to, and what follows is decided once the record of the call is complete. */
+/** Answered; the next step is decided once the call's record is complete. */
 function isRecordAwaited({ state, disposition, result }: Standing): boolean {
   return state === 'open' && disposition === 'answered' && result === null;
 }
@@ -59,7 +58,7 @@ export function nextCallOf({ state, outcome, dueAt }: Pick<Standing, 'state' | '
   return dueAt === null || dueAt <= now ? 'Now' : html`<span class="cap">${instant(dueAt, 'minute')}</span>`;
 }
 
-/** The same of one person, as the rules say it now, and why. */
+/** By the current rules, and why. */
 export function nextCallSentence({ campaign, recipient, verdict }: CalleeRow): HtmlValue {
   if (recipient.state !== 'waiting') return nextCallOf({ state: recipient.state, outcome: recipient.outcome, dueAt: null }, 0);
   if (verdict === null) return `None while the campaign is ${campaign.state}`;

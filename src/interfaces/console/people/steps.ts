@@ -22,10 +22,10 @@ interface Step {
   more?: HtmlValue;
 }
 
-/** Shorter ones are the turn of others, and no wait. */
+/** Shorter ones are normal queueing. */
 const shortestWaitMs = 60_000;
 
-/** What is told of the row itself, and not with one of its calls. */
+/** Events of the row itself rather than of a call. */
 const ownEvents: ReadonlySet<CampaignEvent['type']> = new Set([
   'recipient.added',
   'recipient.corrected',
@@ -35,7 +35,7 @@ const ownEvents: ReadonlySet<CampaignEvent['type']> = new Set([
   'attempt.corrected',
 ] as const);
 
-/** What happened to a person in this campaign, the newest first. `mayListen`: what was said may be read. */
+/** Newest first. `mayListen`: transcripts may be read. */
 export function stepsOf(own: CalleeRow, events: readonly CampaignEvent[], mayListen: boolean): Html {
   const { campaign, recipient, calls } = own;
   const steps = [

@@ -43,7 +43,7 @@ function chipsOf({ outcomes: counts, open, waiting, total }: CampaignStatus): Ch
   ];
 }
 
-/** People by how they stand, of whom there are some. */
+/** Status filters with at least one person. */
 export function statusChips(campaign: Campaign, asked: Asked, status: CampaignStatus): Html {
   const isHere = ({ state, outcome }: Chip['asks']): boolean =>
     state === asked.state && outcome === asked.outcome && asked.search === '' && asked.result === '';
@@ -56,7 +56,7 @@ export function statusChips(campaign: Campaign, asked: Asked, status: CampaignSt
   return html`<div class="tools">${chips('Filter by status', links)}</div>`;
 }
 
-/** What talks came to, where the campaign has rules for that: each leads to the people behind it. */
+/** Filters by talk result, if the campaign has such rules. */
 export function resultChips(campaign: Campaign, asked: Asked, { results }: CampaignStatus): HtmlValue {
   const shown = Object.entries(results).toSorted(([, one], [, other]) => other - one);
   if (campaign.rules.results === undefined || shown.length === 0) return null;
@@ -68,7 +68,7 @@ export function resultChips(campaign: Campaign, asked: Asked, { results }: Campa
   return html`<div class="tools">${chips('Filter by what the talk came to', links)}</div>`;
 }
 
-/** How many people are asked for, where that is known without counting them. */
+/** Number of matching people, if known without counting. */
 export function countAsked(
   { state, outcome, waiting, result, search, sort }: Asked,
   status: CampaignStatus,
@@ -81,7 +81,6 @@ export function countAsked(
   return chipsOf(status).find(({ asks }) => asks.state === state && asks.outcome === outcome)?.people ?? null;
 }
 
-/** The search, what whoever waits waits for, and which columns of the list are shown. */
 export function tools(
   request: ViewRequest,
   campaign: Campaign,

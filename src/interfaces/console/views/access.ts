@@ -23,7 +23,7 @@ export async function accessView(request: ViewRequest): Promise<View> {
 function cellsOf(token: Token, request: ViewRequest): Record<string, HtmlValue> {
   const { tokenId, name, role, createdReal, usedReal } = token;
   const now = request.context.now();
-  // Of this server's clock, which need not be the one by which days are told.
+  // Real time, which may differ from the service clock.
   const at = (real: number) => instant(real, request.clock.sandbox ? 'full' : 'minute');
   const isOwn = tokenId === request.holder.tokenId;
   return {

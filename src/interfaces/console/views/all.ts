@@ -37,7 +37,7 @@ export const views: Readonly<Record<string, (request: ViewRequest) => Promise<Vi
   '/access': accessView,
 };
 
-/** Those that are asked for by POST as well: what is searched for may be a number, which belongs in no address. */
+/** Also posted: a search may be a number, which must be in no address. */
 export const searches: Readonly<Record<string, (request: ViewRequest) => Promise<View>>> = {
   '/': campaignsView,
   '/campaigns/:campaign/rows': rowsView,
@@ -45,5 +45,5 @@ export const searches: Readonly<Record<string, (request: ViewRequest) => Promise
   '/do-not-call': doNotCallView,
 };
 
-/** Files that the page hands out as the API does. A report is opened from where it is saved: its own styles stand in it. */
+/** Downloads as in the API. A saved report contains its styles. */
 export const files = ['downloadResults', 'downloadReport', 'downloadRecording', 'downloadEvidence'] as const;

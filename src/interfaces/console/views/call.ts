@@ -11,7 +11,7 @@ import { may, type View, type ViewRequest } from '../core/view.ts';
 import { collectedOf, readPerson, storyOf } from '../people/person.ts';
 import { standingBadgeOf } from '../people/standing.ts';
 
-/** What was said in one call, and its recording. Opening it asks the service and is logged, so it never opens by itself. */
+/** Opening it reads from the service and is logged, so it never opens by itself. */
 export async function callView(request: ViewRequest): Promise<View> {
   const { holder, params } = request;
   const person = await readPerson(request);
@@ -46,7 +46,7 @@ export async function callView(request: ViewRequest): Promise<View> {
     };
   }
   const { status, code, detail } = refusal;
-  // Nothing is asked of the service, or told in the log, before the record is complete.
+  // Before the record is complete, nothing is read from the service or logged.
   const follows = code === 'call_open' ? { follows: campaignId } : {};
   return { ...view, ...follows, status, body: empty(printable(detail), [nextStep(code), ' ', back]) };
 }
@@ -116,7 +116,7 @@ function turnLine(
 
 const longestCallSeconds = 86_400;
 
-/** How long after its beginning; null where that cannot be told. */
+/** Since the start of the call; null if unknown. */
 function secondsOf(time: Turn['time'], began: number | null): number | null {
   const seconds = typeof time === 'number' ? time : began === null || !isInstant(time) ? NaN : (Date.parse(time) - began) / 1000;
   return seconds >= 0 && seconds < longestCallSeconds ? Math.floor(seconds) : null;
@@ -126,7 +126,7 @@ function isInstant(time: Turn['time']): time is string {
   return typeof time === 'string' && /^\d{4}-\d\d-\d\dT/.test(time) && !Number.isNaN(Date.parse(time));
 }
 
-/** Seconds since the call began, an instant, or something else that the service writes. */
+/** Seconds since the start, an instant, or other text of the service. */
 function timeOf(time: Turn['time'], seconds: number | null): HtmlValue {
   if (seconds !== null) return html`<span class="at num">${duration(seconds * 1000)}</span>`;
   return html`<span class="at num">${time === null ? null : isInstant(time) ? instant(Date.parse(time)) : printable(String(time))}</span>`;

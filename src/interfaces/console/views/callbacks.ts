@@ -12,7 +12,7 @@ import { campaignName, openCampaign, personName } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const againMs = 10_000;
-/** Of those that are over; the results file has them all. */
+/** Of finished ones; the results file has all. */
 const mostOver = 200;
 
 export async function callbacksView(request: ViewRequest): Promise<View> {

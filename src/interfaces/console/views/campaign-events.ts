@@ -14,7 +14,7 @@ const pageSize = 50;
 const kindsWithinMs = 60;
 const soonMs = 1_000;
 
-/** What has happened in a campaign, the newest first; or its log as it stands, all of it or one kind of lines. */
+/** Newest first; or the log, whole or by kind. */
 export async function campaignEventsView(request: ViewRequest): Promise<View> {
   const { campaign, campaignId, db } = await openCampaign(request);
   const kind = request.query('kind');
@@ -35,7 +35,7 @@ export async function campaignEventsView(request: ViewRequest): Promise<View> {
   );
   return {
     title: 'Activity',
-    // An older page stays as it is.
+    // Older pages do not change.
     ...(isLater ? {} : { follows: campaignId }),
     ...(lines === null ? { againMs: soonMs } : {}),
     ...inCampaign(campaign),
@@ -60,7 +60,6 @@ function nothing(campaignId: string, kind: string): Html {
     : empty('Nothing of this kind', link(eventsPath(campaignId, { kind: '' }), 'All activity'));
 }
 
-/** The kinds of lines that are asked for together, by what they are about. */
 const kinds: readonly (readonly [name: string, words: string, prefixes: readonly string[]])[] = [
   ['campaign', 'Campaign', ['campaign.', 'round.', 'operator.', 'account.', 'schedule.']],
   ['batches', 'Batches', ['batch.', 'post.']],
@@ -70,14 +69,14 @@ const kinds: readonly (readonly [name: string, words: string, prefixes: readonly
   ['surroundings', 'Numbers, clocks and hooks', ['caller.', 'clock.', 'hook.', 'webhook.']],
 ];
 
-/** The types of events of a kind, or the one that is named; null: all. */
+/** Types of a kind, or the named type; null: all. */
 function typesOfKind(kind: string): EventType[] | null {
   if (kind === 'all') return null;
   const prefixes = kinds.find(([name]) => name === kind)?.[2];
   return eventTypes.filter((type) => prefixes?.some((prefix) => type.startsWith(prefix)) ?? type === kind);
 }
 
-/** A choice of what is shown of the log: the kinds, then the types of the chosen one. `lines`: of each type; null: not known yet. */
+/** Kinds, then types of the chosen one. `lines`: counts by type; null: not known yet. */
 function kindChips(campaignId: string, here: string, lines: ReadonlyMap<EventType, number> | null): Html {
   const chipOf = (kind: string, words: string, isHere: boolean): Html =>
     chip(

@@ -23,11 +23,11 @@ import { campaignNav, campaignPath } from '../core/links.ts';
 import { campaignName, openCampaign } from '../core/rows.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
-/** Openings pass, and workers come and go, without an event. */
+/** Hours open, and workers come and go, without an event. */
 const againMs = 15_000;
-/** How long somebody who opens the page waits for Temporal's answer; a later look shows what came of it. */
+/** How long a page waits for Temporal; a refresh shows a later answer. */
 const lookWithinMs = 120;
-/** Where it is still being read what lies before it. */
+/** While parts are still being read. */
 const soonMs = 1_000;
 const mostEvents = 8;
 const partsShown = ['forecast', 'waiting', 'course', 'talk'] as const;
@@ -35,7 +35,7 @@ const partsShown = ['forecast', 'waiting', 'course', 'talk'] as const;
 export async function campaignView(request: ViewRequest): Promise<View> {
   const { clock, context, now } = request;
   const { campaign, campaignId, db } = await openCampaign(request);
-  // Asked while the database is read.
+  // Runs while the database is read.
   const asked = readWhy({ ...context, campaign }, clock, lookWithinMs);
   const view = await readCampaignView(db, campaign, now);
   const { status, needs, limits } = view;

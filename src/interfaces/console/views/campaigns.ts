@@ -16,9 +16,9 @@ import { readDrafts } from '../core/drafts.ts';
 import { may, type View, type ViewRequest } from '../core/view.ts';
 
 const pageSize = 25;
-/** Openings pass without an event. */
+/** Hours open without an event. */
 const againMs = 15_000;
-/** Where it is still being read why nobody is called. */
+/** While the reasons are still being read. */
 const soonMs = 1_000;
 const whyWithinMs = 150;
 
@@ -26,14 +26,13 @@ const shows = ['all', 'going', 'needs', 'ended'] as const;
 type Show = (typeof shows)[number];
 const words: Readonly<Record<Show, string>> = { all: 'All', going: 'Active', needs: 'Needs a person', ended: 'Ended' };
 
-/** A page of campaigns of one kind. */
 interface Page {
   show: Show;
   search: string;
   number: number;
   counts: Readonly<Record<Show, number>>;
   pages: number;
-  /** Who acted last on those that have ended or are paused. */
+  /** With the last actor of paused and ended ones. */
   briefs: readonly (CampaignBrief & { acts: LastActs })[];
 }
 
@@ -60,7 +59,7 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   for (const brief of page.briefs) {
     const { campaign } = brief;
     const why = still.get(campaign.campaignId) ?? whys?.get(campaign.campaignId) ?? notYetKnown(campaign);
-    // A page of forecasts at once would keep whoever opens a campaign waiting.
+    // All forecasts of a page at once would delay a user who opens a campaign.
     const parts = await readCampaignParts(context, hasEnded(campaign) ? [] : ['forecast'], { campaign, now: request.now });
     listed.push({ ...brief, why, ...parts });
   }
@@ -73,7 +72,7 @@ export async function campaignsView(request: ViewRequest): Promise<View> {
   return {
     title: 'Campaigns',
     section: 'campaigns',
-    // A search is not repeated by itself.
+    // A search is not refreshed.
     ...(request.sent === null ? { follows: 'all', againMs: isReading ? soonMs : againMs } : {}),
     ...(may(request, 'operate') && page.counts.all > 0 ? { actions: linkButton('/new', 'New campaign', 'primary', 'plus') } : {}),
     body: page.counts.all === 0 ? noCampaigns(request) : [tools(page), list(page, lines), hasNone ? exampleLine(request) : null],
@@ -97,7 +96,7 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
     needs: all.filter(({ campaignId }) => needy.has(campaignId)),
     ended: all.filter((campaign) => hasEnded(campaign)),
   };
-  // Among many, those that have ended are a click away.
+  // If there are many, ended ones are behind a filter.
   const show = asked.show ?? (asked.search === '' && all.length > pageSize && of.going.length > 0 ? 'going' : 'all');
   const wanted = asked.search.toLowerCase();
   const found = of[show].filter(({ campaignId, name }) => `${campaignId}\n${name ?? ''}`.toLowerCase().includes(wanted));
@@ -114,7 +113,6 @@ async function readPage({ context, now }: ViewRequest, asked: { show: Show | und
   return { show, search: asked.search, number, counts, pages, briefs };
 }
 
-/** Those that need a person, by id. */
 async function readNeedy(
   db: ViewRequest['context']['store']['db'],
   all: readonly Campaign[],

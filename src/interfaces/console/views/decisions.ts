@@ -11,7 +11,7 @@ import { decisionPanel, decisionsTitle, nobodyWaits, whyTheyWait } from './unres
 
 const pageSize = 25;
 
-/** The people of all campaigns of whom nobody knows whether they were called, the newest campaign first. */
+/** Newest campaign first. */
 export async function decisionsView(request: ViewRequest): Promise<View> {
   const { db } = request.context.store;
   const people = await countUndecidedPeople(db);
@@ -41,7 +41,7 @@ function campaignChips(campaigns: readonly Campaign[], people: ReadonlyMap<strin
   return chips('Campaigns with people to decide about', shown);
 }
 
-/** A page of people from the one that the address names on; `next`: the address of whoever follows. */
+/** People from the position in the address; `next`: the position after them. */
 async function readPage(
   request: ViewRequest,
   campaigns: readonly Campaign[],

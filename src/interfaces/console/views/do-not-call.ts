@@ -39,13 +39,13 @@ interface Asked {
   page: number;
 }
 
-/** Whom nobody calls: in figures, whether a number is among them, and who they are, newest first. */
+/** Figures, check of numbers, and entries, newest first. */
 export async function doNotCallView(request: ViewRequest): Promise<View> {
   const { context, now, sent } = request;
   const list = await request.cache.read('do-not-call figures', () => readListFigures(context.store.db, { now, ...spans }));
   const isCheck = sent?.has('numbers') === true;
   const checked = isCheck ? await check(request, sent) : null;
-  // As the API has it: whoever may only look asks about single numbers.
+  // As in the API: the role read may only check single numbers.
   const mayList = may(request, 'operate');
   return {
     title: 'Do not call',
@@ -82,7 +82,7 @@ function inFigures({ holding, holdingForAll, added, addedInCalls, ending }: List
   </section>`;
 }
 
-/** `fields`: what was written, kept where it was refused; a number of a person stands on no page longer than it must. */
+/** `fields`: kept only after a refusal, so that no number stays on a page longer than needed. */
 function checkPanel(fields: URLSearchParams | null, checked: CheckedNumber[] | string | null, now: number): Html {
   const [one] = Array.isArray(checked) && checked.length === 1 ? checked : [];
   return panel(
@@ -174,7 +174,7 @@ function scopeText(scope: string): string {
   return scope === accountScope ? 'all campaigns' : `only ${scope}`;
 }
 
-/** Who said so: `call:<attempt>`, `possible:<conversation>`, `import:<who>`, `person:<who>`. */
+/** `call:<attempt>`, `possible:<conversation>`, `import:<who>`, `person:<who>`. */
 function sourceText(source: string): string {
   const [, kind = '', who = ''] = /^(\w+):(.*)$/s.exec(source) ?? [];
   const texts: Record<string, string> = {
@@ -246,8 +246,8 @@ function cellsOf(entry: StoredSuppression, request: ViewRequest): Record<string,
     Since: instant(createdAt, 'minute'),
     Until: expiresAt === null ? 'For good' : [isOver ? 'Over since ' : null, instant(expiresAt, 'minute')],
   };
-  // The form needs the whole number, which stands on the page only for whoever asked for it.
-  // A newer consent alone lifts what was taken back for a purpose, and its time is to be told: carillon consent renew.
+  // The form needs the whole number, so numbers must be shown. Consent revoked for a purpose needs a newer one with its time: carillon
+  // consent renew.
   const isRemovable = purposeOf(scope) === null && may(request, 'admin') && request.numbersShown(accountScope);
   const fields = { step: 'check', numbers: e164, campaign: scope === accountScope ? '' : scope };
   return isRemovable ? { ...cells, '': postButton('/do-not-call/remove', fields, 'Allow again…', 'sm bare') } : cells;

@@ -42,7 +42,7 @@ export async function personView(request: ViewRequest): Promise<View> {
   };
 }
 
-/** The name, number, clock and calls of a person. What the list says is for whoever may operate. */
+/** The name from the list takes the role operate. */
 function headOf(request: ViewRequest, { campaign, row, callee }: Person): Html {
   const { campaignId, rules } = campaign;
   const { zones } = row.terms;
@@ -58,7 +58,7 @@ function headOf(request: ViewRequest, { campaign, row, callee }: Person): Html {
 
 const mostCells = 12;
 
-/** The row as the list has it; nothing for whoever may only look. */
+/** Null for the role read. */
 function cellsPanel(request: ViewRequest, { campaign: { campaignId, rules }, row: { cells } }: Person): Html | null {
   if (!may(request, 'operate')) return null;
   const shown = listCells(cells, rules.list, request.numbersShown(campaignId)).filter(({ value }) => value !== '');
@@ -136,7 +136,7 @@ function actsPanel(request: ViewRequest, person: Person): Html | null {
   );
 }
 
-/** Each call, the newest first, with what the agent has collected in it: the words of a person are for whoever may operate. */
+/** Newest first. Collected values take the role operate. */
 function callPanels(request: ViewRequest, own: CalleeRow | undefined): HtmlValue {
   if (own === undefined || own.calls.length === 0)
     return panel('Calls', empty('No call was planned yet', 'When it is their turn, the call stands here with its result.'));

@@ -11,7 +11,7 @@ import type { ChartGroup } from '../../../presentation/report/html-report.ts';
 import { readCampaignParts } from '../../../operations/control/read-cache.ts';
 import type { CampaignReport } from '../../../ledger/read/campaign-report.ts';
 
-/** More would be a file that nobody reads. */
+/** A report on more would be too long to read. */
 const mostOffered = 30;
 
 export async function reportPanel(request: ViewRequest, campaignId: string): Promise<Html> {

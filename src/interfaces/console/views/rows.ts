@@ -40,7 +40,7 @@ export async function rowsView(request: ViewRequest): Promise<View> {
   const shown = countAsked(asked, status, waiting);
   return {
     title: 'People',
-    // What was searched for would be gone from a page that is asked for again.
+    // A refresh would lose the search.
     ...(isSearch ? {} : { follows: campaignId }),
     ...inCampaign(campaign),
     badge: stateBadge(campaign.state),
@@ -140,7 +140,7 @@ function peopleTable(request: ViewRequest, campaign: Campaign, { asked, people, 
   });
 }
 
-/** What is searched for is too little to be ordered. */
+/** Search results are too few to sort. */
 function sortHead(words: string, sort: RowOrder, { campaign, asked }: { campaign: Campaign; asked: Asked }): Html {
   if (asked.search !== '') return html`<th scope="col">${words}</th>`;
   const isHere = sort.by === asked.sort.by && (sort.by !== 'column' || asked.sort.by !== 'column' || sort.place === asked.sort.place);
@@ -155,7 +155,7 @@ interface Line extends Omit<Shown, 'people'> {
   cells: readonly string[];
 }
 
-/** The whole row is a link: beside the table there is room for a drawer, or the page of the person opens. */
+/** The row links to the drawer if there is space, else to the person's page. */
 function personLine(request: ViewRequest, campaign: Campaign, { asked, row, cells, columns }: Line): Html {
   const { campaignId } = campaign;
   const name = personName(row.row, row.externalId);

@@ -39,7 +39,7 @@ const newPath = '/schedules/new';
 const againMs = 10_000;
 const shownTimes = 3;
 
-/** Campaigns that recur: when, and what came of the last run. While Temporal does not answer, what the database alone knows. */
+/** Without Temporal, shows what the database knows. */
 export async function schedulesView(request: ViewRequest): Promise<View> {
   const stored = await listSchedules(request.context.store.db);
   const { views, why } = stored.length === 0 ? { views: [], why: null } : await askSchedules(request.context);
@@ -103,7 +103,7 @@ async function cellsOf(request: ViewRequest, view: ScheduleView): Promise<Record
   };
 }
 
-/** Days are told by the clock of the service; where that is another one than Temporal's, in full. */
+/** In service time; in full if Temporal's clock is another one. */
 function timeOf({ clock }: ViewRequest, at: string): Html {
   return instant(Date.parse(at), clock.sandbox ? 'full' : 'minute');
 }

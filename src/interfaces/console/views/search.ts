@@ -12,7 +12,7 @@ import { statusOf } from '../people/standing.ts';
 const most = 50;
 const mostWritten = 200;
 
-/** People of all campaigns, as somebody searches them: by POST, so that it stands in no address, history or log. */
+/** Posted, so that the search is in no address, history or log. */
 export async function searchView(request: ViewRequest): Promise<View> {
   const text = (request.sent?.get('search') ?? '').trim().slice(0, mostWritten);
   return {

@@ -56,7 +56,7 @@ export function nobodyWaits(next: HtmlValue): Html {
   return empty('Nobody needs a decision', next);
 }
 
-/** What can be decided about all of them at once; nothing for whoever may only look. */
+/** Null for the role read. */
 function togetherButtons(
   request: ViewRequest,
   { campaignId, open, apart }: { campaignId: string; open: number; apart: number },
@@ -81,7 +81,7 @@ function causesPanel(causes: Readonly<Record<string, number>>): Html | null {
   );
 }
 
-/** What records say is shown only to whoever may operate. `where`: the campaign, on a page that shows several. */
+/** Contents of records take the role operate. `where`: the campaign, on a page with several. */
 export function decisionPanel(request: ViewRequest, campaignId: string, { recipient, calls }: DoubtfulRow, where: HtmlValue = null): Html {
   const { row_number: row, e164, external_id: externalId, reason } = recipient;
   const path = rowPath(campaignId, row);
@@ -118,7 +118,7 @@ export function decisionPanel(request: ViewRequest, campaignId: string, { recipi
 
 function causeOf(reason: string | null, detail: string | null): string {
   const ofRow = reason === null ? null : causeText(reason);
-  // The reason of the row is a name of its own, or says no more than that nobody knows.
+  // The row's reason is its own, or says only that the outcome is unknown.
   return ofRow !== null && ofRow !== reason ? ofRow : causeText(detail ?? reason ?? 'unknown');
 }
 

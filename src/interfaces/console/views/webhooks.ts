@@ -50,7 +50,7 @@ function cellsOf(webhook: WebhookWithWaiting, request: ViewRequest): Record<stri
     Address: two(html`<b class="named whole">${printable(place)}</b>`, id(webhookId)),
     State: two(badge(tone, word), standing === state ? null : html`<span class="whole">${printable(standing)}</span>`),
     Events: two(types === null ? 'All events' : html`<span class="whole">${types.join(', ')}</span>`, campaignId ?? 'all campaigns'),
-    // Of this server's clock, which need not be the one by which days are told.
+    // Real time, which may differ from the service clock.
     'Last taken': two(
       succeededReal === null ? 'never' : instant(succeededReal, request.clock.sandbox ? 'full' : 'minute'),
       waitingText(waiting, now, request.clock),
