@@ -7,14 +7,14 @@ import { noteAgent } from '../src/ledger/limits/pilot.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { codeOf } from './failures.ts';
 
-/** Service time between two looks at the caller numbers of a campaign that dials. */
+/** Service time between checks of a dialling campaign's caller numbers. */
 const lookEveryMs = 10 * 60_000;
-/** The same when calls fail: what is wrong with a number should be found before the breaker opens for it. */
+/** As `checkIntervalMs` while calls fail, to find a bad number before the breaker opens. */
 const lookSoonestMs = 60_000;
-/** The least between two looks in real time, for a sandbox that runs much faster. */
+/** As `checkIntervalMs`, at least this in real time, for a fast sandbox. */
 const lookSoonestRealMs = 30_000;
 
-/** Takes out the numbers that may not call by what the service said; where none is left, pauses the campaign. */
+/** Drops numbers that may not call; pauses the campaign when none is left. */
 export async function keepCheck(
   { store }: ActivityDependencies,
   clock: ServiceClock,
@@ -24,20 +24,20 @@ export async function keepCheck(
   await noteCallers(store, campaign, { standings: check.numbers, faults, now: serviceNow(clock) });
 }
 
-/** Notes the settings of the agent where a pilot was to show what comes of them. */
+/** Records the agent's settings that a pilot tests. */
 export async function keepAgent({ store, service }: ActivityDependencies, clock: ServiceClock, campaign: Campaign): Promise<void> {
   if (campaign.pilot === null) return;
   const { print } = await service.agent(campaign.rules.agentId);
   if (print !== undefined) await noteAgent(store, campaign, { print, now: serviceNow(clock) });
 }
 
-/** Rechecks the numbers now and then, drops those that may not call, pauses without any. A failed check throws only with no number left. */
+/** Rechecks numbers periodically, drops those that may not call, pauses without any. A failed check throws only with no number left. */
 export async function lookAtCallers(deps: ActivityDependencies, clock: ServiceClock, campaign: Campaign): Promise<void> {
   const now = serviceNow(clock);
-  // A pause that ends by itself ends in the planner, which dials at once.
+  // The planner ends a timed pause and dials at once.
   const dials = campaign.state === 'running' || (campaign.resumeAt !== null && campaign.resumeAt <= now);
   if (!dials) return;
-  // Until the agent is looked at again, people are called on the word of a pilot: that time is the service's, however fast its clock.
+  // Until this recheck, calls rely on the pilot's approval, so its interval is service time alone.
   const leastMs = campaign.pilot === null ? lookSoonestRealMs * clock.speed : 0;
   const pace = { everyMs: Math.max(lookEveryMs, leastMs), soonestMs: Math.max(lookSoonestMs, leastMs) };
   const look = await claimCallerLook(deps.store, campaign, { ...pace, now });

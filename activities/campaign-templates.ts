@@ -6,7 +6,7 @@ import type { RenderRecipient } from '../src/ledger/rows/create-batch.ts';
 const mostKept = 50;
 const kept = new Map<string, RenderRecipient>();
 
-/** The renderer of a campaign's templates; compiled once per process, since the rules of a campaign never change. */
+/** Compiled once per process, since a campaign's rules never change. */
 export function renderWith(rules: CampaignRules): RenderRecipient {
   const key = JSON.stringify([rules.firstMessage, rules.variables, rules.override, rules.list.columns]);
   const known = kept.get(key);

@@ -8,15 +8,15 @@ import type { ActivityDependencies } from './dependencies.ts';
 export interface ChangeStateInput {
   campaignId: string;
   change: ControlChange;
-  /** Of a drain, as the log shows it; absent: a person wished it. */
+  /** Reason of a drain, for the log; absent: an operator requested it. */
   reason?: string;
-  /** Absent: made here and now. */
+  /** Absent: the request is made by this activity itself. */
   wish?: Omit<ControlRequest, 'waitedMs'> & { sample?: true };
 }
 
-/** Commits a person's wish to the database, once; from then on no POST begins that the new state forbids. */
+/** Commits an operator's request, once; after it no POST begins that the new state forbids. */
 export async function changeState(deps: ActivityDependencies, input: ChangeStateInput): Promise<{ changed: boolean }> {
-  // The instant is for the log alone: a service that does not answer must not keep a person from pausing.
+  // Only for the log: an unreachable service must not keep the operator from pausing.
   const clock = await deps.serviceClock().catch(() => ({ now: deps.nowReal, speed: 1 }));
   const now = Math.round(clock.now());
   const wish = input.wish === undefined ? undefined : { ...input.wish, waitedMs: Math.ceil(waitedMs() * clock.speed) };
@@ -41,7 +41,7 @@ export async function changeState(deps: ActivityDependencies, input: ChangeState
   }
 }
 
-/** How long ago the activity was first to run; 0 at its first try. By the server's clock alone. */
+/** Time since the activity was first due, by the server's clock; 0 at its first try. */
 function waitedMs(): number {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
   return attempt === 1 ? 0 : Math.max(1, currentAttemptScheduledTimestampMs - scheduledTimestampMs);

@@ -8,15 +8,12 @@ import { pauseToTell } from './notify.ts';
 
 export type CheckCallersResult =
   | { ok: true }
-  /**
-   * `inMs`: real milliseconds until the campaign comes to its end, whoever resumes it or not; null: it has none. `pausedAt`: a pause of its
-   * own that a hook wants to know of.
-   */
+  /** `inMs`: real ms until the campaign's end; null: no end. `pausedAt`: a pause by the campaign itself, for its hook. */
   | { ok: false; inMs: number | null; pausedAt: number | null };
 
 /**
- * Checks agent and caller numbers with the service before the first dial. Numbers that may not call are taken out; where none is left
- * or something else is wrong, pauses the campaign with the reason and answers false; resuming checks again.
+ * Checks agent and numbers with the service before the first dial and drops numbers that may not call. Without any left, or on another
+ * fault, pauses the campaign; resuming checks again.
  */
 export async function checkCallers(deps: ActivityDependencies, input: { campaignId: string }): Promise<CheckCallersResult> {
   const clock = await deps.serviceClock();
@@ -25,15 +22,15 @@ export async function checkCallers(deps: ActivityDependencies, input: { campaign
   requireOwnService(deps, campaign);
   const { endsAt } = campaign.rules;
   const leftMs = endsAt === null ? null : endsAt - serviceNow(clock);
-  // One that drains, or has come to its end, dials nobody.
+  // A draining or ended campaign places no calls.
   if (campaign.state === 'draining' || (leftMs !== null && leftMs <= 0)) return { ok: true };
   const inMs = leftMs === null ? null : Math.ceil(clock.toRealMs(leftMs));
-  // Paused before the check: it is made when the campaign goes on.
+  // The check runs once the campaign resumes.
   if (campaign.state === 'paused') return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   const check = await checkCaller(deps.service, campaign.rules);
   if (check.numbers.length > 0) await keepCheck(deps, clock, { campaign, check });
   if (!check.ok) {
-    // Already paused when it is the numbers.
+    // `keepCheck` has already paused it if the numbers are at fault.
     await pauseCampaign(deps.store, { campaignId: input.campaignId, now: serviceNow(clock) }, { reason: `${check.reason}, then resume.` });
     return { ok: false, inMs, pausedAt: await pauseToTell(deps, input.campaignId) };
   }

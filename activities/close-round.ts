@@ -4,14 +4,14 @@ import { readProgress, type CampaignProgress } from './collect.ts';
 import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 
 export interface CloseRoundResult {
-  /** False when something turned up that is still to be done. */
+  /** False when new work turned up. */
   closed: boolean;
   progress: CampaignProgress;
-  /** What the completion hook is told; null when there is none. */
+  /** Payload for the completion hook; null: no hook, or the round stays open. */
   end: RoundEnd | null;
 }
 
-/** Closes the round's books: every recipient has its outcome, every batch its verdict. Idempotent. */
+/** Closes the round once every recipient has an outcome and every batch a verdict. Idempotent. */
 export async function closeRound(deps: ActivityDependencies, input: { campaignId: string; round: number }): Promise<CloseRoundResult> {
   const now = serviceNow(await deps.serviceClock());
   const closed = await closeBooks(deps.store, { campaignId: input.campaignId, now }, input.round);

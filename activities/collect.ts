@@ -12,7 +12,6 @@ import { longestSweepStepMs, startHeartbeat } from './heartbeat.ts';
 import { sweepAgent } from './sweep.ts';
 import { isSameTiming } from './sweep-news.ts';
 
-/** Counts of a campaign that its workflow shows. */
 export type CampaignProgress = Pick<CampaignStatus, 'total' | 'done' | 'open' | 'waiting' | 'unresolved'>;
 
 export async function readProgress({ store }: ActivityDependencies, campaign: Campaign): Promise<CampaignProgress> {
@@ -21,14 +20,14 @@ export async function readProgress({ store }: ActivityDependencies, campaign: Ca
 }
 
 export interface CollectResult {
-  /** Why it ended: work for the planner, another state of the campaign, nothing left to collect, or time. */
+  /** Work for the planner, a changed campaign state, nothing left to collect, or time. */
   reason: 'plan' | 'state' | 'nothing_outstanding' | 'time';
   outstanding: boolean;
   state: string;
   progress: CampaignProgress;
 }
 
-/** A service that does not answer is asked less and less often, at most by this factor. */
+/** Maximum slow-down of polling while the service does not answer. */
 const longestBackoff = 32;
 const shortestPauseMs = 10;
 
@@ -43,7 +42,7 @@ async function requireOwn(deps: ActivityDependencies, campaignId: string): Promi
   return campaign;
 }
 
-/** A collect goes on at the pace of the one before it: what that one has just read is not read again for having been started anew. */
+/** Keeps the previous collect's pace: a restart must not reread at once. */
 async function untilNextSweepMs(deps: ActivityDependencies, { rules }: Campaign): Promise<number> {
   const readAt = await lastReadAt(deps.store.db, rules.agentId);
   if (readAt === null) return 0;
@@ -59,7 +58,7 @@ async function collectUntilNeeded(
 ): Promise<CollectResult> {
   const begunAt = deps.monotonicMs();
   const { collectMaxMs, heartbeatEveryMs } = deps.limits;
-  /** In parts, each of them a step: whoever waits on purpose is not stuck. Ends early with `news`. */
+  /** Waits in heartbeat steps, so that a deliberate wait does not count as stuck. Ends early with `news`. */
   const pause = async (ms: number, news: AbortSignal) => {
     let leftMs = Math.min(ms, Math.max(shortestPauseMs, begunAt + collectMaxMs - deps.monotonicMs()));
     for (; leftMs > 0 && !deps.stopping.aborted && !news.aborted; leftMs -= heartbeatEveryMs) {
@@ -94,7 +93,7 @@ async function collectUntilNeeded(
       );
       sweepAt = deps.monotonicMs() + pauseMs;
     }
-    // Before anything is looked at: what is read from here on is told.
+    // Subscribed before the ledger is read, so that no sweep after this point is missed.
     news = deps.sweepNews.next(agentId);
     if (before.state !== campaign.state) return finish(deps, campaign, 'state');
     before = campaign;
@@ -104,7 +103,7 @@ async function collectUntilNeeded(
   }
 }
 
-/** Sweeps the agent's list until a batch can be planned, the state changes, all is collected or time is up. Heartbeats while it gets on. */
+/** Sweeps the agent's list until a batch can be planned, the state changes, all is collected or time is up. */
 export async function collect(deps: ActivityDependencies, input: { campaignId: string }): Promise<CollectResult> {
   const context = Context.current();
   const signal = context.cancellationSignal;

@@ -17,28 +17,31 @@ export interface DeliverInput {
 }
 
 export interface DeliverResult {
-  /** Nothing is to be delivered any more: the webhook is paused, disabled or gone. */
+  /** The webhook is paused, disabled or gone. */
   isOver: boolean;
 }
 
-/** How often the log is looked at. Real time. */
+/** Real time between polls of the log. */
 const pollMs = 1_000;
 const pageSize = 200;
-/** Events that are nothing for it are kept as read so seldom: to read them again does no harm. */
+/** How often the cursor is saved past unwanted events; rereading them is harmless. */
 const keepEveryMs = 30_000;
 
 interface Delivery {
   deps: ActivityDependencies;
   claim: Claim;
   webhook: Webhook;
-  /** Aborted when the activity was called off: a request that is under way ends. */
+  /** Activity cancelled: aborts the request under way. */
   calledOff: AbortSignal;
-  /** Aborted also when the process is to stop: a request that is under way gets its answer first. */
+  /** Cancelled, or the process stops: the request under way still gets its answer. */
   leaving: AbortSignal;
   onStep: () => void;
 }
 
-/** Delivers events in order from the cursor on, until time or work is over. Fails, with a pause, for one not taken: it comes first then. */
+/**
+ * Delivers events in order from the cursor until time or work is over. Throws a retryable failure for an event not taken; the next try
+ * begins with it.
+ */
 export async function deliver(deps: ActivityDependencies, { webhookId }: DeliverInput): Promise<DeliverResult> {
   const claimed = await claimDeliveries(deps.store, webhookId);
   if (claimed === null) return { isOver: true };
@@ -86,14 +89,14 @@ async function deliverInOrder(delivery: Delivery): Promise<DeliverResult> {
   }
 }
 
-/** Null when the receiver has confirmed the message; else how the delivery ends. Throws the failure of a receiver that did not take it. */
+/** Null when the receiver confirmed it; else how the delivery ends. Throws when the receiver did not take it. */
 async function deliverOne(delivery: Delivery, message: WebhookMessage, seq: number): Promise<DeliverResult | null> {
   const { deps, claim, webhook, calledOff, leaving } = delivery;
   const end = await findEnd(delivery);
   if (end !== null) return end;
   if (leaving.aborted) return { isOver: false };
   try {
-    // The ledger is not touched meanwhile: nobody waits for a receiver.
+    // No transaction is open during the request.
     await postSigned({ ...senderOf(deps), url: webhook.url, eventId: message.id, body: message.body, stopping: calledOff });
   } catch (error) {
     if (error instanceof HookError) return failOne(delivery, error);
@@ -103,7 +106,7 @@ async function deliverOne(delivery: Delivery, message: WebhookMessage, seq: numb
   return (await noteDelivered(deps.store, claim, confirmed)) ? null : findEnd(delivery);
 }
 
-/** How a delivery ends that may not go on; null while it may. */
+/** Null: the delivery may go on. */
 async function findEnd({ deps, claim }: Delivery): Promise<DeliverResult | null> {
   const standing = await readClaim(deps.store, claim);
   return standing === 'held' ? null : { isOver: standing === 'over' };

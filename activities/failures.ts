@@ -8,11 +8,11 @@ import { LedgerOlderError } from '../src/ledger/ledger-older.ts';
 interface ExpectedWait extends Pick<ApplicationFailureOptions, 'nonRetryable' | 'details'> {
   type: string;
   message: string;
-  /** Real milliseconds until it is worth trying again; the retry policy decides when it is absent. */
+  /** Real ms; absent: the retry policy decides. */
   retryInMs?: number | undefined;
 }
 
-/** Something that is waited for as a matter of course: it is retried and raises no alarm. */
+/** Fails in a way that is retried without raising an alarm. */
 export function expectedWait({ retryInMs, ...failure }: ExpectedWait): ApplicationFailure {
   return ApplicationFailure.create({
     ...failure,
@@ -21,18 +21,18 @@ export function expectedWait({ retryInMs, ...failure }: ExpectedWait): Applicati
   });
 }
 
-/** Machine words of an error: its code (of a database or a socket), never its message, which may hold a value of a row. */
+/** An error's name and code, never its message, which may hold a value of a row. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return [name, code].filter((word) => typeof word === 'string' && word !== '').join(' ') || 'unknown error';
 }
 
-/** A worker is at work again so soon after its database. */
+/** How soon a worker resumes after its database is back. */
 const usualAwayRetryMs = 5_000;
 
 /**
- * The one translation of errors into failures of Temporal. Messages there stay in histories for weeks: they carry type, status
- * and request id only, and no cause. A database that is away is tried again after `awayRetryMs`; null: as the retry policy has it.
+ * Translates errors into Temporal failures. Their messages stay in histories for weeks, so they carry type, status and request id only, and
+ * no cause. An unreachable database is retried after `awayRetryMs`; null: by the retry policy.
  */
 export async function toFailure(
   error: unknown,
@@ -66,7 +66,7 @@ export async function toFailure(
       message: `${error.name}${status}, request ${error.requestId ?? 'without id'}`,
     });
   }
-  // Its words hold no value of a row, and say what no code does.
+  // Its message holds no value of a row, and explains more than a code.
   const message = error instanceof StandbyError ? error.message : codeOf(error);
   const again = awayRetryMs !== null && isAway(error) ? { nextRetryDelay: awayRetryMs } : {};
   return ApplicationFailure.create({ type: failureTypes.database, message, ...again });

@@ -22,7 +22,7 @@ import type { CampaignFile } from '../src/campaign/file/campaign-file.ts';
 
 export interface FireScheduleInput {
   scheduleId: string;
-  /** Real time at which the firing was due. */
+  /** Real time when the run was due. */
   scheduledAt: number;
   timeZone: string;
   catchUpMs: number;
@@ -30,14 +30,17 @@ export interface FireScheduleInput {
 
 export interface FiredSchedule {
   campaignId: string;
-  /** The round to run; null when everybody on the list has an outcome already. */
+  /** Null when every recipient has an outcome already. */
   round: { number: number; workflowId: string } | null;
 }
 
-/** Imports the list of one firing as a campaign and opens its first round. Idempotent. Fails for good without a list to dial. */
+/**
+ * Imports the list of a scheduled run as a campaign and opens its first round. Idempotent. Throws a non-retryable failure without a list to
+ * dial.
+ */
 export async function fireSchedule(deps: ActivityDependencies, input: FireScheduleInput): Promise<FiredSchedule> {
   const context = Context.current();
-  // No step is as long as the download, which ends at its own limit.
+  // The download is the longest step, and ends at its own limit.
   const limits = { everyMs: deps.limits.heartbeatEveryMs, longestStepMs: listDownloadLimits.totalTimeoutMs };
   const heartbeat = startHeartbeat(() => context.heartbeat(), limits);
   const signal = AbortSignal.any([context.cancellationSignal, deps.stopping]);
@@ -51,7 +54,7 @@ export async function fireSchedule(deps: ActivityDependencies, input: FireSchedu
   }
 }
 
-/** Tells the event log why a firing came to nothing. Idempotent. */
+/** Records in the event log why a scheduled run failed. Idempotent. */
 export async function noteFiringFailure(deps: ActivityDependencies, input: FireScheduleInput & { reason: string }): Promise<void> {
   const { scheduleId, scheduledAt, timeZone, reason } = input;
   const schedule = await findSchedule(deps.store.db, scheduleId);
@@ -80,7 +83,7 @@ async function fire(deps: ActivityDependencies, input: WatchedFiring): Promise<F
   return { campaignId, round: round === undefined ? null : { number: round.round, workflowId: round.workflowId } };
 }
 
-/** A worker of another service, such as a sandbox, would take the list of the hour away from those who are to be called with it. */
+/** Another service's worker, such as a sandbox, would take the list from its real recipients. */
 function requireItsService(deps: ActivityDependencies, { campaignId, accountId }: Schedule): void {
   if (isSameService(accountId, deps.accountId)) return;
   throw comesToNothing(
@@ -89,14 +92,14 @@ function requireItsService(deps: ActivityDependencies, { campaignId, accountId }
   );
 }
 
-/** A firing that waited for a worker: nobody wants the calls of the morning in the night. */
+/** Skips a late run: the morning's calls must not happen at night. */
 function refuseLate(deps: ActivityDependencies, { scheduledAt, catchUpMs }: FireScheduleInput): void {
   if (deps.nowReal() - scheduledAt <= catchUpMs) return;
   const limit = `${Math.round(catchUpMs / 1000)} s (--catch-up)`;
   throw comesToNothing(`The run could not begin within ${limit} of its time and was skipped. Is a worker running?`);
 }
 
-/** Temporal skips what overlaps only as far as its own workflow tells: that may be gone, and an ended campaign may be retried. */
+/** Temporal skips overlaps only while its workflow exists, which may be gone; and an ended campaign may be retried. */
 async function refuseBeside(deps: ActivityDependencies, schedule: Schedule): Promise<void> {
   const going = await findCallingFiring(deps.store.db, schedule);
   if (going === undefined) return;
@@ -173,7 +176,7 @@ async function importFrom(
     throw explainListFault(error, place);
   });
   try {
-    // With time for some only it goes on: nobody is there to decide.
+    // Runs even if only some can be called in time: no operator is there to decide.
     const input = { store, read, accountId, api, now, allowPartial: true, onProgress: onRows, signal };
     const warnings = await importList(input);
     for (const warning of warnings) deps.logger.warn({ campaignId: file.id }, warning);
@@ -184,14 +187,14 @@ async function importFrom(
   }
 }
 
-/** Each later run would end the same way, so the schedule waits for an answer. */
+/** Each later run would end the same way until the operator answers. */
 async function pauseToAsk(scheduleId: string, { summary }: ConsentOpenError): Promise<ApplicationFailure> {
   const fix = 'Run a check of it with this list, change the campaign file of the schedule, then resume the schedule.';
   await Context.current().client.schedule.getHandle(scheduleId).pause(`Paused by Carillon: ${summary} ${fix}`);
   return comesToNothing(`${summary} The schedule is paused. ${fix}`);
 }
 
-/** The list's own words stay here: a message about a header may quote a number. */
+/** Hides the list's own message, since one about a header may quote a number. */
 function explainListFault(error: unknown, place: ListPlace): unknown {
   if (error instanceof ListChangedError) return comesToNothing(`The list ${place.name} was changed while it was read.`, true);
   if (error instanceof ListFileError && ['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? ''))
@@ -207,7 +210,7 @@ function explainListFault(error: unknown, place: ListPlace): unknown {
   return error;
 }
 
-/** Holds no number: it stands in the history of a workflow. */
+/** `message` must hold no phone number: it stays in a workflow's history. */
 function comesToNothing(message: string, retryable = false): ApplicationFailure {
   return ApplicationFailure.create({ type: failureTypes.firing, message, nonRetryable: !retryable });
 }

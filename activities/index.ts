@@ -14,7 +14,7 @@ import { recordPostVerdict, submit } from './submit.ts';
 
 type Activity<Input, Result> = (deps: ActivityDependencies, input: Input) => Promise<Result>;
 
-/** The side effects of a campaign, bound to what they work with. Their inputs, results and failures hold ids, counts and codes only. */
+/** A campaign's side effects. Inputs, results and failures hold ids, counts and codes only. */
 export function createActivities(deps: ActivityDependencies) {
   const bind =
     <Input, Result>(activity: Activity<Input, Result>, awayRetryMs?: number | null) =>
@@ -36,14 +36,14 @@ export function createActivities(deps: ActivityDependencies) {
     notify: bind(notify),
     notifyPause: bind(notifyPause),
     noteUndelivered: bind(noteUndelivered),
-    // Its tries are counted: they must not be used up while the database is away.
+    // Its tries are limited: the database's absence must not use them up.
     fireSchedule: bind(fireSchedule, null),
     noteFiringFailure: bind(noteFiringFailure),
     deliver: bind(deliver),
   };
 }
 
-/** A ledger that has lost something of a campaign ends its run, and people are told why. */
+/** When the ledger has lost data of a campaign, ends its run and records why. */
 async function endRunIfOlder(deps: ActivityDependencies, error: unknown): Promise<never> {
   if (error instanceof LedgerOlderError) {
     const at = { campaignId: error.lost.campaignId, now: deps.nowReal() };

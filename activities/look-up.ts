@@ -17,7 +17,6 @@ import { hasPassed, serviceNow, type ActivityDependencies } from './dependencies
 import { codeOf } from './failures.ts';
 import { watchClocks } from './watch-clocks.ts';
 
-/** Whose lost requests are looked up, and how. */
 interface Looking {
   deps: ActivityDependencies;
   clock: ServiceClock;
@@ -26,14 +25,14 @@ interface Looking {
   onStep: () => void;
 }
 
-/** Pause between look-ups of a request, in service time: a quarter of the time since it was sent, within these. */
+/** Pause between look-ups of a request, in service time: a quarter of its age, within these bounds. */
 const leastPauseMs = 15_000;
 const longestPauseMs = 120_000;
 
-/** When each request was last looked up, per service. */
+/** Time of each request's last look-up. */
 const lookedUpAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
 
-/** Looks up all requests of an agent's batches whose answer was lost. Answers false where one could not be looked up. */
+/** Looks up an agent's requests without an answer. False when one could not be looked up. */
 export async function lookUpLost(looking: Looking): Promise<boolean> {
   const { deps, clock, agentId } = looking;
   const known = lookedUpAt.get(deps.service) ?? new Map<string, number>();
@@ -55,7 +54,7 @@ export async function lookUpLost(looking: Looking): Promise<boolean> {
   return ok;
 }
 
-/** Looks up the batch's requests that the service answered as not taken, before it is sent again. False: not known yet; null: none. */
+/** Looks up, before a repost, a batch's requests answered as not taken. False: not known yet; null: none. */
 export async function lookUpDenied(looking: Looking, batchId: string): Promise<boolean | null> {
   const { deps, clock } = looking;
   const denied = await findDeniedRequests(deps.store.db, batchId);
@@ -74,7 +73,7 @@ export async function lookUpDenied(looking: Looking, batchId: string): Promise<b
   return denied.length === 0 ? null : isClear;
 }
 
-/** While the service has asked for a pause no request is sent, and a look-up is one. */
+/** A look-up is a request, so a pause that the service asked for applies. */
 async function isHeld({ deps, clock }: Looking): Promise<boolean> {
   return serviceNow(clock) < (await readAccount(deps.store.db, deps.accountId)).notBefore;
 }
@@ -86,7 +85,7 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   onStep();
   deps.logger.info({ batchId, found: found.kind }, 'a request without an answer was looked up');
   const provenLagMs = await readProvenLag(deps);
-  // Before its age decides anything.
+  // Notices a clock step before the request's age decides anything.
   await watchClocks(deps, clock, timing.clockToleranceMs);
   const now = serviceNow(clock);
   const waitMs = found.kind === 'not_readable' ? (found.retryAfterMs ?? 0) : 0;
@@ -96,7 +95,7 @@ async function lookUp({ deps, clock, agentId, timing, onStep }: Looking, request
   return found;
 }
 
-/** How far the service's list lags, as proven; null: not measured. */
+/** Proven lag of the service's list; null: not measured. */
 async function readProvenLag(deps: ActivityDependencies): Promise<number | null> {
   const proof = await readLookUpProof(deps.store.db, deps);
   return proof === null ? null : (proof.listLagMs ?? 0);
@@ -104,7 +103,7 @@ async function readProvenLag(deps: ActivityDependencies): Promise<number | null>
 
 const notReadable: Found = { kind: 'not_readable' };
 
-/** Two batches have the same people: neither may call. */
+/** The service made several batches of one request, with the same recipients: none may call. */
 export async function takeAllBack(
   deps: ActivityDependencies,
   { batchId, serviceBatchIds, now }: { batchId: string; serviceBatchIds: readonly string[]; now: number },

@@ -20,7 +20,7 @@ export interface NotifyPauseInput {
   pausedAt: number;
 }
 
-/** Why the hook was not told, in the details of the failure. */
+/** Details of the failure when a hook was not notified. */
 export interface NoticeFault {
   fault: string;
   status: number | null;
@@ -29,11 +29,11 @@ export interface NoticeFault {
 export interface UndeliveredInput extends NoticeFault {
   campaignId: string;
   round: number;
-  /** Of a pause; absent: it was the end. */
+  /** Set for a pause; absent: the end of a round. */
   pausedAt?: number;
 }
 
-/** Tells the completion hook of a campaign that a round has ended. */
+/** Notifies the completion hook that a round has ended. */
 export async function notify(deps: ActivityDependencies, { campaignId, round, end }: NotifyInput): Promise<void> {
   const { startedAt, endedAt, ...counts } = end;
   await tell(deps, { hook: 'on_completion', campaignId, round }, async () => ({
@@ -46,7 +46,7 @@ export async function notify(deps: ActivityDependencies, { campaignId, round, en
   }));
 }
 
-/** Tells the pause hook of a campaign that it has paused by itself, also when it has gone on since: a pause that was is worth knowing. */
+/** Notifies the pause hook of a pause by the campaign itself, even if it has resumed since. */
 export async function notifyPause(deps: ActivityDependencies, input: NotifyPauseInput): Promise<void> {
   const { campaignId, round, pausedAt } = input;
   await tell(deps, { hook: 'on_pause', ...input }, async () => {
@@ -69,8 +69,8 @@ export async function notifyPause(deps: ActivityDependencies, input: NotifyPause
 }
 
 /**
- * Tells a hook. Each try has the same body and event id; a notice that was delivered is not sent again. Fails for good when the hook
- * refuses it, and to be tried again for anything else. `body` answers null when there is nothing to tell.
+ * Notifies a hook, with the same body and event id at each try; not resent once delivered. Throws a non-retryable failure when the hook
+ * refuses it, else a retryable one. `body` answers null when there is nothing to send.
  */
 async function tell(deps: ActivityDependencies, notice: Notice, body: () => Promise<object | null>): Promise<void> {
   const { store, logger } = deps;
@@ -107,7 +107,7 @@ export async function noteUndelivered(deps: ActivityDependencies, input: Undeliv
   await noteNotice(deps.store, notice, { now: await instantForLog(deps), fault: { fault, status } });
 }
 
-/** What a receiver tells a repetition by. */
+/** Lets the receiver recognise a repetition. */
 function eventIdOf(notice: Notice): string {
   const round = `${notice.campaignId}/${notice.round}`;
   return notice.hook === 'on_pause' ? `${round}/paused/${new Date(notice.pausedAt).toISOString()}` : round;
@@ -119,12 +119,12 @@ async function standingOf({ store }: ActivityDependencies, notice: Notice): Prom
   return findNotice(store.db, notice, pause?.seq ?? 0);
 }
 
-/** An answer that the next try would get as well. */
+/** True when the next try would get the same answer. */
 function isRefusal(status: number): boolean {
   return status >= 300 && status < 500 && status !== 408 && status !== 425 && status !== 429;
 }
 
-/** When the campaign made the pause in which it is, where a hook wants to know; null: no hook, no pause, or a person made it. */
+/** When the campaign paused itself; null: no hook, no pause, or an operator made it. */
 export async function pauseToTell({ store }: ActivityDependencies, campaignId: string): Promise<number | null> {
   const campaign = await findCampaign(store.db, campaignId);
   if (campaign === undefined || campaign.rules.onPause === null) return null;

@@ -8,18 +8,18 @@ import type { ActivityDependencies } from './dependencies.ts';
 
 type Own = Pick<ActivityDependencies, 'store' | 'accountId' | 'api'>;
 
-/** Throws, to be retried elsewhere, unless this worker's service is the campaign's: another has another clock and no such calls. */
+/** Throws, to be retried elsewhere, unless this worker uses the campaign's service: another has another clock and none of its calls. */
 export function requireOwnService(deps: Omit<Own, 'store'>, campaign: Pick<Campaign, 'campaignId' | 'accountId' | 'api'>): void {
   if (!isOwnService(campaign, deps)) throw otherService(deps, campaign);
 }
 
-/** The same, for the campaign of a batch; one that is not there is left to whoever asks the ledger for it. */
+/** Like `requireOwnService`; a missing campaign is left to the ledger's own checks. */
 export async function requireOwnBatch(deps: Own, batchId: string): Promise<void> {
   const campaign = await findCampaign(deps.store.db, campaignIdOf(batchId));
   if (campaign !== undefined) requireOwnService(deps, campaign);
 }
 
-/** The same, for all whose calls a sweep of this agent's list would conclude about. */
+/** Like `requireOwnService`, for every campaign whose calls a sweep of this agent's list would conclude about. */
 export async function requireOwnAgent(deps: Own, agentId: string): Promise<void> {
   const campaign = await findOpenElsewhere(deps.store.db, agentId, deps);
   if (campaign !== undefined) throw otherService(deps, campaign);

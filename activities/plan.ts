@@ -12,12 +12,12 @@ import { pauseToTell } from './notify.ts';
 export interface PlanActivityInput {
   campaignId: string;
   round: number;
-  /** Counter of the round's batches, from 1. */
+  /** From 1 in each round. */
   batchNumber: number;
 }
 
 export type PlanActivityResult = Planned & {
-  /** A pause of its own that a hook wants to know of. Absent when it is not paused. */
+  /** A pause by the campaign itself, for its hook; absent when not paused. */
   pausedAt?: number | null;
 };
 

@@ -2,15 +2,15 @@ import { RateLimitedError } from '../src/service/port/errors.ts';
 import type { ServiceClock } from '../src/service/port/service-clock.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
-/** Until when (monotonic clock) the service asked this process to leave its records alone, per service. */
+/** Until when (monotonic clock) the service's records must not be read. */
 const quietUntil = new WeakMap<ActivityDependencies['service'], number>();
 
-/** Real milliseconds for which records are still to be left alone; 0 or less: they may be read. */
+/** Real ms for which records must not be read; 0 or less: they may be. */
 export function quietTime(deps: Pick<ActivityDependencies, 'service' | 'monotonicMs'>): number {
   return (quietUntil.get(deps.service) ?? 0) - deps.monotonicMs();
 }
 
-/** Heeds the wait that a failed read asks for; answers its real milliseconds. */
+/** Respects the wait that a failed read asks for; answers its real ms. */
 export function keepQuiet(deps: Pick<ActivityDependencies, 'service' | 'monotonicMs'>, clock: ServiceClock, error: unknown): number {
   if (!(error instanceof RateLimitedError) || error.retryAfterMs === null) return 0;
   const waitMs = clock.toRealMs(error.retryAfterMs);

@@ -8,15 +8,15 @@ import type { Sweep } from './walk-list.ts';
 import { watchClocks } from './watch-clocks.ts';
 
 const readsAtOnce = 8;
-/** A batch is not asked about more often, in service time. */
+/** Minimum service time between reports of a batch. */
 const reportEveryMs = 15_000;
-/** What was asked back and still waits is asked back again after this long. */
+/** Pause before repeating a withdrawal that left calls waiting. */
 const askAgainMs = 60_000;
 
-/** When each batch was last asked about, per service: a report costs a request, and tells of all its calls. */
+/** Time of each batch's last report, which costs a request and covers all its calls. */
 const askedAt = new WeakMap<ActivityDependencies['service'], Map<string, number>>();
 
-/** Reads the service's report of each batch with open calls, takes back what must not ring. False: one was unreadable; others count. */
+/** Reads reports of batches with open calls and withdraws calls that must not ring. False: one was unreadable; the others count. */
 export async function readReports(sweep: Sweep): Promise<boolean> {
   const { deps, clock, agentId } = sweep;
   const known = askedAt.get(deps.service) ?? new Map<string, number>();
@@ -49,7 +49,6 @@ export async function readReports(sweep: Sweep): Promise<boolean> {
   return ok;
 }
 
-/** What is to be taken back, by batch. */
 async function readWithdrawals({ deps, clock }: Sweep, batches: readonly ReportedBatch[]): Promise<ReadonlyMap<string, Withdrawal>> {
   const found: [string, Withdrawal][] = [];
   for (const [campaignId, own] of groupBy(batches, (batch) => batch.campaignId)) {
@@ -63,14 +62,14 @@ async function readWithdrawals({ deps, clock }: Sweep, batches: readonly Reporte
 async function readOne({ deps, clock, timing, onStep }: Sweep, batch: ReportedBatch, withdrawal: Withdrawal | null): Promise<void> {
   const { batchId, serviceBatchId } = batch;
   const reports = await deps.service.report?.(serviceBatchId).catch((error: unknown) => {
-    // It was deleted there: records are all that is left to tell of its calls, and of whom they do not tell a person decides.
+    // The batch was deleted there: only records still show its calls, and an operator decides about those without any.
     if (!(error instanceof RefusedError) || error.status !== 404) throw error;
     deps.logger.error({ batchId, serviceBatchId }, 'the service does not have a batch any more that it took: was it deleted there?');
     return undefined;
   });
   onStep();
   if (reports === undefined) return;
-  // Before anything is concluded from how long ago something was reported.
+  // Notices a clock step before ages of reports decide anything.
   await watchClocks(deps, clock, timing.clockToleranceMs);
   const now = serviceNow(clock);
   const reported = await deps.store.transaction((tx) => takeReport(tx, batchId, { reports, now }));
@@ -80,7 +79,6 @@ async function readOne({ deps, clock, timing, onStep }: Sweep, batch: ReportedBa
   if (withdrawal !== null) await takeBack(deps, { batch, withdrawal, waiting, now });
 }
 
-/** What is to be taken back of what waits. */
 interface TakeBack extends Pick<Reported, 'waiting'> {
   batch: ReportedBatch;
   withdrawal: Withdrawal;

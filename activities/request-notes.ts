@@ -1,38 +1,35 @@
 import { Context } from '@temporalio/activity';
 import { startHeartbeat } from './heartbeat.ts';
 
-/** One POST of a batch. */
 export interface NotedPost {
   batchId: string;
-  /** Its number among the POSTs of the batch, from 1. */
+  /** From 1 in each batch. */
   k: number;
 }
 
-/** What the Temporal server keeps of a submit beyond the life of its process, and of a database that is set back. */
+/** What Temporal's server remembers of a submit, even if its process dies or the database is set back. */
 export interface RequestNotes {
-  /** The last POST that this submit was about to make, in this try or in an earlier one; null: none so far. */
+  /** The last POST about to be made in this or an earlier try; null: none. */
   readonly last: NotedPost | null;
-  /** Whether another batch may follow: only in the first moments of a try, while none of the worker's own heartbeats is under way. */
+  /** Whether another batch may follow: only early in a try, while none of the worker's own heartbeats is under way. */
   readonly mayGoOn: boolean;
-  /** Says that a POST is about to be made. The server has it when the promise resolves; rejects where that is not certain. */
+  /** Records that a POST is about to be made. Resolves once the server has it; rejects where that is not certain. */
   note(post: NotedPost): Promise<void>;
-  /** The POST that was noted is over. */
+  /** Ends the noted POST. */
   answered(): void;
-  /** A step was got done. Sends one of the worker's own heartbeats: for a long wait after which this try makes no POST. */
+  /** Reports a step by the worker's own heartbeat: for a long wait after which this try makes no POST. */
   beat(): void;
-  /** No heartbeat is sent from here on. */
   close(): void;
 }
 
-/** A POST whose beginning the server does not take down for this long is not begun. */
+/** Maximum wait for the server to record a POST; beyond it the POST is not made. */
 const limitMs = 5_000;
 
 /**
- * Heartbeats for the activity under way, until it is closed. The worker's own heartbeats are sent later and are not acknowledged: one that
- * is still under way could take back what was noted after it. So there are only awaited ones, each after the one before, by the worker's
- * own client, which writes them as the worker reads them; its own are sent while a POST takes long, and no batch follows that one. A POST
- * under way has no steps: `longestStepMs` is its own limit, posting window and HTTP timeouts together, and a submit that gets nowhere for
- * longer is heard of no more.
+ * Heartbeats of the current activity, until closed. The worker's own are sent later and unacknowledged: one under way could overwrite a
+ * newer note. So notes are awaited heartbeats, in order, by the worker's own client, in the encoding that the worker reads; the worker's
+ * own are sent only during a long POST, after which no batch follows. A POST has no steps: `longestStepMs` covers it, posting window plus
+ * HTTP timeouts, and a submit stuck for longer stops beating.
  */
 export function openRequestNotes(everyMs: number, longestStepMs: number): RequestNotes {
   const context = Context.current();
@@ -43,7 +40,7 @@ export function openRequestNotes(everyMs: number, longestStepMs: number): Reques
   let sent = Promise.resolve();
   const sendNext = () => {
     const details = last;
-    // After one that failed, and may still arrive, nothing is certain any more.
+    // One that failed may still arrive, so all later ones fail too.
     sent = sent.then(() => client.withDeadline(Date.now() + limitMs, () => client.activity.heartbeat(info.taskToken, details)));
     sent.catch(() => {});
     return sent;
@@ -66,7 +63,7 @@ export function openRequestNotes(everyMs: number, longestStepMs: number): Reques
       last = post;
       await sendNext();
       isPosting = true;
-      // The worker gives up an activity that it hears nothing of for long, and reports a failure with the details that it has heard last.
+      // Otherwise the worker gives up a silent activity and fails it with the details it last received.
       if (!mayGoOn) context.heartbeat(last);
     },
     answered: () => {

@@ -6,13 +6,12 @@ import { findUnscreened, noteSilentHook, storeScreening } from '../src/ledger/di
 import { senderOf, serviceNow, type ActivityDependencies } from './dependencies.ts';
 import { expectedWait } from './failures.ts';
 
-/** After an answer that took longer, the request that dials is a try of its own, so that it has its whole time limit. */
+/** After a slower answer the dialling request becomes a try of its own, with its whole time limit. */
 const slowAnswerMs = 1_000;
 
 /**
- * Asks the pre-dial hook about the people of a batch that is to be sent, when the campaign has one, and keeps its answer for the dial
- * transaction. Throws a wait while the hook gives no answer that can be used: then nothing is sent. Asking twice is harmless.
- * `beat` is called while a slow answer is waited for.
+ * Asks the pre-dial hook, if any, about a batch's recipients and stores its answer for the dial transaction. Throws a wait while the hook
+ * gives no usable answer: nothing is sent then. Asking twice is harmless. `beat` is called during a slow answer.
  */
 export async function screen(
   deps: ActivityDependencies,
@@ -25,7 +24,7 @@ export async function screen(
   if (batch === null) return;
   const { campaign, preDial, calls } = batch;
   const began = deps.monotonicMs();
-  // The first beat comes when the answer is late already; the hook's own time limit ends the wait, and the beats with it.
+  // Starts once the answer is late; the hook's own limit ends it.
   const beats = setInterval(beat, 2 * slowAnswerMs);
   try {
     const verdicts = await askPreDial(
@@ -42,7 +41,7 @@ export async function screen(
       {
         ...senderOf(deps),
         url: preDial.url,
-        // A later question is another one: an answer kept for the first must not be given again.
+        // An id per question, so that a receiver does not repeat a stored answer.
         eventId: `${batchId}/pre_dial/${askedAt}`,
         timeoutMs: Math.min(preDial.timeoutMs, deps.limits.postingWindowMs),
       },

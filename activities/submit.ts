@@ -24,21 +24,18 @@ import type { RequestNotes } from './request-notes.ts';
 
 export interface SubmitInput {
   batchId: string;
-  /** What is to be planned once the batch has its verdict; what that brings is sent as well, and so on for a few seconds. */
+  /** What to plan after the verdict; the batch it yields is sent as well, and so on for a few seconds. */
   thenPlan?: PlanActivityInput;
 }
 
 export type SubmitResult =
-  /**
-   * Of the last batch. `planned`: what the planner then said. Absent where it was not asked, or could not answer: it is to be asked again.
-   */
+  /** `batchId`: the last batch. `planned`: absent when the planner was not asked or failed, and has to be asked again. */
   | { kind: 'verdict'; batchId: string; state: BatchState; planned?: PlanActivityResult }
-  /** The database did not take the verdict: it goes through the workflow, and holds ids and codes only. */
+  /** The database did not take the verdict, so the workflow carries it: ids and codes only. */
   | { kind: 'unrecorded'; verdict: VerdictInput };
 
 type PostStep = Extract<PostingStep, { kind: 'post' }>;
 
-/** One try of a submit. */
 interface Submitting {
   deps: ActivityDependencies;
   clock: ServiceClock;
@@ -53,7 +50,7 @@ const clockDoubts: Readonly<Record<ClockDoubt, string>> = {
   clocks_apart: "The service's clock and this machine's are too far apart",
 };
 
-/** What the service is asked. Calls have their names of the ledger, whether the campaign file sends a reference or not. */
+/** Calls carry their ledger reference even if the campaign file sends none. */
 function requestOf({ deps, batchId }: Submitting, step: PostStep): CallRequest {
   const { rules } = step.campaign;
   const { variables } = rules;
@@ -78,7 +75,6 @@ function requestOf({ deps, batchId }: Submitting, step: PostStep): CallRequest {
   };
 }
 
-/** What is known of a POST, in the words of the ledger. */
 function verdictOf(placing: Placing, clock: ServiceClock): Omit<VerdictInput, 'batchId' | 'k'> {
   const now = serviceNow(clock);
   if (placing.kind === 'accepted') {
@@ -114,7 +110,7 @@ async function post(submitting: Submitting, step: PostStep, deadlineMonotonic: n
     const verdict = { ...base, ...verdictOf(placing, clock) };
     return placing.kind === 'accepted' ? verdict : warn(verdict, placing.fault);
   } catch (error) {
-    // A defect of the program: what was sent is not known.
+    // A program defect: what was sent is unknown.
     const fault = codeOf(error);
     return warn({ ...base, verdict: 'unknown', now: serviceNow(clock), message: fault }, fault);
   }
@@ -134,7 +130,7 @@ async function record(deps: ActivityDependencies, verdict: VerdictInput): Promis
   }
 }
 
-/** Notes with Temporal that the POST is about to be made. Where that is not certain, answers the verdict of one that was never begun. */
+/** Records with Temporal that the POST is about to be made; where that is not certain, answers a `not_sent` verdict. */
 async function findUnnoted({ deps, clock, requestNotes, batchId }: Submitting, k: number): Promise<VerdictInput | null> {
   try {
     await requestNotes.note({ batchId, k });
@@ -147,9 +143,8 @@ async function findUnnoted({ deps, clock, requestNotes, batchId }: Submitting, k
 }
 
 /**
- * Reads the agent's list before a batch is sent again that the service answered, and is said not to have taken (429): a record of one
- * of its calls shows that it did. Answers when that began, or null where it could not be read, or another process was just reading it;
- * undefined: there is nothing to look for.
+ * Reads the agent's list before reposting a batch answered as not taken (429): a record of one of its calls proves that it was. Answers
+ * when that read began; null: not readable, or being read by another process; undefined: nothing to check.
  */
 async function lookBeforeRepost({ deps, clock, batchId }: Submitting, onProgress: () => void): Promise<number | null | undefined> {
   const denied = await findDeniedBatch(deps.store.db, batchId);
@@ -164,23 +159,22 @@ async function lookBeforeRepost({ deps, clock, batchId }: Submitting, onProgress
   return listed ? begunAt : null;
 }
 
-/** How long a submit that sent nothing waits before it is tried again; undefined leaves it to the retry policy. */
+/** Real ms before a submit that sent nothing is retried; undefined: the retry policy decides. */
 function retryInMs(verdict: VerdictInput, clock: ServiceClock): number | undefined {
   if (verdict.notBefore == null) return undefined;
   const waitMs = Math.max(0, verdict.notBefore - clock.now());
-  // Too long for a submit: entered again at once, the batch is released, and the account's own limit keeps the next POST back.
+  // Too long for a submit: re-entered at once, it releases the batch, and the account's limit delays the next POST.
   return waitMs > longestSubmitMs ? 0 : clock.toRealMs(waitMs);
 }
 
 /**
- * Sends a planned batch once, then those that the planner brings next, as long as all goes well and for a few seconds at most; answers
- * what became of the last one. Safe to run again at any time: a batch that has a verdict answers it, and one that another run was about to
- * send becomes `unknown`. Throws a retryable failure while nothing has been sent, and one that is not retried when the ledger has lost the
- * batch.
+ * Sends a planned batch once, then those the planner yields next, for a few seconds while all goes well; answers the last result. Safe to
+ * repeat: a batch with a verdict answers it, and one that another run was about to send becomes `unknown`. Throws a retryable failure while
+ * nothing was sent, and a non-retryable one when the ledger has lost the batch.
  */
 export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: SubmitInput): Promise<SubmitResult> {
   const requestNotes = deps.openRequestNotes();
-  // An earlier try may have come further: what it noted last says how far the ledger has to be.
+  // An earlier try may have got further: its last note shows how far the ledger has to be.
   let current = requestNotes.last?.batchId ?? batchId;
   let said: SubmitResult | undefined;
   try {
@@ -193,7 +187,7 @@ export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: 
       current = planned.batchId;
     }
   } catch (error) {
-    // Of the next batch nothing was noted: what keeps it from being sent is waited for by a submit of its own.
+    // The next batch has no note yet: its own submit waits for what blocks it.
     if (said !== undefined && requestNotes.last?.batchId !== current) return said;
     requestNotes.beat();
     if (error instanceof NotSentError) throw expectedWait({ type: failureTypes.notSent, message: 'The service could not be reached' });
@@ -203,12 +197,11 @@ export async function submit(deps: ActivityDependencies, { batchId, thenPlan }: 
   }
 }
 
-/** After a batch in this state, and now, another one may follow in the same activity. */
 function mayGoOn({ stopping }: ActivityDependencies, requestNotes: RequestNotes, state: BatchState): boolean {
   return state === 'confirmed' && requestNotes.mayGoOn && !stopping.aborted;
 }
 
-/** A verdict is not held up by a planner that fails: the workflow asks it again, and hears why. */
+/** The workflow asks a failed planner again, and gets the reason then. */
 async function planNext(deps: ActivityDependencies, next: PlanActivityInput): Promise<PlanActivityResult | undefined> {
   try {
     return await plan(deps, next);
@@ -226,7 +219,7 @@ async function submitOnce(submitting: Submitting): Promise<SubmitResult> {
   const listReadAt = await lookBeforeRepost(submitting, beat);
   const time = await readServiceTime(deps, clock, batchId);
   const { postingWindowMs, httpTimeoutMs } = deps.limits;
-  // Taken before the ledger is asked: a wall clock that is set back meanwhile must not move this one.
+  // Read before the ledger, so that setting the wall clock back meanwhile cannot extend it.
   const deadlineMonotonic = deps.monotonicMs() + postingWindowMs;
   const step = await openPosting(deps.store, {
     batchId,

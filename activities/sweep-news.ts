@@ -2,18 +2,18 @@ import type { CampaignRules } from '../src/rules/campaign-rules.ts';
 
 type Timing = CampaignRules['timing'];
 
-/** Tells the collects of this process, alone, that one has read their agent's list: lines may be free. Others look at their own pace. */
+/** Wakes the collects of this process after a sweep of their agent's list, since lines may be free. Other processes poll. */
 export class SweepNews {
   readonly #next = new Map<string, AbortController>();
 
-  /** Aborted when the list of this agent is next read. */
+  /** Aborted when this agent's list is next read. */
   next(agentId: string): AbortSignal {
     const known = this.#next.get(agentId) ?? new AbortController();
     this.#next.set(agentId, known);
     return known.signal;
   }
 
-  /** The list was read and matched as a campaign with this timing does it. */
+  /** The list was read and matched with this timing. */
   tell(agentId: string, timing: Timing): void {
     const told = this.#next.get(agentId);
     this.#next.delete(agentId);
@@ -21,7 +21,7 @@ export class SweepNews {
   }
 }
 
-/** Whether what was told was read as a campaign with this timing would have: it need not read the list again so soon. */
+/** True when that sweep used the same timing, so this campaign can skip its own. */
 export function isSameTiming({ aborted, reason }: AbortSignal, timing: Timing): boolean {
   return aborted && reason === JSON.stringify(timing);
 }

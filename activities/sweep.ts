@@ -32,17 +32,17 @@ const readsPerSweep = 400;
 export interface SweepResult {
   /** `busy`: another process sweeps this agent. `failed`: nothing could be read. */
   kind: 'complete' | 'incomplete' | 'failed' | 'busy';
-  /** Whether the list was read as far back as it was to be, whatever became of the reads of single records. */
+  /** Read as far back as required, even if single records were unreadable. */
   listed: boolean;
-  /** Real milliseconds that the service asked to be left alone. */
+  /** Real ms for which the service wants no requests. */
   waitMs: number;
 }
 
 const missingPatienceMs = 60_000;
 
 /**
- * How long a record whose read failed in this way is tried again before it counts as gone; null: the fault is not the record's own.
- * A record that was listed a moment ago may not be there for every reader yet; one on which the service fails for a day never will be.
+ * How long a failing read is retried before the record counts as gone; null: not the record's own fault. A just listed record may not be
+ * visible to every reader yet; one that fails for a day never will be.
  */
 function patienceWith(error: unknown): number | null {
   if (!(error instanceof ServiceError) || !('status' in error) || typeof error.status !== 'number') return null;
@@ -50,7 +50,7 @@ function patienceWith(error: unknown): number | null {
   return error.status === 404 ? missingPatienceMs : 24 * 3_600_000;
 }
 
-/** Reads one record, and answers how what it shows is written. Throws where the fault is not the record's own. */
+/** Reads one record, answers how to write it. Throws where the fault is not the record's own. */
 async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): Promise<(tx: Tx) => Promise<void>> {
   const { deps, clock, agentId, pointers, optOut, timing } = sweep;
   const settle = (write: (tx: Tx, now: number) => Promise<ReadRow | undefined>) => async (tx: Tx) => {
@@ -67,13 +67,13 @@ async function readOne(sweep: Sweep, conversationId: string, offsetMs: number): 
   } catch (error) {
     const patienceMs = patienceWith(error);
     if (patienceMs === null) throw error;
-    // It stays a record that may be anybody's; the others are read all the same.
+    // It may still belong to any recipient.
     deps.logger.warn({ conversationId, error: codeOf(error) }, 'a record cannot be read');
     return settle((tx, now) => noteUnreadable(tx, conversationId, { patienceMs, now }));
   }
 }
 
-/** Reads what is due, several at once. Answers false when a read failed; the others are kept. */
+/** Reads due records, several at once. False when a read failed; the others are stored. */
 async function readDue(sweep: Sweep, { offsetMs, undecidedSince }: { offsetMs: number; undecidedSince: number | null }): Promise<boolean> {
   const { deps, clock, agentId } = sweep;
   const look = { now: serviceNow(clock), undecidedSince, limit: readsPerSweep };
@@ -104,17 +104,17 @@ async function readDue(sweep: Sweep, { offsetMs, undecidedSince }: { offsetMs: n
   return ok;
 }
 
-/** Where the service reports each call, its list is read for records that no report names: foreign ones, and those that come late. */
+/** Where the service reports each call, the list only adds records missing in reports: foreign and late ones. */
 const walksPerLookback = 4;
 
-/** Whether the list is to be read now; without reports nothing else tells of a call. */
+/** Without reports the list is the only source. */
 async function isWalkDue({ deps, agentId, timing }: Sweep, now: number): Promise<boolean> {
   if (!deps.service.abilities.namesRecipients) return true;
   const walkedAt = (await readAgent(deps.store.db, agentId))?.complete_begun_at ?? null;
   return hasPassed(timing.lateLookbackMs / walksPerLookback, { since: walkedAt ?? -Infinity, now });
 }
 
-/** One sweep of an agent's list for all campaigns that use it; only when it was complete, it concludes from what is missing. */
+/** Sweeps an agent's list for all its campaigns; only a complete sweep concludes from missing records. */
 export async function sweepAgent(
   deps: ActivityDependencies,
   clock: ServiceClock,
@@ -123,7 +123,7 @@ export async function sweepAgent(
   const quietMs = quietTime(deps);
   if (quietMs > 0) return { kind: 'failed', listed: false, waitMs: quietMs };
   const { leaseMs } = deps.limits;
-  // Not the worker's name alone: campaigns of one worker may have the same agent.
+  // Unique per sweep: campaigns of one worker may share an agent.
   const owner = `${deps.workerId}/${randomUUID()}`;
   const lease = { agentId, owner, forMs: leaseMs };
   if (!(await leaseAgent(deps.store, lease))) return { kind: 'busy', listed: false, waitMs: 0 };
@@ -152,7 +152,7 @@ export async function sweepAgent(
     try {
       if (dueSince !== null || (await isWalkDue(sweep, begunAt))) walk = await walkList(sweep, until, dueSince !== null);
     } catch (error) {
-      // The list of an agent that was deleted is refused for ever; records that are known can still be read one by one.
+      // A deleted agent's list is refused forever; known records can still be read one by one.
       if (patienceWith(error) === missingPatienceMs) await read(assumedClock);
       throw error;
     }
@@ -165,7 +165,7 @@ export async function sweepAgent(
     }
     const clockReading = walk?.clockReading ?? assumedClock;
     if (!(await read(clockReading))) complete = false;
-    // Before anything is concluded: what was open while a clock was set ends in nothing negative.
+    // Precedes conclusions, since what was open while a clock was set gets no negative outcome.
     await watchClocks(deps, clock, timing.clockToleranceMs);
     const madeTwice = await deps.store.transaction(async (tx) => {
       if (!(await keep(tx))) {

@@ -13,23 +13,21 @@ import { serviceNow, type ActivityDependencies } from './dependencies.ts';
 
 const pageSize = 100;
 
-/** Whose records are read, by whom, and how. */
 export interface Sweep extends AgentRecords {
   deps: ActivityDependencies;
   clock: ServiceClock;
   agentId: string;
   timing: CampaignRules['timing'];
-  /** A page or a record was read. */
+  /** Called after each page or record. */
   onStep: () => void;
 }
 
 export interface ListWalk {
-  /** Everything that began since then is among `listed`; null: the list was not read as far as needed. */
+  /** All calls begun since then are in `listed`; null: not read as far as needed. */
   coveredFrom: number | null;
-  /** The same where it was read as far as it was to be, and not only to records that had been final before. */
+  /** As `coveredFrom`, when read as far as intended, not just to records already final. */
   deepFrom: number | null;
   listed: Set<string>;
-  /** Start of the oldest entry seen. */
   oldestSeen: number | null;
   ordered: boolean;
   clockReading: CorrelationClock;
@@ -44,7 +42,7 @@ function isNewestFirst({ records }: RecordPage, before: number | null): boolean 
   return true;
 }
 
-/** Reads the agent's list, newest entry first, to its end, to `until`, or, unless `deep`, to a page of final records if in order. */
+/** Reads the agent's list, newest first, to its end, to `until`, or, unless `deep`, to a page of final records if in order. */
 export async function walkList(
   { deps, clock, agentId, pointers, optOut, isShared, timing, onStep }: Sweep,
   until: number,
@@ -74,7 +72,7 @@ export async function walkList(
       await noteReadSucceeded(tx, agentId, now);
       const oldest = await oldestCampaignStart(tx, agentId, until);
       const { offsetMs, uncertaintyMs } = walk.clockReading;
-      // What is excluded by its age must be older by more than the clocks may differ, or may have been set meanwhile.
+      // To be excluded by age, a record must be older by more than the clocks may differ or have been set meanwhile.
       const oursSince = oldest === null ? null : oldest + offsetMs - uncertaintyMs - timing.lateLookbackMs;
       return storeListed(tx, facts, { agentId, oursSince, listens: optOut.length > 0, isShared, offsetMs, now });
     });
@@ -83,14 +81,14 @@ export async function walkList(
       walk.listed.add(conversationId);
       if (startedAt !== null) walk.oldestSeen = Math.min(walk.oldestSeen ?? Infinity, startedAt);
     }
-    // In the service's own time, and past the whole second in which a call may have begun.
+    // In the service's time, with margin for the whole second in which a call may have begun.
     const horizon = until + walk.clockReading.offsetMs - walk.clockReading.uncertaintyMs - 2_000;
     const reachedUntil = walk.oldestSeen !== null && walk.oldestSeen < horizon;
     if (walk.ordered && (reachedUntil || (allFinal && !deep))) {
       walk.coveredFrom = walk.oldestSeen;
       if (reachedUntil) walk.deepFrom = until;
     } else if (page.hasMore !== true && page.nextCursor === null) {
-      // A full page that names no cursor may be the whole list or a list that cannot be read on.
+      // A full page without a cursor proves nothing: the list may go on.
       if (page.hasMore === false || page.records.length < pageSize) [walk.coveredFrom, walk.deepFrom] = [until, 0];
     } else if (page.nextCursor !== null && !cursors.has(page.nextCursor)) {
       cursors.add(page.nextCursor);
@@ -102,8 +100,8 @@ export async function walkList(
 }
 
 /**
- * Facts of all entries of a page, each under an id: one without gets an id of ours that follows from what is known of it, since a record
- * that cannot be read may be anybody's all the same. Entries of one page that show the same are told apart by their order.
+ * Facts of all entries of a page; one without an id gets one derived from its facts, since it may belong to any recipient. Order
+ * distinguishes identical entries.
  */
 function factsOfPage(agentId: string, page: RecordPage): ConversationFacts[] {
   const seen = new Map<string, number>();

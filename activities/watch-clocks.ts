@@ -11,16 +11,16 @@ import { keepQuiet, quietTime } from './quiet-time.ts';
 /** The Date header has whole seconds. */
 const dateResolutionMs = 1_000;
 
-/** Without a reading, the clocks are taken to agree. */
+/** Assumes that the clocks agree. */
 export const assumedClock: CorrelationClock = { offsetMs: 0, uncertaintyMs: 2_000 };
 
-/** A reading from a slow answer is a poor one; instead of none it counts where it shows that the clocks differ. */
+/** A slow answer's reading is poor; without a better one it counts only if it shows that the clocks differ. */
 export function isBetterReading(reading: CorrelationClock, known: CorrelationClock): boolean {
   if (reading.uncertaintyMs < known.uncertaintyMs) return true;
   return known === assumedClock && Math.abs(reading.offsetMs) > reading.uncertaintyMs + known.uncertaintyMs;
 }
 
-/** How far the service's clock is from the one that the attempts were stamped with, and how surely that is known. */
+/** Offset of the service's clock from the one that stamped the attempts. */
 export function readClock(date: ServiceDate | null, clock: ServiceClock, nowReal: number): CorrelationClock | undefined {
   if (date === null) return undefined;
   const at = (realMs: number) => clock.now() + (realMs - nowReal) * clock.speed;
@@ -32,17 +32,16 @@ export function readClock(date: ServiceDate | null, clock: ServiceClock, nowReal
   };
 }
 
-/** A reading older than this is made anew before a POST. Real time, as everything here that is not said to be service time. */
+/** A reading older than this is refreshed before a POST. Real time, like all here not named service time. */
 const refreshAfterMs = 60_000;
-/** A service that takes longer to tell the time is left to the POST itself. */
+/** After this the POST itself reads the clock. */
 const longestRefreshMs = 10_000;
-/** On a sandbox that runs fast, what a machine that stalls may cost; less is no step. */
+/** Tolerance for a stalling machine when a sandbox runs fast; anything less is no step. */
 const leastStepMs = 5_000;
 const keepEveryMs = 30_000;
-/** The Date header has whole seconds of service time. */
 const resolutionMs = 1_000;
 
-/** What was seen at the last look, per service: what a clock shows now is compared with it. */
+/** The last reading per service, compared with the next. */
 interface Look {
   wallMs: number;
   monotonicMs: number;
@@ -52,19 +51,19 @@ interface Look {
 }
 const looks = new WeakMap<ActivityDependencies['service'], Look>();
 
-/** A span of service time, and within which real times it passed. */
+/** A span of service time, with bounds of its real time. */
 interface Span {
   serviceMs: number;
   leastRealMs: number;
   mostRealMs: number;
 }
 
-/** By how much a span of service time is longer than the real time in which it passed allows; negative: shorter. */
+/** By how much service time exceeds what its real time allows; negative: falls short. */
 function excess({ serviceMs, leastRealMs, mostRealMs }: Span, speed: number): number {
   return Math.max(0, serviceMs - resolutionMs - mostRealMs * speed) - Math.max(0, leastRealMs * speed - serviceMs - resolutionMs);
 }
 
-/** What the service's clock has shown since the look before, or since what a worker before this one kept; null: nothing new. */
+/** Service time since the previous reading, or an earlier worker's; null: nothing new. */
 async function spanOfService(
   { store, accountId }: ActivityDependencies,
   { last, ageMs, before }: { last: ClockReading | null; ageMs: number; before: ClockReading | null },
@@ -81,7 +80,7 @@ async function spanOfService(
   return { serviceMs: last.serverMs - kept.serviceMs, leastRealMs: mostRealMs - last.tripMs, mostRealMs };
 }
 
-/** Compares service and machine with the last reading, also a former process's. Stores a step before it returns, for the next one. */
+/** Compares service and machine clocks with the last reading, also a former process's. Stores a step before it returns. */
 export async function watchClocks(deps: ActivityDependencies, clock: ServiceClock, toleranceMs: number): Promise<ServiceTime> {
   const { speed } = clock;
   const { last, ageMs, connectionFailed } = deps.service.clockReadings();
@@ -96,7 +95,7 @@ export async function watchClocks(deps: ActivityDependencies, clock: ServiceCloc
   if (Math.abs(serviceBy) > Math.max(toleranceMs / 2, leastStepMs * speed)) steps.push({ clock: 'service', byMs: serviceBy });
   if (steps.length > 0) {
     deps.logger.warn({ steps }, 'a clock was set: what was open meanwhile ends in nothing negative');
-    // What was posted before a clock was set back carries later times than now.
+    // Posts before a clock was set back have later times than now.
     const steppedAt = now + Math.max(0, -serviceBy, Math.ceil(-machineBy * speed));
     await noteSteps(deps.store, deps.accountId, { steps, now, steppedAt });
   }
@@ -115,7 +114,7 @@ export async function watchClocks(deps: ActivityDependencies, clock: ServiceCloc
   return { serviceFrom: last?.serverMs ?? null, serviceNow: estimate, clockDoubt };
 }
 
-/** Reads the first entry of the agent's list, for its Date; whatever is answered will do. */
+/** Reads one entry of the list, for its Date header alone. */
 async function askTheTime(deps: ActivityDependencies, clock: ServiceClock, agentId: string): Promise<void> {
   const asked = deps.service.records({ agentId, pageSize: 1 }).catch((error: unknown) => {
     keepQuiet(deps, clock, error);
@@ -127,7 +126,7 @@ async function askTheTime(deps: ActivityDependencies, clock: ServiceClock, agent
   clearTimeout(timer);
 }
 
-/** The service's clock before a POST; read anew when old, or after a failed connection: another process may have another clock. */
+/** The service's clock before a POST, refreshed when old or after a failed connection: another process may have another clock. */
 export async function readServiceTime(deps: ActivityDependencies, clock: ServiceClock, batchId: string): Promise<ServiceTime> {
   const campaign = await findCampaign(deps.store.db, campaignIdOf(batchId));
   if (campaign === undefined) return { serviceFrom: null, serviceNow: null, clockDoubt: null };

@@ -17,7 +17,7 @@ const waits: Readonly<Record<string, string>> = {
   rows: 'rows that are added (stays_open)',
 };
 
-/** What Temporal's UI shows of a campaign: ids and counts only, since it is kept with the history. */
+/** Text for Temporal's UI: ids and counts only, since it stays in the history. */
 export function describeCampaign(counters: CampaignCounters): string {
   const { state, waitingFor, submitted, total, done, open, waiting, unresolved } = counters;
   const wait = waitingFor === null ? '' : `, waits for ${waits[waitingFor] ?? waitingFor}`;

@@ -36,12 +36,12 @@ import { startNotice } from './notices.ts';
 
 type StateChange = Pick<Parameters<Activities['changeState']>[0], 'change' | 'reason'>;
 
-/** Events after which a run continues as new: well below where the server suggests it, since steps under way still add theirs. */
+/** A run continues as new well below the server's suggestion, since steps under way still add events. */
 const mostEvents = 3_500;
 
 const retryForEver = { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 };
 
-/** Activities by timeout class; each class has its own queue where its pace or its worker differs. */
+/** Each timeout class has its own queue where its pace or its worker differs. */
 function proxies({ queues, timeouts }: WorkflowSetting) {
   const short = proxyActivities<Pick<Activities, 'checkCallers' | 'plan' | 'recordPostVerdict' | 'changeState' | 'closeRound'>>({
     taskQueue: queues.campaign,
@@ -65,9 +65,8 @@ function proxies({ queues, timeouts }: WorkflowSetting) {
 }
 
 /**
- * One round of a campaign: check agent and caller number, dial while collecting, then close the books. Nothing of it is cancelled: one that
- * is cancelled in Temporal drains, as by `carillon drain`. A POST that is under way ends by itself, and the results of open calls are
- * awaited.
+ * One round of a campaign: checks agent and numbers, dials while collecting, then closes the round. Cancelling it in Temporal drains it,
+ * like `carillon drain`: a POST under way ends by itself, and open calls are collected.
  */
 export async function campaign(input: CampaignInput): Promise<CampaignCounters> {
   const { cancelRequested } = CancellationScope.current();
@@ -87,24 +86,24 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     waiting: 0,
     unresolved: 0,
   };
-  /** The state that whoever asks is told, and that Temporal's UI shows at any time; no part of the history. */
+  /** Shows the state by status query and in Temporal's UI; not part of the history. */
   const tell = (state: CampaignCounters['state'], waitingFor: string | null = null): void => {
     Object.assign(counters, { state, waitingFor });
     setCurrentDetails(describeCampaign(counters));
   };
   tell(counters.state);
-  /** Grows with everything that may change the planner's answer. */
+  /** Counts changes that may alter the planner's answer. */
   let changes = 0;
   let collectWanted = false;
   let dialled: 'no' | 'all' | 'parked' = 'no';
   let rolling = false;
 
-  /** Wishes that this run was told. All have been granted before it continues as new. */
+  /** Requests received; all are handled before this run continues as new. */
   let wishes = 0;
   const change = async (wished: StateChange, known: Partial<ResumeInput> = {}): Promise<boolean> => {
     wishes += 1;
     const { runId: run, firstExecutionRunId } = workflowInfo();
-    // The same after a reset, which tells a new run what the old one was told.
+    // Stable across a reset, which replays the old run's requests.
     const id = `${firstExecutionRunId}/${currentUpdateInfo()?.id ?? `${run}/${wishes}`}`;
     const wish = { ...known, id, run, number: wishes };
     const { changed } = await CancellationScope.nonCancellable(() =>
@@ -144,7 +143,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     return change({ change: 'drain', reason: 'its workflow was cancelled in Temporal' });
   });
 
-  /** Whether this run continues as new: its history has grown long. */
+  /** True once the history has grown long, so that this run continues as new. */
   const isRolling = (): boolean => {
     const { continueAsNewSuggested, historyLength } = workflowInfo();
     rolling ||= continueAsNewSuggested || historyLength >= mostEvents;
@@ -158,18 +157,17 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
   };
 
   let firingKnows = false;
-  /** The schedule that this campaign is a firing of may go on: what is left was promised. */
+  /** Lets the schedule start its next run: only callbacks are left here. */
   const tellFiring = async (): Promise<void> => {
     const { parent } = workflowInfo();
     if (parent === undefined || firingKnows) return;
     firingKnows = true;
     await getExternalWorkflowHandle(parent.workflowId, parent.runId)
       .signal(onlyPromisesSignal)
-      // It has heard that already, or was ended by hand.
+      // The parent already knows, or was terminated.
       .catch(() => {});
   };
 
-  /** The last pause of its own that a hook was to be told of. */
   let toldPause: number | null = null;
   const tellPause = async (pausedAt: number | null | undefined): Promise<void> => {
     if (pausedAt == null || pausedAt === toldPause) return;
@@ -177,10 +175,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     await startNotice({ campaignId, round, pausedAt, queues, timeouts });
   };
 
-  /**
-   * Agent and caller number must be fit to call; where they are not, the campaign is paused until a person has mended it. Answers false
-   * when that is left to the next run.
-   */
+  /** Pauses the campaign until agent and numbers may call. False when that is left to the next run. */
   const checkCallers = async (): Promise<boolean> => {
     while (!isRolling()) {
       const seen = changes;
@@ -194,12 +189,12 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     return false;
   };
 
-  /** The last batch and what became of it, as summaries name it. */
+  /** Last batch and its state, for summaries. */
   let last = '';
-  /** Submits a batch, and those that its activity goes on with. Answers what the planner said of the next one, if it was heard. */
+  /** Submits a batch and those its activity continues with. Answers the planner's next result; null: unknown. */
   const submit = async ({ batchId, size }: { batchId: string; size: number }): Promise<PlanActivityResult | null> => {
     let [current, planned]: [string, PlanActivityResult | null] = [batchId, null];
-    // Whoever sends goes on sending, and what has been sent is not to wait for its end.
+    // Sending may go on for long; what is sent must be collected meanwhile.
     collectWanted = true;
     for (;;) {
       const batchNumber = batchNumberOf(current);
@@ -215,7 +210,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
       current = result.verdict.batchId;
       last = `batch ${batchNumberOf(current)}: ${result.verdict.verdict}`;
       const { state } = await short.recordPostVerdict.executeWithOptions({ summary: last }, [result.verdict]);
-      // The batch is still to be submitted, or nobody would ever come back for it.
+      // Otherwise an undecided batch would never be submitted.
       if (!undecidedStates.includes(state)) break;
     }
     counters.submitted = batchNumberOf(current);
@@ -233,7 +228,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
     let known: PlanActivityResult | null = null;
     let seen = changes;
     while (dialled === 'no') {
-      // A batch that is planned and not submitted is answered to the next run as well.
+      // The next run gets a batch that is planned but not submitted.
       if (isRolling()) {
         dialled = 'parked';
         return;
@@ -244,7 +239,7 @@ async function runCampaign(input: CampaignInput, cancelRequested: Promise<never>
       const step = nextStep(planned);
       if (step.kind === 'dial') {
         tell('dialling');
-        // What changes from here on may not have been seen by the planner.
+        // The planner may not have seen later changes.
         seen = changes;
         known = await submit(step);
       } else if (step.kind === 'done') {

@@ -5,28 +5,21 @@ import { ParentClosePolicy, startChild, WorkflowIdReusePolicy } from '@temporali
 import { completionNoticeId, pauseNoticeId } from '../src/rules/ids.ts';
 
 /**
- * Tells the completion hook that a round has ended. A workflow of its own: the campaign is over whether somebody hears of it or not, and a
- * schedule does not wait for it with its next firing.
+ * Notifies the completion hook. A workflow of its own, so that neither the campaign's end nor the next scheduled run waits for the hook.
  */
 export async function completionNotice(input: CompletionNoticeInput): Promise<{ delivered: boolean }> {
   const { campaignId, round, end } = input;
   return tellHook(input, { campaignId, round }, ({ notify }) => notify({ campaignId, round, end }));
 }
 
-/**
- * Tells the pause hook that a campaign has paused by itself. A workflow of its own: the campaign goes on whether somebody hears of it or
- * not.
- */
+/** Notifies the pause hook. A workflow of its own, so that the campaign does not wait for the hook. */
 export async function pauseNotice(input: PauseNoticeInput): Promise<{ delivered: boolean }> {
   const { campaignId, round, pausedAt } = input;
   const notice = { campaignId, round, pausedAt };
   return tellHook(input, notice, ({ notifyPause }) => notifyPause(notice));
 }
 
-/**
- * Has a hook told of the end, or of a pause, by a workflow of its own, which the campaign does not wait for. What was told once is not told
- * again.
- */
+/** Starts the notification of an end or a pause without waiting for it. A delivered one is not repeated. */
 export async function startNotice(notice: CompletionNoticeInput | PauseNoticeInput): Promise<void> {
   const { campaignId, round, queues } = notice;
   const options = {

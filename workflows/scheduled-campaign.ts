@@ -19,13 +19,12 @@ import { campaign } from './campaign.ts';
 import { firingTimeOf } from '../src/rules/ids.ts';
 import { onlyPromisesSignal, type FiringResult, type ScheduledCampaignInput } from './messages.ts';
 
-/** Room for a list of a million rows that comes over a slow line. */
+/** Enough for a million rows over a slow line. */
 const importMs = 60 * 60_000;
 
 /**
- * One firing of a recurring campaign: import the list of the hour, then run its campaign to the end. It lasts as long as the campaign has
- * anybody to call, so that the schedule, which skips what overlaps, never starts the next one beside it. What was promised does not hold
- * the next one up: the campaign keeps it by itself.
+ * One run of a recurring campaign: imports its list, then runs the campaign. Lasts while recipients are left to call, so that the schedule,
+ * which skips overlaps, starts no second run beside it. Callbacks do not delay the next run: the campaign keeps them by itself.
  */
 export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<FiringResult> {
   const { scheduleId, timeZone, catchUpMs, queues, timeouts } = input;
@@ -54,7 +53,7 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
       workflowId: fired.round.workflowId,
       taskQueue: queues.campaign,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
-      // The campaign is whole without this workflow: whoever ends the firing by hand does not end the calls.
+      // Terminating the run must not end its campaign's calls.
       parentClosePolicy: ParentClosePolicy.ABANDON,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `campaign ${fired.campaignId}, round ${fired.round.number}`.slice(0, 200),
@@ -82,7 +81,7 @@ export async function scheduledCampaign(input: ScheduledCampaignInput): Promise<
   }
 }
 
-/** In words that may stand in a history: those of the activity, which holds no number, or the kind of failure. */
+/** Safe for a history: the activity's message, which holds no number, or the kind of failure. */
 function reasonOf(error: unknown): string {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ApplicationFailure && cause.type === failureTypes.firing) return cause.message;

@@ -4,10 +4,9 @@ import type { NoticeFault } from '../activities/notify.ts';
 import { failureTypes } from '../src/rules/failure-types.ts';
 import type { WorkflowSetting } from './messages.ts';
 
-/** How long the hook is tried. */
 const dayMs = 24 * 60 * 60_000;
 
-/** Has `send` tell a hook, again and again for a day if need be; `notice` is what is noted when it could not be told. */
+/** Calls a hook by `send`, retrying for a day; `notification` is then recorded as undelivered. */
 export async function tellHook(
   { queues, timeouts }: WorkflowSetting,
   notice: { campaignId: string; round: number; pausedAt?: number },

@@ -3,12 +3,11 @@ import type { Activities } from '../activities/index.ts';
 import { longestDeliveryMs } from '../src/rules/webhooks/pace.ts';
 import { deliverNowSignal, type WebhookInput } from './messages.ts';
 
-/** Heartbeats are most of what an idle webhook costs; a worker that died is missed this many times later than by its campaigns. */
+/** Heartbeats are most of an idle webhook's cost; a dead worker is noticed this many times later than by campaigns. */
 const heartbeatFactor = 4;
 
 /**
- * Delivers events of the log to a webhook as long as it wants them: one delivery at a time, each of them long. How long to wait after a
- * failure is told by the failure itself; it is tried for ever.
+ * Delivers log events while the webhook wants them, one long delivery after another. A failure carries its retry delay; retries never end.
  */
 export async function webhook(input: WebhookInput): Promise<void> {
   const { webhookId, queues, timeouts } = input;
@@ -36,7 +35,6 @@ export async function webhook(input: WebhookInput): Promise<void> {
   }
   await continueAsNew<typeof webhook>(input);
 
-  /** Whether the webhook was resumed while its delivery came to an end. */
   function stillWanted(): boolean {
     return isWanted;
   }

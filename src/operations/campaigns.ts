@@ -72,7 +72,7 @@ const need = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('clocks_apart'), apartMs: z.int() }),
 ]);
 
-/** Everything that `carillon status` tells from the database. */
+/** What `carillon status` reads from the database. */
 const campaignDetail = campaignSummary
   .extend({
     needs: z.array(need).describe('What only a person can set right.'),
@@ -144,7 +144,6 @@ const campaignFile = z
   })
   .meta({ id: 'CampaignFile' });
 
-/** What came of a campaign that was sent. */
 const created = z
   .object({
     campaignId: z.string(),
@@ -165,7 +164,7 @@ const createQuery = z.object({
   allow_partial: z.stringbool().default(false).describe('Start even if not everyone can be called before the end.'),
 });
 
-/** What `carillon check --json` prints, and what it says beside it. */
+/** What `carillon check --json` prints, with its messages. */
 const checked = z
   .looseObject({
     startable: z.boolean(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { campaignParams, instant, rowParams } from './fields.ts';
 import { change, read, under } from './operation.ts';
 
-/** Rows in doubt, with the records among which a person may choose. */
+/** Rows in doubt, with the candidate records. */
 const doubtfulRows = z.object({
   rows: z.array(
     z.object({

@@ -10,7 +10,7 @@ const eventQuery = z.object({
 /** Without `after`: from now on. */
 const streamQuery = eventQuery.extend({ after: eventQuery.shape.after.unwrap().optional() });
 
-/** A browser sends the id that it was given last, and never one of its own. */
+/** A browser sends the last id that it received. */
 const streamHeaders = z.object({
   'last-event-id': z
     .string()
@@ -19,7 +19,7 @@ const streamHeaders = z.object({
     .optional(),
 });
 
-/** A line of the log; no number, no name and nothing that was said is in it. */
+/** Contains no number, name or spoken words. */
 export const event = z
   .object({
     seq: z.int(),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** An instant, as ISO 8601 in UTC. */
+/** ISO 8601 in UTC. */
 export const instant = z.iso.datetime({ offset: true }).meta({ examples: ['2030-01-15T09:00:00.000Z'] });
 
-/** Counts by a name that is data: an outcome, a disposition, a state. */
+/** Counts by outcome, disposition or state. */
 export const counts = z.record(z.string(), z.int());
 
 export const campaignParams = z.object({
@@ -16,7 +16,7 @@ export const campaignParams = z.object({
 
 export const rowParams = campaignParams.extend({ row: z.coerce.number().int().min(1) });
 
-/** A parameter that may be given several times. */
+/** A repeatable parameter. */
 export const several = <Item extends z.ZodType>(item: Item) =>
   z
     .union([item, z.array(item)])

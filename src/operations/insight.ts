@@ -152,7 +152,7 @@ const resultPageQuery = whichResults.extend({
 
 const values = z.record(z.string(), z.unknown()).nullable();
 
-/** A page of results, each row as a line of the results as JSON Lines has it. */
+/** Rows as in the JSON Lines export. */
 const resultPage = z.object({
   rows: z.array(
     z

@@ -24,7 +24,7 @@ const terms = z
   .object(Object.fromEntries(termNames.map((name) => [name, z.string()])) as TermTexts)
   .meta({ id: 'AdjustableTerms', description: 'Hours and retries, each as text that a change may have.' });
 
-/** What may be changed as an answer has it: as it holds, and as the campaign file says. */
+/** In effect, and in the campaign file. */
 export function toldAdjustable({ now, file }: { now: AdjustableRules; file: AdjustableRules }) {
   return { limits: picked(now, adjustableLimits), file: picked(file, adjustableLimits), terms: termTexts(now), fileTerms: termTexts(file) };
 }
@@ -39,7 +39,7 @@ const adjustEffect = z
   .meta({ id: 'AdjustEffect' });
 
 const adjustBody = z
-  // The bounds are the campaign file's; its defaults are not: what is left out stays as it is.
+  // The campaign file's bounds, without its defaults: omitted fields stay unchanged.
   .object(limitsAs(({ bounds, isLiftable }) => (isLiftable ? bounds.nullable().describe('Null: no limit.') : bounds)))
   .extend(termBodies)
   .partial()

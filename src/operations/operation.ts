@@ -1,71 +1,64 @@
 import type { z } from 'zod';
 
-/** What a token allows; each role includes the one before it. */
+/** Each role includes the one before it. */
 type Role = 'read' | 'operate' | 'admin';
 
 type Method = 'GET' | 'POST' | 'DELETE';
 export type Route = `${Method} /api/v1/${string}`;
 
-/**
- * `read`: changes nothing. `change`: carries an Idempotency-Key, and is written to the log. `ask`: a POST without one, which changes
- * nothing. `download`: a read whose answer is handed on as it comes.
- */
+/** `change`: has an Idempotency-Key and is logged. `ask`: a POST that changes nothing. `download`: a streamed read. */
 export type Kind = 'read' | 'change' | 'ask' | 'download';
 
-/** What an operation takes and answers. */
 interface Shape {
   params?: z.ZodType;
   query?: z.ZodType;
   headers?: z.ZodType;
   body?: z.ZodType;
-  /** Names of the files that it takes. */
   files?: readonly string[];
   answer?: z.ZodType;
-  /** Instead of an answer, of a download: its media types, and whether it comes in parts where they are asked for (206). */
+  /** For a download, instead of `answer`. `inParts`: supports ranges (206). */
   produces?: { content: z.ZodType; types: readonly string[]; inParts?: boolean };
   /** Default: 200. */
   status?: 201;
-  /** Statuses with which it may refuse besides those of every operation of its kind. */
+  /** Error statuses beyond those of its kind. */
   refuses?: readonly number[];
 }
 
-/** What is done to a campaign as a whole with one word or one press: its command and its button are made from this. */
+/** A one-word action on a whole campaign; its command and button are generated from this. */
 export interface Plain {
-  /** It cannot be undone: the command asks first. */
+  /** Irreversible: the command asks for confirmation. */
   ends?: true;
-  /** States of a campaign in which the page offers it. */
+  /** Campaign states in which the page offers it. */
   states: readonly string[];
-  /** What has become of the campaign, behind its id. */
+  /** Result text, written after the campaign's id. */
   done: string;
-  /** What a person may do next, as a command before the id. */
+  /** Next command, written before the id. */
   next: string;
-  /** What `--help` says besides. */
+  /** Extra text for `--help`. */
   help: string;
-  /** What a person may ask for besides. */
   choice?: { field: 'letQueued' | 'sample'; flag: string; says: string };
 }
 
 interface Besides extends Shape {
-  /** What to know besides, in whole sentences. */
+  /** Whole sentences. */
   more?: string;
-  /** What the log calls the change; of one that is plain also its command. Left out where that depends on what is sent. */
+  /** Name in the log, and command of a plain one. Omitted when it depends on the input. */
   action?: string;
   plain?: Plain;
 }
 
-/** Something that a person can do: how it is asked for, who may, and what it takes and answers. */
 export interface Operation<How extends Kind = Kind> extends Besides {
   readonly kind: How;
   readonly route: Route;
-  /** The least role that it takes. */
+  /** Minimum role. */
   readonly role: Role;
-  /** What it does, as one sentence without a full stop. */
+  /** One sentence without a full stop. */
   readonly says: string;
-  /** The heading under which the description of the API has it. */
+  /** Section in the API description. */
   readonly tag: Tag;
 }
 
-/** The path of a route for these parameters. Throws TypeError for one that is missing. */
+/** Throws TypeError for a missing parameter. */
 export function filledPath(route: Route, params: Readonly<Record<string, unknown>>): string {
   return route.replace(/^\w+ /, '').replace(/:(\w+)/g, (_, name: string) => {
     const value = params[name];
@@ -75,14 +68,12 @@ export function filledPath(route: Route, params: Readonly<Record<string, unknown
   });
 }
 
-/** Of each operation what it is and how it is asked for, without its schemas. */
 export const outlinesOf = <Id extends string>(operations: Readonly<Record<Id, Asked<Kind>>>) =>
   Object.fromEntries(Object.entries<Asked<Kind>>(operations).map(([id, { kind, route, says }]) => [id, { kind, route, says }])) as Record<
     Id,
     Pick<Operation, 'kind' | 'route' | 'says'>
   >;
 
-/** Headings of the description of the API. */
 export const tags = {
   campaigns: 'Campaigns as a whole.',
   rows: 'Rows of a list, and what was decided about them.',
@@ -105,7 +96,7 @@ const make =
     says,
     ...more,
   });
-/** One of its kind: route below `/api/v1`, role, sentence, and what it takes and answers. */
+/** Makers of operations; routes are below `/api/v1`. */
 export const [read, change, ask, download] = [make('read'), make('change'), make('ask'), make('download')];
 
 export const under = <Group extends Record<string, Asked<Kind>>>(tag: Tag, group: Group) =>

@@ -71,7 +71,7 @@ const rowPage = z.object({
   next: z.int().nullable().describe('`after` of the next page; null on the last one.'),
 });
 
-/** Everything that was decided about the number of a row. */
+/** Every decision about a row's number. */
 const calleeStory = z
   .object({
     e164: z.string().nullable(),

@@ -16,7 +16,7 @@ const scheduleNoteBody = z
   })
   .nullish();
 
-/** A schedule to be made, as `carillon schedule create` takes it. */
+/** As for `carillon schedule create`. */
 const newScheduleBody = z.object({
   campaign: z.string().min(1).max(500_000).describe('The text of the campaign file.'),
   list: z
@@ -53,7 +53,6 @@ const newScheduleBody = z.object({
   note: z.string().min(1).max(200).optional().describe('Kept in Temporal.'),
 });
 
-/** Other times, and what else is to change. */
 const scheduleEditBody = newScheduleBody.omit({ note: true }).extend({
   campaign: newScheduleBody.shape.campaign.optional(),
   list: newScheduleBody.shape.list.optional(),
@@ -95,7 +94,7 @@ const continuedSchedule = z.object({
   result: z.enum(['ended', 'attached', 'started']).describe('attached: it runs already.'),
 });
 
-/** A schedule, with what Temporal knows of it. */
+/** With Temporal's state of it. */
 const schedule = z
   .object({
     campaignId: z.string().describe('Of the campaign file; each run has its time behind it.'),

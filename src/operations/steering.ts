@@ -3,7 +3,7 @@ import { queuedFates } from '../rules/service-api.ts';
 import { campaignParams } from './fields.ts';
 import { change, under } from './operation.ts';
 
-/** Where a change leaves a campaign. `notice`: null, or why its workflow was not notified; it sees the change at its next plan. */
+/** `notice`: null, or why the workflow was not notified; it sees the change at its next plan. */
 export const steered = z
   .object({
     campaignId: z.string(),
@@ -57,7 +57,7 @@ const resumeBody = wish
   .nullish();
 const follow = 'Show its progress: carillon status';
 
-/** What is done to a campaign as a whole, in the order of the buttons. */
+/** In the order of their buttons. */
 export const plainOperations = under('campaigns', {
   pauseCampaign: change('POST /campaigns/:campaign/pause', 'operate', 'Place no further calls; open ones are still collected', {
     more: 'Holds when it is answered: Temporal, worker and service may be down.',

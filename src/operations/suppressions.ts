@@ -84,7 +84,7 @@ const suppressionQuery = z.object({
   after: z.string().max(300).optional().describe('`next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
-/** A campaign that is named in a body or a query may be unknown (404). */
+/** A campaign in a body or query may be unknown (404). */
 export const suppressionOperations = under('do-not-call', {
   listSuppressions: read('GET /suppressions', 'operate', 'List the do-not-call list, by number', {
     query: suppressionQuery,

@@ -19,7 +19,7 @@ const newTokenBody = z.object({
     .meta({ description: 'How long it holds; left out: until it is revoked.', examples: ['90d'] }),
 });
 
-/** A token, without its text. */
+/** Without its text. */
 const token = z
   .object({
     tokenId: z.string(),

@@ -32,7 +32,7 @@ const addWebhookBody = z.object({
     .meta({ description: 'Only these events; left out: all.', examples: [['row.ended']] }),
 });
 
-/** A webhook, without the address itself. */
+/** Without the address itself. */
 const webhook = z
   .object({
     webhookId: z.string(),
@@ -60,7 +60,7 @@ const webhook = z
   })
   .meta({ id: 'Webhook' });
 
-/** `notice` of a change: why Temporal could not be told. */
+/** `notice`: why Temporal was not notified. */
 const changedWebhook = webhook.extend({
   notice: z
     .string()

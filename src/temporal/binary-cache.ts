@@ -6,14 +6,14 @@ import type { Config } from '../shared/config.ts';
 import { programFile } from './programs.ts';
 import { tryProcessLock } from '../ledger/worker-lock.ts';
 
-/** The version that is downloaded or built. 1.5.1 is the newest that `go install` accepts: later ones carry replace directives. */
+/** 1.5.1 is the newest that `go install` accepts: later ones have replace directives. */
 export const temporalCliVersion = '1.5.1';
 
 const workFolderPrefix = '.work-';
 
 type CacheConfig = Pick<Config, 'XDG_CACHE_HOME' | 'HOME'>;
 
-/** Where Temporal's programs are kept, for all clones of one user. `XDG_CACHE_HOME` counts only when absolute, as its standard says. */
+/** Shared by all clones of one user. `XDG_CACHE_HOME` counts only when absolute, as its standard says. */
 export function temporalCache(config: CacheConfig): string {
   const xdg = config.XDG_CACHE_HOME;
   const cache = xdg !== undefined && isAbsolute(xdg) ? xdg : join(config.HOME ?? homedir(), '.cache');
@@ -31,7 +31,7 @@ export interface CacheLockInput {
   signal?: AbortSignal | undefined;
 }
 
-/** Runs `work` as the only filler of the cache on this machine. Throws when it cannot be written, or waits beyond `timeoutMs`. */
+/** Holds this machine's cache lock. Throws when the cache is not writable, or after waiting `timeoutMs`. */
 export async function withCacheLock<T>(input: CacheLockInput, work: () => Promise<T>): Promise<T> {
   await mkdir(input.folder, { recursive: true });
   const path = join(input.folder, '.lock');
@@ -50,7 +50,7 @@ export async function withCacheLock<T>(input: CacheLockInput, work: () => Promis
   }
 }
 
-/** Has `fill` make the program in a work folder, then renames it, whole, into place. Removes left work folders: call it under the lock. */
+/** Has `fill` make the program in a work folder, then renames it into place atomically. Removes leftovers: call it under the lock. */
 export async function installBinary(target: string, fill: (workFolder: string) => Promise<string>): Promise<void> {
   const folder = join(target, '..');
   for (const entry of await readdir(folder)) {

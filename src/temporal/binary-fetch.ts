@@ -9,11 +9,11 @@ import { noProxies, type Proxies } from '../shared/network/proxies.ts';
 import { temporalCliVersion } from './binary-cache.ts';
 import { programFile, lastLine, runChild } from './programs.ts';
 
-/** Limits of the download, in milliseconds. A blocked network must fail over in seconds; a slow one may take its time. */
+/** A blocked network must fail over in seconds; a slow one may take its time. */
 export const downloadLimits = {
   connectTimeoutMs: 5_000,
   headersTimeoutMs: 10_000,
-  /** The longest silence inside the body. */
+  /** Longest silence within the body. */
   stallTimeoutMs: 15_000,
   totalTimeoutMs: 300_000,
 };
@@ -24,7 +24,7 @@ export interface Archive {
   sha256: string;
 }
 
-/** SHA-256 of the archives of `temporalCliVersion`, by the names that the release has for system and processor. */
+/** SHA-256 of the archives of `temporalCliVersion`, by release name. */
 const checksums: Readonly<Record<string, string>> = {
   linux_amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
   linux_arm64: 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
@@ -32,7 +32,7 @@ const checksums: Readonly<Record<string, string>> = {
   darwin_arm64: 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
 };
 
-/** The archive of Temporal's own release for this machine; null where its checksum is not known, since what comes is executed. */
+/** Null without a known checksum, since the download is executed. */
 export function officialArchive(platform = process.platform, arch = process.arch): Archive | null {
   const name = `${platform}_${arch === 'x64' ? 'amd64' : arch}`;
   const sha256 = checksums[name];
@@ -52,7 +52,7 @@ export interface DownloadInput {
 
 const mostRedirects = 5;
 
-/** Downloads the archive, checks its SHA-256, unpacks it; answers the program's path. Throws with the reason in one line. */
+/** Downloads, checks the SHA-256, unpacks; answers the program's path. Throws with the reason in one line. */
 export async function downloadBinary({ archive, workFolder, limits, proxies = noProxies, signal }: DownloadInput): Promise<string> {
   const path = join(workFolder, 'archive');
   const total = AbortSignal.timeout(limits.totalTimeoutMs);
@@ -79,7 +79,7 @@ export async function downloadBinary({ archive, workFolder, limits, proxies = no
   return unpack(path, workFolder, signal);
 }
 
-/** Follows redirects as far as they stay encrypted: what arrives is executed. */
+/** Follows only encrypted redirects, since the download is executed. */
 async function follow(first: string, dispatcher: Dispatcher, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
   let url = new URL(first);
   for (let hop = 0; hop <= mostRedirects; hop += 1) {
@@ -110,13 +110,13 @@ async function unpack(archive: string, workFolder: string, signal: AbortSignal |
   return path;
 }
 
-/** A command of a public Go module at a version without replace directives, which `go install` would refuse. */
+/** A command of a public Go module that `go install` accepts: without replace directives. */
 export interface GoProgram {
-  /** As whoever waits for the build is told. */
+  /** Name in progress lines. */
   title: string;
   module: string;
   version: string;
-  /** The command's folder in the module; the program has the name of its last part. */
+  /** Folder in the module; its last part is the program's name. */
   command: string;
 }
 
@@ -138,14 +138,13 @@ interface GoBuildInput {
 export interface GoLimits {
   goProbeTimeoutMs: number;
   goBuildTimeoutMs: number;
-  /** Every so often a line tells that the build still runs. */
   progressEveryMs: number;
 }
 
-/** What a blocked network, or a slow machine, is given. */
+/** Limits for a blocked network or a slow machine. */
 export const goLimits: GoLimits = { goProbeTimeoutMs: 45_000, goBuildTimeoutMs: 900_000, progressEveryMs: 10_000 };
 
-/** Builds a program, answers its path. Probes first: a blocked source shows only after minutes. Throws with the reason in one line. */
+/** Probes first, since a blocked source fails only after minutes. Throws with the reason in one line. */
 export async function buildWithGo(program: GoProgram, input: GoBuildInput): Promise<string> {
   const { title, module, version, command } = program;
   const { go, workFolder, limits, signal } = input;

@@ -1,10 +1,10 @@
 import { readProxies, type Config } from '../shared/config.ts';
 import type { ServiceClock } from '../service/port/service-clock.ts';
 
-/** How long a clock is believed: a sandbox that was started anew keeps another, and one that is hurried is moved on by hand, too. */
+/** A reading expires soon: a restarted sandbox has another clock, and a fast one is also moved by hand. */
 const believedMs = ({ speed }: ServiceClock): number => (speed > 1 ? 1_000 : 15_000);
 
-/** The service's clock, asked anew at times; the last one holds while no answer comes, as time goes on. Throws as `readServiceClock`. */
+/** Refreshed periodically; the last reading keeps running while no answer comes. Throws as `readServiceClock`. */
 export function keepServiceClock(
   config: Pick<Config, 'SVC_BASE_URL'>,
   options: { timeoutMs?: number; nowReal?: () => number } = {},

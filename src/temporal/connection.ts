@@ -11,20 +11,20 @@ export interface TemporalTarget {
 }
 
 export interface ConnectOptions {
-  /** Connect to exactly this, in plain text and without the credentials of any profile: for a dev server of our own. */
+  /** Connects in plain text and without any profile's credentials, for an own dev server. */
   target?: TemporalTarget;
   /** Default 10 s, for everything together. */
   timeoutMs?: number;
-  /** The variables to read instead of the environment of this process. */
+  /** Replaces the environment of this process. */
   env?: Record<string, string>;
 }
 
 type ConnectConfig = Partial<Config>;
 
-/** Loads Temporal's client: it takes longer than a command that needs the database alone. */
+/** Loads slowly, and many commands need only the database. */
 export const loadClient = () => import('@temporalio/client');
 
-/** Thrown when the server cannot be reached, or cannot be used, within the limit; its message says what, where and what to do. */
+/** Thrown when the server cannot be reached or used in time; its message says what, where and what to do. */
 export class TemporalUnreachableError extends Error {
   override readonly name = 'TemporalUnreachableError' as const;
   readonly isBadInput = false;
@@ -37,7 +37,7 @@ export class TemporalUnreachableError extends Error {
   }
 }
 
-/** A connection for starting, asking and messaging workflows; the client is bound to the namespace. Close the connection at the end. */
+/** Connects workflow clients, bound to the namespace. Close it at the end. */
 export async function connectTemporal(
   config: ConnectConfig,
   options: ConnectOptions = {},
@@ -58,7 +58,7 @@ export async function connectTemporal(
   return { ...target, connection, client: new sdk.Client({ connection, namespace: target.namespace }) };
 }
 
-/** A connection for workers, which run on the native core. Close it after the worker has drained. */
+/** Connects workers, on the native core. Close it after the worker has drained. */
 export async function connectTemporalNative(
   config: ConnectConfig,
   options: ConnectOptions = {},
@@ -66,7 +66,7 @@ export async function connectTemporalNative(
   const { connectionOptions, ...target } = await readTarget(config, options);
   const timeoutMs = options.timeoutMs ?? 10_000;
   const deadline = Date.now() + timeoutMs;
-  // Commands that only ask need no native core: loading it takes longer than they do.
+  // Only workers need the native core, which loads slowly.
   const { NativeConnection: native } = await import('@temporalio/worker');
   const proxy = await proxyOfTemporal(config, options);
   const connecting = native.connect({ ...connectionOptions, ...(proxy === null ? {} : { proxy: coreProxy(proxy) }) });
@@ -75,13 +75,13 @@ export async function connectTemporalNative(
     await requireNamespace(connection, target, deadline);
     return { ...target, connection };
   } catch (error) {
-    // The native connect cannot be called off: one that still succeeds after the limit is closed again.
+    // Cannot be cancelled: a late success is closed.
     connecting.then((late) => late.close()).catch(() => {});
     throw await explain(error, target, timeoutMs, proxy);
   }
 }
 
-/** What the `TEMPORAL_*` variables and the toml profile say, with the namespace passed on. Throws ConfigError. */
+/** Reads the `TEMPORAL_*` variables and the toml profile. Throws ConfigError. */
 async function readTarget(
   config: ConnectConfig,
   { target, env }: ConnectOptions,
@@ -104,15 +104,15 @@ async function readTarget(
   return { address, namespace, connectionOptions: { ...loaded.connectionOptions, address } };
 }
 
-/** Options of gRPC that keep it from looking for a proxy itself: it would use one for loopback, and reads the variables in its own way. */
+/** gRPC's own proxy detection would proxy loopback, and reads the variables in its own way. */
 export const withoutProxy = { 'grpc.enable_http_proxy': 0 };
 
-/** The proxy of the connections that these settings make; null: they are direct. Throws ConfigError. */
+/** The proxy of these connections; null: direct. Throws ConfigError. */
 export async function proxyOfTemporal(config: ConnectConfig, options: ConnectOptions = {}): Promise<Proxy | null> {
   const { address, connectionOptions } = await readTarget(config, options);
   const [, hostname = address, port = '7233'] = /^(.*?):(\d+)$/.exec(address) ?? [];
   const { tls, apiKey } = connectionOptions;
-  // As the SDK has it: a key alone asks for TLS.
+  // As in the SDK, an API key alone implies TLS.
   const isEncrypted = tls === undefined || tls === null ? apiKey !== undefined : tls !== false;
   const protocol = isEncrypted ? 'https:' : 'http:';
   try {
@@ -193,7 +193,7 @@ export async function withinLimit<T>(work: Promise<T>, limitMs: number): Promise
 /** A poll lasts up to a minute, and the server forgets a poller only after minutes. */
 const goneAfterMs = 75_000;
 
-/** How many workers have asked for this queue's work lately; a killed one counts for a minute. Throws what the connection throws. */
+/** Recent pollers of this queue; a killed one counts for a minute. Throws what the connection throws. */
 export async function countWorkers(
   connection: Connection,
   queue: { namespace: string; name: string; limitMs: number; now: number },

@@ -30,9 +30,8 @@ const meanings: Readonly<Record<string, string>> = {
 const shorthands = Object.keys(meanings);
 
 /**
- * What is wrong with a cron expression, as a sentence that says how to mend it; null when the server will understand it as a person means
- * it. The server takes more: seconds and years, a zone and comments, and ranges that end before they begin, of which it keeps the first
- * day.
+ * Describes a fault of an expression; null when the server will read it as intended. The server accepts more: seconds, years, a zone,
+ * comments, and reversed ranges, of which it keeps the first day.
  */
 export function describeCronFault(expression: string): string | null {
   const text = expression.trim();
@@ -49,10 +48,7 @@ export function describeCronFault(expression: string): string | null {
   return null;
 }
 
-/**
- * Says whether a run takes place at a local time, for an expression without a fault; a day of the month and a day of the week must both
- * match, as the server has it. Null when it runs in every hour.
- */
+/** Matches local times of a valid expression; day of month and weekday must both match, as on the server. Null when it runs every hour. */
 export function cronMatcher(expression: string): ((wall: DateTime) => boolean) | null {
   const [minutes, hours, days, months, weekdays] = partsOf(expression).map((part, index) => readField(part, fields[index] as Field));
   if (hours?.size === 24) return null;
@@ -65,7 +61,7 @@ export function cronMatcher(expression: string): ((wall: DateTime) => boolean) |
     (isIn(weekdays, weekday) || (weekday === 7 && isIn(weekdays, 0)));
 }
 
-/** The expression at another hour of the same day; null where its hour is no single number, or would be of another day. */
+/** Shifts the hour; null when it is no single number, or would leave the day. */
 export function withHour(expression: string, by: number): string | null {
   const [minute, hour, ...rest] = partsOf(expression);
   const shifted = Number(hour) + by;
@@ -83,7 +79,7 @@ function readField(text: string, field: Field): Set<number> {
   for (const item of text.split(',')) {
     const [range = '', step] = item.split('/');
     const [first, last] = range === '*' ? [field.from, field.to] : range.split('-').map((part) => readValue(part, field) ?? NaN);
-    // A single value with a step goes on to the end of the field.
+    // A single value with a step runs to the field's end.
     const to = last ?? (step === undefined ? first : field.to);
     for (let value = first ?? NaN; value <= (to ?? NaN); value += Number(step ?? 1)) values.add(value);
   }

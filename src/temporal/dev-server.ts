@@ -7,44 +7,44 @@ import { loadClient, withoutProxy } from './connection.ts';
 import { resolveTemporalBinary } from './server-binary.ts';
 import { pickFreePorts, spawnServer, type ServerProcess } from './server-process.ts';
 
-/** A Temporal dev server on 127.0.0.1 that ends with this process. */
+/** A dev server on 127.0.0.1 that ends with this process. */
 export interface DevServer {
   address: string;
   uiUrl: string | null;
   namespace: string;
   readonly pid: number;
   stop(): Promise<void>;
-  /** SIGKILL, as a crash would; `restart` brings it back. */
+  /** SIGKILL, like a crash; `restart` brings it back. */
   kill(): void;
-  /** Starts it again on the same ports and data file, whether it runs or was killed. */
+  /** Restarts on the same ports and data file, whether running or killed. */
   restart(): Promise<void>;
 }
 
 export interface DevServerInput {
   config: Pick<Config, 'CARILLON_TEMPORAL_BIN' | 'PATH' | 'XDG_CACHE_HOME' | 'HOME'>;
-  /** SQLite file that keeps the workflows between runs; without it they are in memory. One server per file: a second is refused. */
+  /** SQLite file; default: in memory. One server per file: a second is refused. */
   dataFile?: string;
   /** Default true. */
   ui?: boolean;
   /** Default 0: a free one. */
   port?: number;
-  /** Taken where it is free, also as the server starts; default 0: any free one. */
+  /** Preferred; default 0: any free one. */
   uiPort?: number;
   namespace?: string;
-  /** How long the server may take until it serves; default 60 s. */
+  /** Default 60 s. */
   startTimeoutMs?: number;
   log?: (line: string) => void;
   onProgress?: (line: string) => void;
-  /** Called once when the server ends although nobody asked it to. */
+  /** Called once when the server ends unrequested. */
   onUnexpectedEnd?: (reason: string) => void;
   signal?: AbortSignal;
 }
 
-/** Thrown when the dev server does not come up; its message ends with the last lines that the server wrote. */
+/** Thrown when the server does not start; the message ends with its last lines. */
 export class DevServerError extends Error {
   override readonly name = 'DevServerError' as const;
   readonly isBadInput = false;
-  /** It has crashed by itself, and may come up the next time. */
+  /** True after a crash: a retry may succeed. */
   readonly hasCrashed: boolean;
 
   constructor(message: string, { hasCrashed = false } = {}) {
@@ -54,8 +54,8 @@ export class DevServerError extends Error {
 }
 
 /**
- * The defaults poll each internal queue 20 times a second, so that every step of a workflow waits for a 50 ms tick; they let a timer, a
- * retry's delay included, be a second late, to allow for the clocks of several hosts; and SQLite's default journal costs as much again.
+ * By default each internal queue is polled 20 times a second, so every step waits for a 50 ms tick; timers, retries included, may be a
+ * second late, to allow for clocks of several hosts; and SQLite's journal costs as much again.
  */
 const tuning = [
   'history.transferProcessorMaxPollRPS=1000',
@@ -67,7 +67,7 @@ const journal = ['journal_mode=wal', 'synchronous=normal'].flatMap((value) => ['
 
 const startTries = 3;
 
-/** Starts a tuned dev server, once its program is found or fetched, and waits until it serves its namespace. Throws DevServerError. */
+/** Finds or fetches the program, and waits until the namespace is served. Throws DevServerError. */
 export async function startDevServer(input: DevServerInput): Promise<DevServer> {
   const { config, onProgress, signal } = input;
   const binary = await resolveTemporalBinary({ config, onProgress, signal });
@@ -97,7 +97,7 @@ async function startOnPorts(input: DevServerInput, program: string, lock: Proces
     } catch (error) {
       if (!(error instanceof DevServerError) || tries === startTries) throw error;
       const isTaken = /address already in use/i.test(error.message);
-      // The UI's port was a wish: whoever looks for it is told where it is.
+      // The UI port was only a preference.
       if (isTaken) chosen[1] = 0;
       if (!isTaken && !error.hasCrashed) throw error;
     }
@@ -153,14 +153,14 @@ function serverArguments(input: SettledInput): string[] {
   return args;
 }
 
-/** Asks for the namespace until it is answered: the port opens before the server can work, and a new namespace takes a moment more. */
+/** The port opens before the server works, and a new namespace takes longer still. */
 async function waitUntilServing(server: ServerProcess, address: string, input: SettledInput): Promise<void> {
   const limitMs = input.startTimeoutMs ?? 60_000;
   const deadline = Date.now() + limitMs;
   const connection = (await loadClient()).Connection.lazy({
     address,
     interceptors: [],
-    // By default a refused connection is tried again only after a second.
+    // By default gRPC retries a refused connection only after a second.
     channelArgs: { ...withoutProxy, 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 100 },
   });
   const ask = (): Promise<boolean> =>
@@ -194,18 +194,18 @@ function quoteLines(server: ServerProcess): string {
   return lines.length === 0 ? '' : ` Its last lines:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
-/** A Temporal server to work with: the one that `TEMPORAL_ADDRESS` names, or a dev server of our own. */
+/** The server named by `TEMPORAL_ADDRESS`, or an own dev server. */
 export interface TemporalServer {
-  /** What to pass to `connectTemporal`; null when the settings of the environment apply, credentials included. */
+  /** Null: use the environment's settings, credentials included. */
   target: { address: string; namespace: string } | null;
   address: string;
   uiUrl: string | null;
   devServer: DevServer | null;
-  /** Stops the dev server; leaves a server that was there before alone. */
+  /** Leaves an external server alone. */
   stop(): Promise<void>;
 }
 
-/** `TEMPORAL_ADDRESS` if set, else starts a dev server with `input`. Throws TemporalBinaryError and DevServerError. */
+/** `TEMPORAL_ADDRESS` if set, else a dev server with `input`. Throws TemporalBinaryError and DevServerError. */
 export async function resolveTemporal(input: DevServerInput & { config: Pick<Config, 'TEMPORAL_ADDRESS'> }): Promise<TemporalServer> {
   const address = input.config.TEMPORAL_ADDRESS;
   if (address !== undefined) return { target: null, address, uiUrl: null, devServer: null, stop: async () => {} };

@@ -13,12 +13,12 @@ interface Watched {
 }
 
 export interface HealthServer {
-  /** From here on the worker may be ready; before, it is starting. */
+  /** The server reports `starting` until this call. */
   watch(watched: Watched): void;
   close(): Promise<void>;
 }
 
-/** In words, without addresses: whoever may ask is anybody. */
+/** Without addresses, since the endpoint is public. */
 type Readiness = Record<'temporal' | 'database' | 'worker', string>;
 
 const good: readonly string[] = ['reachable', 'running'];
@@ -29,7 +29,7 @@ const starting: Readiness = { temporal: 'starting', database: 'starting', worker
 export async function startHealthServer({ host, port }: ListenAddress): Promise<HealthServer> {
   let watched: Watched | null = null;
   let looking: Promise<Readiness> | null = null;
-  /** Whoever asks meanwhile is told the same. */
+  /** Shares one check among concurrent requests. */
   const look = (): Promise<Readiness> => {
     if (watched === null) return Promise.resolve(starting);
     looking ??= readReadiness(watched).finally(() => {

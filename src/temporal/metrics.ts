@@ -8,11 +8,11 @@ import { listWithWaiting, type WebhookWithWaiting } from '../ledger/webhooks/wai
 import type { Logger } from '../shared/logger.ts';
 import type { Store } from '../ledger/tx.ts';
 
-/** Shortest pause between two readings of the ledger, in real milliseconds. */
+/** Minimum pause, in real ms. */
 const readEveryMs = 15_000;
-/** And so many times what the last reading took: figures of many campaigns never slow down the calls that they tell of. */
+/** Pause as a multiple of the last read's duration, so that reads never slow down the calls. */
 const restPerWork = 20;
-/** Service time by which a campaign may have ended before the last reading, or before the first, and still be shown. */
+/** Service time for which a campaign that ended before the last (or first) read is still shown. */
 const lookBackMs = 10 * 60_000;
 
 export interface MetricsInput {
@@ -22,7 +22,7 @@ export interface MetricsInput {
   logger: Logger;
 }
 
-/** A gauge whose series go to 0 where a label that they had is not there any more. */
+/** Series drop to 0 when their label disappears. */
 class Gauge {
   readonly #set: (value: number, tags: MetricTags) => void;
   readonly #shown = new Map<string | null, Set<string>>();
@@ -36,7 +36,7 @@ class Gauge {
     this.#set(value, { campaign });
   }
 
-  /** One series per value of `label`; those of this campaign (null: of none) that are not among `values` become 0. */
+  /** One series per value of `label`; the campaign's others (null: no campaign) become 0. */
   setEach(campaign: string | null, label: string, values: Readonly<Record<string, number>>): void {
     const shown = this.#shown.get(campaign) ?? new Set();
     this.#shown.set(campaign, shown);
@@ -46,7 +46,7 @@ class Gauge {
   }
 }
 
-/** Shows what each webhook has not taken, and 0 once it is removed. */
+/** Shows 0 once a webhook is removed. */
 function createWebhookGauges(meter: MetricMeter): (webhooks: readonly WebhookWithWaiting[], now: number) => void {
   const waiting = new Gauge(meter, 'carillon_webhook_events_waiting', 'Events that the webhook has not taken yet, at most 10,000.');
   const oldest = new Gauge(meter, 'carillon_webhook_oldest_event_seconds', 'Age of the oldest event that waits for the webhook; 0: none.');
@@ -59,7 +59,7 @@ function createWebhookGauges(meter: MetricMeter): (webhooks: readonly WebhookWit
 
 type Reading = (figures: CampaignFigures) => number | Readonly<Record<string, number>>;
 
-/** What is shown of each campaign: the gauge, what it says, its value or values, and the label of several. */
+/** Name, description, value or values, and the label of several. */
 // prettier-ignore
 const figuresShown: readonly (readonly [name: string, description: string, read: Reading, label?: string])[] = [
   ['campaign_state', 'Whether the campaign is in this state: 1 or 0.', ({ state }) => ({ [state]: 1 }), 'state'],
@@ -101,8 +101,8 @@ function createGauges(meter: MetricMeter): (figures: CampaignFigures) => void {
 }
 
 /**
- * Shows what the ledger says of its campaigns, read again and again until `stop`. A campaign that ends is shown at its end, and then left
- * as it is. A reading that fails leaves the figures as they are; `carillon_figures_read_timestamp_seconds` tells how old they are.
+ * Reads figures periodically until `stop`. An ended campaign keeps its last ones, as does a failed read;
+ * `carillon_figures_read_timestamp_seconds` shows their age.
  */
 export function showFigures({ meter, store, serviceClock, logger }: MetricsInput): { stop(): Promise<void> } {
   const show = createGauges(meter);
@@ -125,7 +125,7 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
   };
   let lastAt: number | null = null;
   const read = async (): Promise<void> => {
-    // Ages are told all the same while the service does not answer.
+    // Ages are still shown while the service does not answer.
     const clock = await serviceClock().catch(() => realClock());
     const now = Math.round(clock.now());
     for (const id of await listWatched(store.db, (lastAt ?? now) - lookBackMs)) {
@@ -159,7 +159,7 @@ export function showFigures({ meter, store, serviceClock, logger }: MetricsInput
   };
 }
 
-/** Counts answers by which the service asks to be left alone; what it is given is told of each request to it. */
+/** Counts 429 answers; call the result for every request. */
 export function countRateLimited(meter: MetricMeter): (request: { method: string; status: number | null }) => void {
   const counter = meter.createCounter('carillon_rate_limited', undefined, 'Answers of the service with status 429.');
   for (const request of ['dial', 'read']) counter.add(0, { request });

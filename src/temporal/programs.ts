@@ -4,26 +4,26 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** What a finished child process left: its exit code (null when it was killed or could not start) and its output. */
+/** Exit code is null when killed or not started. */
 export interface ChildResult {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Why there is no exit code: it could not start, the limit passed, or it was called off. */
+  /** The child could not start, timed out, or was cancelled. */
   fault: string | null;
 }
 
 export interface ChildInput {
   command: string;
   args: readonly string[];
-  /** Beside the variables that every child gets. */
+  /** Added to every child's variables. */
   env?: Record<string, string>;
   timeoutMs: number;
   cwd?: string;
   signal?: AbortSignal | undefined;
 }
 
-/** Runs a program to its end with a time limit; never throws. What it says is kept to the last 64 KiB of each stream. */
+/** Never throws. Keeps the last 64 KiB of each output stream. */
 export function runChild(input: ChildInput): Promise<ChildResult> {
   const limit = AbortSignal.timeout(input.timeoutMs);
   const signal = input.signal === undefined ? limit : AbortSignal.any([limit, input.signal]);
@@ -48,24 +48,24 @@ export function runChild(input: ChildInput): Promise<ChildResult> {
     child.on('error', (error) => {
       if (limit.aborted) fault = `it did not finish within ${input.timeoutMs / 1000} s`;
       else fault = signal.aborted ? 'it was called off' : error.message;
-      // A grandchild may keep the pipes open after the kill, and `close` would wait for it.
+      // `close` may wait forever, since a grandchild can keep the pipes open.
       finish(null);
     });
     child.on('close', (code) => finish(code));
   });
 }
 
-/** The last line that says something: where programs put the reason. */
+/** The last non-empty line, where programs put the reason. */
 export function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)?.trim() ?? '';
 }
 
-/** Workflow updates and their validators are complete since this server version. */
+/** First version with complete workflow updates and validators. */
 const oldestServer = { major: 1, minor: 25 };
 
 type BinaryProbe = { usable: true; version: string } | { usable: false; reason: string };
 
-/** Runs `temporal --version`: the program must start here and carry a dev server that is not older than 1.25. */
+/** The program must start here and contain a dev server of at least 1.25. */
 export async function probeBinary(path: string, signal?: AbortSignal): Promise<BinaryProbe> {
   const result = await runChild({ command: path, args: ['--version'], timeoutMs: 10_000, signal });
   if (result.code !== 0) {
@@ -86,7 +86,7 @@ export function programFile(name: string): string {
   return process.platform === 'win32' ? `${name}.exe` : name;
 }
 
-/** The first executable of that name in the folders of a PATH variable, or null. Relative folders are left out. */
+/** Skips relative folders of PATH. */
 export async function findOnPath(name: string, path: string | undefined): Promise<string | null> {
   const file = programFile(name);
   for (const folder of (path ?? '').split(delimiter).filter((entry) => isAbsolute(entry))) {

@@ -3,7 +3,7 @@ import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
 import { listenText, type ListenAddress } from '../shared/config.ts';
 import type { Logger } from '../shared/logger.ts';
 
-/** What a log line of the SDK may carry on: ids and counts, never inputs or results. */
+/** Fields that may be logged: ids and counts, never inputs or results. */
 const keptFields = [
   'sdkComponent',
   'taskQueue',
@@ -17,19 +17,18 @@ const keptFields = [
   'durationMs',
 ] as const;
 
-/** What a worker of ours always says: its queues are kept apart by kind of work. */
+/** Expected: our workers serve one kind of work per queue. */
 const expected = /^(No (workflows|activities|Nexus services) registered|Worker state changed)/;
 const unanswered = /^gRPC call \w+ retried \d+ times/;
-/** The longest pause between two tries is ten seconds: who has been silent for this long was answered meanwhile. */
+/** Retries pause at most ten seconds, so a longer silence means success. */
 const quietMs = 60_000;
 
 let target: Logger | null = null;
 let server: string | null = null;
 
 /**
- * Sends the SDK's log lines to `logger`, native ones included, serves its metrics at `metrics`, and leaves signals to this program. Call
- * it before the first worker or native connection of the process; later calls change the logger only, and the address of the server
- * that its lines name.
+ * Sends SDK log lines, native ones included, to `logger`, serves metrics at `metrics`, and leaves signals to this program. Call it before
+ * the first worker or native connection; later calls change only the logger and the server address in its lines.
  */
 export function installRuntime(
   logger: Logger,
@@ -49,22 +48,22 @@ export function installRuntime(
         logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
         ...(metrics === undefined ? {} : { metrics: exporterAt(metrics) }),
       },
-      // The command itself stops its parts, in order.
+      // The command stops its parts itself, in order.
       shutdownSignals: [],
     });
   } catch (error) {
-    // A worker that another part of this process has started already: its runtime stays as it is.
+    // Another part of this process has started a worker already.
     if (!(error instanceof IllegalStateError)) throw error;
   }
 }
 
-/** Names as Prometheus has them: counters end in `_total`, durations are in seconds and say so. */
+/** Counters end in `_total`, durations are in seconds with that unit in the name. */
 function exporterAt(metrics: ListenAddress) {
   const prometheus = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
   return { attachServiceName: false, prometheus: { ...prometheus, bindAddress: listenText(metrics) } };
 }
 
-/** The SDK's logger as lines of ours. While the server is down its many lines are one. */
+/** While the server is down, the SDK's many lines become one. */
 export function createSdkLogger(
   current: () => Logger,
   address: () => string | null,
@@ -96,10 +95,10 @@ function describeError(error: unknown): { error?: string } {
   return { error: `${error.name}${type}: ${error.message.split('\n')[0] ?? ''}` };
 }
 
-/** What the native core says of a failed call, without its metadata. */
+/** The native core's message, without the call's metadata. */
 function describeStatus(text: string): string {
   const [, code] = /code: '?([^',]+)/.exec(text) ?? [];
-  // The innermost one is that of the operating system.
+  // The innermost message is the operating system's.
   const cause = [...text.matchAll(/message: "([^"]*)"/g)].at(-1)?.[1];
   return [code, cause].filter((part) => part !== undefined && part !== '').join(': ') || (text.split('\n')[0] ?? '');
 }

@@ -11,33 +11,33 @@ import { timeZone as tableZone } from '../rules/hours/time-zone.ts';
 import { touchedRuns } from './clock-changes.ts';
 
 export interface Recurrence {
-  /** One of the two. */
+  /** Exactly one of `cron` and `everyMs`. */
   cron: string | null;
   everyMs: number | null;
-  /** The same in words, for people: the server does not keep what was written. */
+  /** In words, since the server does not keep what was written. */
   when: string;
   timeZone: string;
   startAt: number | null;
   endAt: number | null;
-  /** A firing that is later than this is left out. */
+  /** A run later than this is skipped. */
   catchUpMs: number;
-  /** A run whose local time a clock change skips comes at the next instant that exists; else it is left out. */
+  /** A run skipped by a clock change comes at the next existing instant; else it is dropped. */
   keepSkipped: boolean;
   note: string | null;
 }
 
 export interface ScheduleState extends Omit<Recurrence, 'cron' | 'everyMs'> {
   paused: boolean;
-  /** Epoch milliseconds. */
+  /** Epoch ms. */
   next: number[];
   fired: number;
-  /** Firings that were left out because the last one's campaign was still running. */
+  /** Runs skipped because the previous campaign was still running. */
   skipped: number;
-  /** Firings that were left out because Temporal was not there in time. */
+  /** Runs missed because Temporal was away. */
   missed: number;
   last: { scheduledAt: number; workflowId: string } | null;
   isRunning: boolean;
-  /** Queue of its workers; it carries the id of their database. */
+  /** Contains the id of its workers' database. */
   taskQueue: string;
 }
 
@@ -50,18 +50,18 @@ export class ScheduleExistsError extends Error {
   }
 }
 
-/** Thrown when a schedule has no time left at which it could fire; none was made. */
+/** Thrown when there is no future run; none was created. */
 export class ScheduleNeverFiresError extends Error {
   override readonly name = 'ScheduleNeverFiresError' as const;
   readonly isBadInput = true;
 }
 
-/** One schedule per campaign file and queue prefix, and nothing of the list in its name. */
+/** One schedule per campaign file and queue prefix; its name contains nothing of the list. */
 export function scheduleIdOf(prefix: string, campaignId: string): string {
   return `carillon/${prefix}/${campaignId}`;
 }
 
-/** Creates the schedule, its payload id and limits alone; overlaps are skipped. Throws ScheduleExistsError, ScheduleNeverFiresError. */
+/** The payload is ids and limits only; overlaps are skipped. Throws ScheduleExistsError, ScheduleNeverFiresError. */
 export async function createSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<ScheduleState> {
   const handle = await makeSchedule(making, campaignId, recurrence);
   const state = readState(await handle.describe());
@@ -80,7 +80,7 @@ interface ScheduleMaking {
   now: number;
 }
 
-/** The first runs as the server tells them, from a paused schedule that is deleted again. Throws as `createSchedule`. */
+/** Reads the first runs from a paused schedule that is deleted again. Throws as `createSchedule`. */
 export async function previewSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<number[]> {
   const handle = await makeSchedule(making, campaignId, recurrence, `preview/${randomUUID()}`);
   try {
@@ -92,7 +92,7 @@ export async function previewSchedule(making: ScheduleMaking, campaignId: string
   }
 }
 
-/** `preview`: what stands before its id, which is paused then. */
+/** `preview`: id prefix of a schedule created paused. */
 async function makeSchedule(
   { client, config, ledgerId, now }: ScheduleMaking,
   campaignId: string,
@@ -117,7 +117,7 @@ async function makeSchedule(
       action: {
         type: 'startWorkflow',
         workflowType: 'scheduledCampaign',
-        // The server puts the time of the firing behind it.
+        // The server appends the run's time.
         workflowId: scheduleId,
         taskQueue: queues.campaign,
         args: [input] satisfies Parameters<typeof scheduledCampaign>,
@@ -133,8 +133,8 @@ async function makeSchedule(
 }
 
 /**
- * Runs at other times from now on; runs so far, a pause and its note stay. `when` and zone that stay keep the beat of an interval. Throws
- * ScheduleNeverFiresError, and nothing was changed then.
+ * Changes future runs; past runs, a pause and its note stay. An interval keeps its beat while `when` and zone stay. Throws
+ * ScheduleNeverFiresError, changing nothing.
  */
 export async function changeSchedule(making: ScheduleMaking, campaignId: string, recurrence: Recurrence): Promise<void> {
   await previewSchedule(making, campaignId, recurrence);
@@ -144,7 +144,7 @@ export async function changeSchedule(making: ScheduleMaking, campaignId: string,
     const { startAt: _start, endAt: _end, ...beat } = before.spec;
     const keeps = everyMs !== null && startAt === null && whenOf(before) === when && (before.spec.timezone ?? 'UTC') === timeZone;
     const spec = keeps ? { ...beat, ...(endAt === null ? {} : { endAt: new Date(endAt) }) } : specOf(recurrence, making.now);
-    // The memo of a schedule stays as it was made with; that of its action may be changed.
+    // A schedule's own memo is immutable; its action's can change.
     return {
       ...before,
       spec,
@@ -164,14 +164,14 @@ export async function describeSchedule(client: Client, scheduleId: string): Prom
   }
 }
 
-/** The clock table is written out until 2037. */
+/** The expanded clock table ends in 2037. */
 const keptForMs = 10 * 366 * 86_400_000;
 
 function specOf({ cron, everyMs, timeZone, startAt, endAt, keepSkipped }: Recurrence, now: number): ScheduleSpec {
   const kept = keepSkipped ? touchedRuns(cron, timeZone, startAt ?? now, keptForMs).filter(({ effect }) => effect === 'skipped') : [];
   return {
     ...(cron === null ? {} : { cronExpressions: [cron, ...kept.map(({ at }) => onceAt(at, timeZone))] }),
-    // Counted from the start, or from now: the server counts from 1970.
+    // The server counts from 1970.
     ...(everyMs === null ? {} : { intervals: [{ every: everyMs, offset: wholeSeconds(startAt ?? now) % everyMs }] }),
     ...(startAt === null ? {} : { startAt: new Date(startAt) }),
     ...(endAt === null ? {} : { endAt: new Date(endAt) }),
@@ -179,7 +179,7 @@ function specOf({ cron, everyMs, timeZone, startAt, endAt, keepSkipped }: Recurr
   };
 }
 
-/** With a sixth field, the year. */
+/** Writes one instant; the sixth field is the year. */
 function onceAt(at: number, timeZone: string): string {
   return DateTime.fromMillis(at, { zone: tableZone(timeZone) }).toFormat("m H d M '*' yyyy");
 }

@@ -15,14 +15,14 @@ import {
 } from './binary-fetch.ts';
 import { findOnPath, probeBinary } from './programs.ts';
 
-/** How the program was come by: set by `CARILLON_TEMPORAL_BIN`, on PATH, in the cache, downloaded now, built now. */
+/** `CARILLON_TEMPORAL_BIN`, PATH, cache, download or build. */
 export type BinaryStep = 'configured' | 'path' | 'cache' | 'download' | 'go';
 
-/** A `temporal` program that was run once and carries a dev server. */
+/** A program proven to run and to contain a dev server. */
 export interface TemporalBinary {
   path: string;
   step: BinaryStep;
-  /** Version of the server inside, such as `1.29.1`. */
+  /** Of the server inside, such as `1.29.1`. */
   serverVersion: string;
 }
 
@@ -32,13 +32,13 @@ export interface ResolveBinaryInput {
   config: BinaryConfig;
   onProgress?: ((line: string) => void) | undefined;
   signal?: AbortSignal | undefined;
-  /** What is fetched; default: the archive of Temporal's own release. */
+  /** Default: Temporal's release archive. */
   archive?: Archive;
   limits?: Partial<FetchLimits>;
 }
 
 interface FetchLimits extends DownloadLimits, GoLimits {
-  /** How long to wait for another process that is filling the cache. */
+  /** Maximum wait for another process that fills the cache. */
   cacheLockTimeoutMs: number;
 }
 
@@ -48,7 +48,7 @@ const fetchLimits: FetchLimits = {
   cacheLockTimeoutMs: 1_200_000,
 };
 
-/** Thrown when no step gave a usable program; its message lists what each step found and what to do. */
+/** Thrown without a usable program; its message lists each step's result and what to do. */
 export class TemporalBinaryError extends Error {
   override readonly name = 'TemporalBinaryError' as const;
   readonly isBadInput = false;
@@ -59,7 +59,7 @@ const choices = `Choose one:
   - install Go (https://go.dev/dl) and run this again: Temporal is then built once, 2-4 minutes
   - set TEMPORAL_ADDRESS to a Temporal server that runs already`;
 
-/** What is usable without network: `CARILLON_TEMPORAL_BIN` (throws where unusable), else `temporal` on PATH, else the cache, else null. */
+/** Searches without network: `CARILLON_TEMPORAL_BIN` (throws when unusable), else `temporal` on PATH, else the cache, else null. */
 export async function findTemporalBinary(
   config: BinaryConfig,
   onSkip: (reason: string) => void = () => {},
@@ -80,7 +80,7 @@ async function findCached(path: string, onSkip: (reason: string) => void): Promi
   return existsSync(path) ? tryProgram(path, 'cache', (reason) => onSkip(`${path}: ${reason}`)) : null;
 }
 
-/** The program, run once; null when it cannot be used, after `onFault` was told why. */
+/** Null when unusable, with the reason given to `onFault`. */
 async function tryProgram(path: string, step: BinaryStep, onFault: (reason: string) => void): Promise<TemporalBinary | null> {
   const probe = await probeBinary(path);
   if (probe.usable) return { path, step, serverVersion: probe.version };
@@ -89,9 +89,8 @@ async function tryProgram(path: string, step: BinaryStep, onFault: (reason: stri
 }
 
 /**
- * The `temporal` program to start a dev server with. Order: what `findTemporalBinary` finds, else the official download, else a build
- * with Go; the last two fill the cache, once per machine and user. Every step has a limit, so that a blocked network fails over.
- * Throws TemporalBinaryError.
+ * Finds the program by `findTemporalBinary`, else the official download, else a Go build; the last two fill the cache, once per machine and
+ * user. Every step has a limit, so that a blocked network fails over. Throws TemporalBinaryError.
  */
 export async function resolveTemporalBinary(input: ResolveBinaryInput): Promise<TemporalBinary> {
   const onProgress = input.onProgress ?? (() => {});
@@ -136,7 +135,7 @@ async function fetchBinary(input: FetchInput): Promise<TemporalBinary | null> {
     let serverVersion = '';
     await installBinary(target, async (workFolder) => {
       const made = await make(workFolder);
-      // Nothing enters the cache that was not run once: a truncated or foreign program would block every later start.
+      // A truncated or foreign program in the cache would block every later start.
       const probe = await probeBinary(made);
       if (!probe.usable) throw new Error(probe.reason);
       serverVersion = probe.version;

@@ -5,14 +5,14 @@ import { childEnvironment } from '../shared/config.ts';
 
 export interface ServerProcess {
   pid: number;
-  /** The last lines it wrote, newest last; before them the line with which it crashed, however long the trace behind it is. */
+  /** Newest last, preceded by a crash's line however long its trace. */
   lastLines(): string[];
-  /** Settles when the process has ended, with a sentence on how. */
+  /** Settles with a sentence on how the process ended. */
   ended: Promise<string>;
   hasEnded(): boolean;
-  /** Whether it ended with a crash of its own, which has nothing to do with what it was asked for. */
+  /** Whether it ended by a crash of its own, not because of its arguments. */
   hasCrashed(): boolean;
-  /** Asks it to stop and kills it after ten seconds. */
+  /** Asks it to stop; kills it after ten seconds. */
   stop(): Promise<void>;
   kill(): void;
 }
@@ -21,8 +21,8 @@ const keptLines = 20;
 const stopLimitMs = 10_000;
 
 /**
- * Starts the server in a process group of its own, so that Ctrl-C reaches this process alone, which then stops its parts in order. The
- * server ends with this process in every case, SIGKILL included: a watchdog holds a pipe to us and kills the server when it closes.
+ * Starts the server in its own process group, so that Ctrl-C reaches only this process, which stops its parts in order. A watchdog on a
+ * pipe kills the server when this process ends, even by SIGKILL.
  */
 export async function spawnServer(
   program: string,
@@ -30,7 +30,7 @@ export async function spawnServer(
   onLine: (line: string) => void,
   settings: Record<string, string> = {},
 ): Promise<ServerProcess> {
-  // Variables for Temporal's clients are not for its server, whose CLI would read them too.
+  // The server's CLI would read clients' variables too.
   const inherited = Object.fromEntries(Object.entries(childEnvironment()).filter(([key]) => !key.startsWith('TEMPORAL_')));
   const child = spawn(program, [...args], {
     env: { ...inherited, ...settings },
@@ -73,7 +73,7 @@ export async function spawnServer(
   };
 }
 
-/** `cat` ends when our end of its standard input closes, which the kernel does whatever way this process dies. */
+/** `cat` ends when our end of its stdin closes, however this process dies. */
 function startWatchdog(pid: number): ChildProcess | null {
   if (process.platform === 'win32') return null;
   const watchdog = spawn('/bin/sh', ['-c', 'cat >/dev/null; kill -9 "$1"', 'sh', String(pid)], {
@@ -87,7 +87,7 @@ function startWatchdog(pid: number): ChildProcess | null {
   return watchdog;
 }
 
-/** Whether a program written in Go says in this line that it has crashed. */
+/** Whether a Go program reports its crash in this line. */
 function isCrash(line: string): boolean {
   return /^\s*(panic|fatal error): /.test(line);
 }
@@ -109,7 +109,7 @@ function collectLines(stream: NodeJS.ReadableStream, lines: string[], onLine: (l
   });
 }
 
-/** Ports on 127.0.0.1 that are free now. Someone else may take one before it is used: a start that fails for that is repeated. */
+/** Another process may take a port first: such a start is retried. */
 export async function pickFreePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

@@ -16,13 +16,13 @@ import { loadClient } from './connection.ts';
 import { campaignTimeouts } from './timeouts.ts';
 import type { Store } from '../ledger/tx.ts';
 
-/** Thrown when Temporal has a workflow of that name that does not run this database's campaign. */
+/** Thrown when a workflow of that name does not run this database's campaign. */
 export class WorkflowConflictError extends Error {
   override readonly name = 'WorkflowConflictError' as const;
   readonly isBadInput = false;
 }
 
-/** Thrown when Temporal does not know the workflow of a round that has dialled: it has lost its data, or is another server. */
+/** Thrown when Temporal lacks the workflow of a round that has dialled: it lost its data, or is another server. */
 export class LostWorkflowError extends Error {
   override readonly name = 'LostWorkflowError' as const;
   readonly isBadInput = false;
@@ -36,11 +36,11 @@ export class LostWorkflowError extends Error {
   }
 }
 
-/** Thrown when a campaign was started against another service than the one of the settings; nothing was done. */
+/** Thrown when a campaign belongs to another service than the configured one; nothing was done. */
 export class OtherServiceError extends Error {
   override readonly name = 'OtherServiceError' as const;
   readonly isBadInput = true;
-  /** Address of the service that it was started against; empty: it is the same, asked by another API. */
+  /** The service's address at the start; empty: the same service by another API. */
   readonly accountId: string;
 
   constructor(campaign: Pick<Campaign, 'campaignId' | 'accountId' | 'api'>, own: ServiceOf) {
@@ -54,17 +54,16 @@ interface StartDependencies {
   store: Store;
   client: Client;
   now: number;
-  /** A round that has dialled may be started although Temporal does not know its workflow: the ledger was compared with the service. */
+  /** Allows a dialled round that Temporal does not know: the ledger was compared with the service. */
   recovers?: boolean;
-  /** Its steps are taken before those of other campaigns that wait for a worker. */
+  /** Its steps come before other campaigns'. */
   isUrgent?: boolean;
 }
 
 /**
- * Starts the workflow of the round that a campaign is to run now, or attaches to the one that runs. Idempotent: a crash between the
- * database and Temporal is mended by running it again. Answers undefined when nothing is left to run. Throws OtherServiceError;
- * WorkflowConflictError when the name is taken by another database's campaign, or by a run that ended without this database;
- * LostWorkflowError; and ConfigError when the campaign has hooks and there is no secret to sign with.
+ * Starts the workflow of a campaign's current round, or attaches to it. Idempotent: repeating it recovers from a crash between database and
+ * Temporal. Undefined when nothing is left to run. Throws OtherServiceError; WorkflowConflictError when the name belongs to another
+ * database's campaign, or to a run that ended without this database; LostWorkflowError; and ConfigError when hooks lack a signing secret.
  */
 export async function startCampaign(deps: StartDependencies, campaignId: string): Promise<{ round: Round; attached: boolean } | undefined> {
   const { config, store, client } = deps;
@@ -90,7 +89,7 @@ export async function startCampaign(deps: StartDependencies, campaignId: string)
     await client.workflow.start<typeof campaignWorkflow>('campaign', {
       taskQueue: queues.campaign,
       workflowId: round.workflowId,
-      // A round that has ended stays ended; one whose workflow was terminated by hand may go on: the ledger knows what was sent.
+      // An ended round stays ended; after a terminated workflow it may continue, since the ledger knows what was sent.
       workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
       workflowIdConflictPolicy: 'FAIL',
       args: [input],
@@ -106,8 +105,8 @@ export async function startCampaign(deps: StartDependencies, campaignId: string)
 }
 
 /**
- * Throws WorkflowConflictError when Temporal would refuse the next round of a campaign, whether the database has the campaign yet or
- * not, and LostWorkflowError. Changes nothing: what is refused is neither imported nor called running.
+ * Throws WorkflowConflictError when Temporal would refuse a campaign's next round, even before its import, and LostWorkflowError. Changes
+ * nothing, so a refused campaign is neither imported nor marked running.
  */
 export async function requireStartable(
   { config, store, client, recovers = false }: Omit<StartDependencies, 'now'>,
@@ -127,7 +126,7 @@ export async function requireStartable(
     requireOwnRun(last, next, campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign);
 }
 
-/** Batches whose submit is over, which a new run need not enter again: before one is planned, the one before it has its verdict. */
+/** A batch is planned only after the previous one's verdict, so at most the last needs another submit. */
 async function countSubmitted({ db }: Store, { campaignId, round }: Round): Promise<number> {
   const n = await lastBatchNumber(db, { campaign_id: campaignId, round });
   const batch = n === 0 ? undefined : await findBatch(db, batchIdOf(campaignId, round, n));
@@ -138,7 +137,7 @@ export async function isRunning(client: Client, { campaignId, round }: Campaign)
   return (await describeRun(client, campaignWorkflowId(campaignId, round)))?.status.name === 'RUNNING';
 }
 
-/** Whether Temporal has, or lately had, a workflow under this id, of whichever database. */
+/** Also finds one of another database, or one that ended recently. */
 export async function hasWorkflow(client: Client, campaignId: string): Promise<boolean> {
   return (await describeRun(client, campaignWorkflowId(campaignId, 1))) !== null;
 }
@@ -152,21 +151,21 @@ export async function describeRun(client: Client, workflowId: string): Promise<W
   }
 }
 
-/** Throws OtherServiceError, before anything is changed by the clock of a service that is not the campaign's. */
+/** Throws OtherServiceError, before another service's clock changes anything. */
 export function requireService(config: Config, campaign: Campaign): void {
   const own = serviceOf(config);
   if (!isOwnService(campaign, own)) throw new OtherServiceError(campaign, own);
 }
 
 /**
- * A run that failed because the ledger had lost a batch may go on only once the ledger has it again: started on the older
- * one, it would call those people a second time.
+ * A run that failed because the ledger had lost a batch continues only once the ledger has it again: an older one would call those
+ * recipients twice.
  */
 async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedRound): Promise<void> {
   const lost = await lostBatchOf(client, round.workflowId);
   if (lost === undefined) return;
   const { missing, submitted } = lost;
-  // It was the round that was missing, and it is this one.
+  // Only the round was missing, and it exists now.
   if (missing === 0) return;
   const batchId = batchIdOf(round.campaignId, round.round, missing ?? 1);
   const found = missing === null ? undefined : await findBatch(store.db, batchId);
@@ -179,7 +178,7 @@ async function requireLedgerCaughtUp(client: Client, store: Store, round: NamedR
 
 type LostBatch = Pick<LedgerOlderError['lost'], 'missing' | 'submitted'>;
 
-/** The batch whose absence ended the last run of a workflow, which has failed; undefined when it did not end so. */
+/** The missing batch that made the last run fail; undefined for another end. */
 async function lostBatchOf(client: Client, workflowId: string): Promise<LostBatch | undefined> {
   try {
     await client.workflow.getHandle(workflowId).result();
@@ -211,7 +210,7 @@ function requireOwnRun({ taskQueue, status }: LastRun, { workflowId, campaignId 
 
 type HookRules = { [Setting in 'preDial' | 'onCompletion' | 'onPause']: { url: string } | null };
 
-/** Throws ConfigError when the campaign has hooks and nothing to sign their requests with is set. */
+/** Throws ConfigError when hooks lack a signing secret. */
 export function requireHookSecret(config: Config, campaignId: string, rules: HookRules): void {
   if (config.CARILLON_HOOK_SECRET !== undefined) return;
   const settings = hooksOf(rules).map(({ setting }) => setting);

@@ -13,22 +13,20 @@ import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/wor
 import type { NewEvent } from '../rules/events.ts';
 import type { Logger } from '../shared/logger.ts';
 
-/** What a worker is started with so that its spans are sent. */
 export interface Traces {
   activity: ActivityInterceptorsFactory;
   sinks: InjectedSinks<OpenTelemetrySinks>;
-  /** Adds events that were committed to the span of the activity that committed them. */
+  /** Adds events to the span of the committing activity. */
   note(events: readonly NewEvent[]): void;
   stop(): Promise<void>;
 }
 
-/** More events than one activity commits: of a span's oldest events none is dropped. */
+/** More events than one activity commits, so that a span drops none. */
 const mostEventsOfSpan = 100_000;
 
 /**
- * Sends spans of workflows and activities to where `OTEL_EXPORTER_OTLP_ENDPOINT` says, by OTLP over HTTP: Temporal's interceptors make
- * them, and each round of a campaign is one trace. What became of batches and calls is an event of the span in which it was committed. No
- * span holds a name, a number or a cell of a list. If the collector does not answer, spans are lost, never calls.
+ * Sends spans to `OTEL_EXPORTER_OTLP_ENDPOINT`, by OTLP over HTTP, one trace per round. Batch and call results are events of the committing
+ * span. Spans contain no name, number or list cell. Without an answering collector spans are lost, never calls.
  */
 export function traceCampaigns(logger: Logger): Traces {
   const resource = defaultResource()
@@ -53,7 +51,7 @@ export function traceCampaigns(logger: Logger): Traces {
   };
 }
 
-/** What a span shows of an event: ids, states and dispositions. */
+/** Attributes of an event: ids, states and dispositions. */
 function factsOf({ type, data, campaignId, batchId, attemptId }: NewEvent): Attributes | null {
   const ids = {
     'carillon.campaign.id': campaignId,
@@ -78,7 +76,7 @@ function contextsOfCalls(): ContextManager {
   return manager;
 }
 
-/** A span of a workflow, which Temporal's interceptors write in the form of OpenTelemetry 1, as OpenTelemetry 2 reads it. */
+/** Converts a span from OpenTelemetry 1, as Temporal's interceptors write it, to OpenTelemetry 2. */
 function readable(
   { spanContext, parentSpanId, instrumentationLibrary, ...span }: SerializableSpan,
   resource: ReadableSpan['resource'],

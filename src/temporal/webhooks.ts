@@ -25,7 +25,7 @@ function optionsOf({ config, store }: Omit<WebhookStart, 'client'>, webhookId: s
   };
 }
 
-/** Has a webhook deliver at once, whether it was at work, waited after a failure, or was held back. Throws what the client throws. */
+/** Starts deliveries at once, whether the webhook is active, waiting after a failure, or paused. Throws what the client throws. */
 export async function deliverNow(start: WebhookStart, webhookId: string): Promise<void> {
   const { deliverNowSignal } = await import('../../workflows/messages.ts');
   await start.client.workflow.signalWithStart<typeof webhookWorkflow>('webhook', {
@@ -35,10 +35,10 @@ export async function deliverNow(start: WebhookStart, webhookId: string): Promis
 }
 
 const lookEveryMs = 15_000;
-/** Those that ought to run are started again so seldom in case that Temporal has lost them; one that runs takes no notice. */
+/** Every 40th check restarts all, in case Temporal has lost some; running ones are unaffected. */
 const looksUntilAll = 40;
 
-/** Starts deliveries of webhooks that have none, now and later: Temporal may have been away. Ends what it began when stopped. */
+/** Starts missing deliveries, now and periodically, since Temporal may have been away. `stop` ends the checks. */
 export function keepWebhooksRunning(start: WebhookStart & { store: Store; logger: Logger }): {
   stop: () => Promise<void>;
 } {

@@ -26,32 +26,32 @@ export interface WorkerOptions {
   namespace: string;
   store: Store;
   logger: Logger;
-  /** Default: the bundle of the build, or one made now. */
+  /** Default: the build's bundle, or one made now. */
   bundle?: WorkflowBundle;
-  /** With it, Temporal hands work to this worker only while it calls this version current. Default: whatever comes. */
+  /** Temporal gives work only while this version is current. Default: all work. */
   version?: WorkerDeploymentVersion | undefined;
-  /** Where spans are sent. Default: there are none. */
+  /** Default: nowhere. */
   traces?: Traces | null;
 }
 
 export interface RunningWorker {
-  /** Settles when the worker has stopped; rejects when it failed. */
+  /** Rejects when the worker failed. */
   finished: Promise<void>;
-  /** Whether it takes work: not before it has begun, nor once it is asked to stop. */
+  /** False before the start and once asked to stop. */
   isRunning(): boolean;
-  /** Takes no new work, lets POSTs that are under way end, and resolves when all is quiet. */
+  /** Takes no new work, lets POSTs under way end, then resolves. */
   stop(): Promise<void>;
 }
 
 /**
- * Campaigns that one process collects for at the same time. A collect holds its slot for minutes, most of them in a timer, and a campaign
- * beyond the last slot would wait as long: there are more slots than one process ever has campaigns.
+ * Each collect holds its slot for minutes, mostly in a timer, and a campaign without a slot would wait as long: so there are more slots
+ * than campaigns per process.
  */
 const collectSlots = 1_000;
 
 /**
- * Tasks that a process asks for at the same time, per queue. Temporal answers who has asked longest, also a process that stands still, and
- * misses each such task only when its heartbeats fail to come: the fewer it has asked for, the sooner the others have them all.
+ * Per process and queue. Temporal serves the longest-waiting poller, even in a frozen process, and notices only by missing heartbeats: with
+ * fewer polls others take over sooner.
  */
 const polls = { maxConcurrentActivityTaskPolls: 1, maxConcurrentWorkflowTaskPolls: 5 };
 
@@ -59,7 +59,7 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
   const service = connectService({
     ...serviceSettings(config),
     apiKey: config.SVC_API_KEY ?? '',
-    // Temporal tries activities again, with pauses that it keeps through a restart.
+    // Temporal's retries survive a restart.
     retriesAfter429: { reads: 0 },
     ...(config.CARILLON_METRICS_LISTEN === undefined ? {} : { onRequest: countRateLimited(Runtime.instance().metricMeter) }),
   });
@@ -90,12 +90,12 @@ function createDependencies({ config, store, logger }: WorkerOptions, stopping: 
   };
 }
 
-/** Campaigns move on to the version that Temporal calls current, at their next step: each version replays the histories of the last. */
+/** Campaigns move to Temporal's current version at their next step: each version can replay its predecessor's histories. */
 function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
-/** Starts the workers of one process, one for each task queue of this database. PostgreSQL takes any number, SQLite one process. */
+/** Starts a worker per task queue of this database. PostgreSQL allows any number of processes, SQLite one. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config, connection, namespace, traces = null } = options;
   const stopping = new AbortController();
@@ -167,8 +167,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 }
 
 /**
- * Heartbeats for every activity that has a heartbeat timeout and sends none itself, as long as its process lives: Temporal gives the
- * task of a dead or standing process to another long before its time is up. Not for work that may get stuck: it would not be noticed.
+ * Heartbeats for activities with a heartbeat timeout that send none: Temporal then reassigns a dead process's task long before its timeout.
+ * Not for work that may get stuck, which would go unnoticed.
  */
 export function beatWhileRunning(context: Context): ActivityInterceptors {
   const { heartbeatTimeoutMs } = context.info;

@@ -6,7 +6,7 @@ import { argv } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
-/** Thrown when the workflows cannot be bundled: most often because something in them is not deterministic. */
+/** Thrown when bundling fails, usually because a workflow is not deterministic. */
 export class WorkflowBundleError extends Error {
   override readonly name = 'WorkflowBundleError' as const;
   readonly isBadInput = false;
@@ -16,22 +16,21 @@ export type WorkflowBundle = { codePath: string } | { code: string };
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const ownWorkflows = fileURLToPath(new URL(`../../workflows/index.${extension}`, import.meta.url));
-/** Only compiled code has a bundle beside it; code that runs from source bundles its own, which cannot be stale. */
+/** Only compiled code has a bundle beside it; source bundles its own, which cannot be stale. */
 const prebuilt = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
-/** Temporal's interceptors of workflows that make spans. */
 const makeSpans = '@temporalio/interceptors-opentelemetry/lib/workflow-interceptors';
 
 interface BundleOptions {
-  /** Default: those of this program. */
+  /** Default: this program's own. */
   workflowsPath?: string;
-  /** Whether workflows make spans. Default: they make none. */
+  /** Default: no spans. */
   isTraced?: boolean;
 }
 
-/** Bundles source or compiled workflows in about a second. Throws WorkflowBundleError that names what is not deterministic. */
+/** Takes about a second. Throws WorkflowBundleError naming what is not deterministic. */
 export async function bundleWorkflows({ workflowsPath = ownWorkflows, isTraced = false }: BundleOptions = {}): Promise<{ code: string }> {
-  // The bundler tells details of a failure to its logger only, and otherwise reports progress that nobody asked for.
+  // Only the bundler's logger receives failure details.
   const said: string[] = [];
   const logger = new DefaultLogger('ERROR', ({ message }) => void said.push(message));
   try {
@@ -48,7 +47,7 @@ export async function bundleWorkflows({ workflowsPath = ownWorkflows, isTraced =
   }
 }
 
-/** The bundle that the build made, when it lies beside the running code and spans are not wanted; else one made now. */
+/** The build's bundle, if beside the running code and no spans are wanted; else a new one. */
 export async function loadWorkflowBundle({ isTraced }: { isTraced: boolean }): Promise<WorkflowBundle> {
   return existsSync(prebuilt) && !isTraced ? { codePath: prebuilt } : await bundleWorkflows({ isTraced });
 }

@@ -15,10 +15,10 @@ import type { Store } from '../../ledger/tx.ts';
 
 type NamedCells = Readonly<Record<string, string>>;
 
-/** What became of a row. `column` and `hint` say what is wrong with it. */
+/** Result for a row. `column` and `hint`: what is wrong with it. */
 interface AddedRow {
   result: 'accepted' | 'known' | 'failed';
-  /** Row of the campaign, and how it stands; null where it failed. */
+  /** Null when failed, like `state`. */
   row: number | null;
   state: 'waiting' | 'open' | 'done' | null;
   code: string | null;
@@ -30,9 +30,8 @@ const clockLimitMs = 3_000;
 const oldestClockMs = 10_000;
 
 /**
- * Adds rows to a campaign, all in one transaction, and has it look at once; answers what became of each, in their order. A row whose id the
- * campaign has is `known`, and stays as it is: repeating it adds nothing. Throws UnknownCampaignError, and EditRefusedError when the
- * campaign takes no rows.
+ * Adds rows in one transaction and has the campaign replan; answers a result per row, in order. A row with an existing id is `known` and
+ * unchanged, so repeating adds nothing. Throws UnknownCampaignError, and EditRefusedError when the campaign takes no rows.
  */
 export async function addRows(
   control: Control,
@@ -43,7 +42,7 @@ export async function addRows(
   return { rows: added, notice: isNews ? await messagesOf(control.store).send(control, campaignId) : null };
 }
 
-/** Not asked of the service for each request: a clock runs on by itself. */
+/** Cached: a clock runs on by itself. */
 async function timeOf(control: Control): Promise<number> {
   const read = () => readClockOrReal(control.config, clockLimitMs, () => control.now());
   const clock = await control.cache.read('the clock for added rows', read, oldestClockMs);
@@ -92,7 +91,7 @@ function failed(fault: Fault): AddedRow {
   return { result: 'failed', row: null, state: null, ...fault };
 }
 
-/** The cells in the order of the columns; or the first of them that cannot be placed. */
+/** Cells in column order, or the first fault. */
 function place(cells: NamedCells, columns: readonly string[]): string[] | Fault {
   const placed = new Map<string, string>();
   for (const [name, value] of Object.entries(cells)) {
@@ -109,7 +108,7 @@ function place(cells: NamedCells, columns: readonly string[]): string[] | Fault 
   return columns.map((column) => placed.get(column) ?? '');
 }
 
-/** Tells campaigns of rows: one message for all that were committed before it is sent, so that many requests are not as many messages. */
+/** Sends one message for all rows committed before it, so that many requests share few messages. */
 class RowMessages {
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #next = new Map<string, Promise<Notice>>();

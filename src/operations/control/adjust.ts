@@ -14,7 +14,7 @@ import { type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { accountIdOf, readServiceTime } from './service.ts';
 
-/** The first campaign that has not heard of a change for all, and why; null: each has. */
+/** The first campaign not notified, and why; null: all were. */
 export type Untold = { campaignId: string; why: string } | null;
 
 async function tellEach(control: Control, campaigns: readonly Pick<Campaign, 'campaignId'>[]): Promise<Untold> {
@@ -31,7 +31,7 @@ interface Adjusted<Limits, After, Told = Notice> {
   limits: After;
 }
 
-/** Limits, hours and retries that hold now, and those of the campaign file. */
+/** In effect now, and in the campaign file. */
 export interface CampaignLimits {
   now: AdjustableRules;
   file: AdjustableRules;
@@ -45,7 +45,7 @@ export async function readCampaignLimits({ store }: Control, campaignId: string)
   return limits;
 }
 
-/** Thrown when people who wait could never be called in the hours that are asked for; nothing was changed. */
+/** Thrown when waiting recipients could never be called in these hours; nothing was changed. */
 export class NeverOpenError extends Error {
   override readonly name = 'NeverOpenError' as const;
   readonly isBadInput = true;
@@ -56,7 +56,7 @@ export class NeverOpenError extends Error {
   }
 }
 
-/** What a change of hours and retries would do to the people who wait; changes nothing. Throws UnknownCampaignError. */
+/** Effect of changed hours and retries on waiting recipients; changes nothing. Throws UnknownCampaignError. */
 export async function previewAdjustment(
   control: Control,
   { campaignId, wish, reset }: { campaignId: string; wish: Partial<AdjustableRules>; reset: boolean },
@@ -69,9 +69,9 @@ export async function previewAdjustment(
 }
 
 /**
- * Changes limits, hours and retries of a campaign from its next batch on; open calls continue. `reset`: what the file says holds again,
- * apart from what `wish` names. The bounds of `wish` are the campaign file's, and the caller's to check. Repeating it changes nothing.
- * Throws UnknownCampaignError, NeverOpenError, and WrongStateError when the campaign has ended.
+ * Changes limits, hours and retries from the next batch on. `reset`: restores the campaign file's values except those in `wish`, whose
+ * bounds the caller checks. Repeating it changes nothing. Throws UnknownCampaignError, NeverOpenError, and WrongStateError when the
+ * campaign has ended.
  */
 export async function adjustLimits(
   control: Control,
@@ -103,15 +103,14 @@ function endedError(campaign: Campaign): WrongStateError {
   );
 }
 
-/** Whether all was so already. */
 export function changesNothing({ to }: Adjustment<object>): boolean {
   return Object.keys(to).length === 0;
 }
 
-/** What all campaigns of the database may use together at the service of the settings. */
+/** Limits of all campaigns together at the configured service. */
 export interface SharedLimits extends AccountLimits {
   accountId: string;
-  /** Thousandths of the limit that are used now, after refusals of the service. */
+  /** Thousandths of the limit in use, lowered after refusals. */
   pace: number;
 }
 
@@ -124,7 +123,7 @@ export async function readSharedLimits({ config, store }: Control): Promise<Shar
 
 export type AccountUse = Awaited<ReturnType<typeof readAccountUse>>;
 
-/** The calls on the line of all campaigns under way, and of each how many it may have now. Throws ConfigError. */
+/** Open calls of running campaigns, and how many each may have. Throws ConfigError. */
 export async function readAccountUse(control: Control) {
   const shared = await readSharedLimits(control);
   const { db } = control.store;
@@ -139,7 +138,7 @@ export async function readAccountUse(control: Control) {
   return { ...shared, open: campaigns.reduce((sum, { open }) => sum + open, 0), campaigns };
 }
 
-/** Thrown when a share of the account's limit is to be kept free and the account has no limit; nothing was changed. */
+/** Thrown when a share of the account's limit is to stay free but there is no limit; nothing was changed. */
 export class NoLimitToShareError extends Error {
   override readonly name = 'NoLimitToShareError' as const;
   readonly isBadInput = true;
@@ -149,7 +148,7 @@ export class NoLimitToShareError extends Error {
   }
 }
 
-/** The change is told in the log of each campaign. Repeating it changes nothing. Throws NoLimitToShareError and ConfigError. */
+/** Logged for each campaign. Repeating it changes nothing. Throws NoLimitToShareError and ConfigError. */
 export async function adjustSharedLimits(
   control: Control,
   wish: Partial<AccountLimits>,
@@ -167,7 +166,7 @@ export async function adjustSharedLimits(
 
 export type HouseView = Awaited<ReturnType<typeof readHouseView>>;
 
-/** `now`: null: nobody has ever set any; `before`: the newest first, without their rules. */
+/** `now`: null when never set; `before`: newest first, without their rules. */
 export async function readHouseView({ store }: Pick<Control, 'store'>) {
   const [now = null, ...before] = await listHouse(store.db);
   return { now, before: before.map(({ version, setAt }) => ({ version, setAt })) };
@@ -176,14 +175,14 @@ export async function readHouseView({ store }: Pick<Control, 'store'>) {
 export interface HouseChange {
   changed: boolean;
   version: number;
-  /** Campaigns under way that lack what is required, and pause. */
+  /** Running campaigns that lack a requirement, and therefore pause. */
   lacking: { campaignId: string; lacks: HouseRequirement[] }[];
   notice: Untold;
 }
 
 /**
- * Sets the rules that all campaigns are held to besides their own, from the commit on; running campaigns are notified. The same rules
- * again change nothing. `dryRun` tells what would change. Throws CampaignFileError for what the text says wrong, under the name `path`.
+ * Sets the account rules, binding for all campaigns from the commit on, and notifies running ones. Repeating the same rules changes
+ * nothing. `dryRun` only shows the change. Throws CampaignFileError for faults in the text, under the name `path`.
  */
 export async function setHouseRules(
   control: Control,

@@ -9,10 +9,10 @@ import type { Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { explainServiceFault, requireApiKey, ServiceUnusableError, withService } from './service.ts';
 
-/** Thrown when there is no such call, or nothing was kept of it. */
+/** Thrown when there is no such call, or nothing was recorded of it. */
 export class NoRecordError extends foreseen('NoRecordError', true) {}
 
-/** Thrown when a call, or what the service makes of it, goes on: there is no record to read yet. */
+/** Thrown while a call, or its processing by the service, goes on. */
 export class CallOpenError extends foreseen('CallOpenError', false) {}
 
 /** A call of a row, from 1. */
@@ -28,7 +28,7 @@ export interface CallIds {
   attemptId: string;
 }
 
-/** The service's record of a call that has ended. Throws UnknownCampaignError, NoRecordError, CallOpenError and as `withService`. */
+/** The service's record of an ended call. Throws UnknownCampaignError, NoRecordError, CallOpenError and as `withService`. */
 export async function readCallRecord(
   { config, store }: Pick<Control, 'config' | 'store'>,
   named: NamedCall,
@@ -53,21 +53,20 @@ export async function readCallRecord(
   return { ids: { campaignId, recipientId, attemptId }, record };
 }
 
-/** A recording as it comes, or a part of it. */
 export interface Recording {
   ids: CallIds;
-  /** Such as audio/wav; null when the service says that it is something else. */
+  /** Such as audio/wav; null when the service declares no audio. */
   type: string | null;
-  /** 206: it is the part that was asked for. */
+  /** 206: the requested part. */
   status: 200 | 206;
-  /** Of the parts, as the service told. */
+  /** Range headers, as sent by the service. */
   headers: Record<string, string>;
   body: Readable;
 }
 
 const answerLimitMs = 10_000;
 
-/** Somebody waits for the answer, for whom a message soon is better than an answer late. */
+/** Shortens timeouts, since a user waits. */
 function waitedFor(config: Config): Config {
   const { SVC_CONNECT_TIMEOUT_MS: connectMs, SVC_HEADERS_TIMEOUT_MS: headersMs } = config;
   return {
@@ -81,9 +80,8 @@ const partHeaders = ['accept-ranges', 'content-length', 'content-range'] as cons
 const connectLimitMs = 30_000;
 
 /**
- * The recording of a call that has ended, from where its record says; `known`: the record, where it was read before. `range`: of the
- * request, so that a player may skip. The key goes to the service's own address alone. Throws as `readCallRecord`, NoRecordError when there
- * is no recording, and ServiceUnusableError.
+ * An ended call's recording. `known`: its record, if already read. `range`: the request's header, so that a player may skip. The API key is
+ * sent to the service's own address only. Throws as `readCallRecord`, NoRecordError without a recording, and ServiceUnusableError.
  */
 export async function openRecording(
   control: Control,

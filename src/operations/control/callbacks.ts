@@ -14,7 +14,7 @@ import { readServiceTime } from './service.ts';
 
 const localTime = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d$/;
 
-/** When somebody is to be called back, as written: local time of the person called, or an instant with its offset. Throws UsageError. */
+/** The recipient's local time, or an instant with its offset. Throws UsageError. */
 export function readCallbackTime(text: string): CallbackTime {
   const written = text.trim();
   if (localTime.test(written)) return { local: written.replace('T', ' ') };
@@ -29,7 +29,7 @@ interface RowNamed {
   by: string;
 }
 
-/** Moves the promise that there is; answers the instant. Throws UnknownCampaignError, UsageError and CallbackRefusedError. */
+/** Moves an existing callback; answers the new instant. Throws UnknownCampaignError, UsageError and CallbackRefusedError. */
 export async function setCallback(
   control: Control,
   { at, ...named }: RowNamed & { at: string },
@@ -40,14 +40,14 @@ export async function setCallback(
   return { dueAt, notice: await tellToLook(control, named.campaignId) };
 }
 
-/** Takes an open call back back. Throws UnknownCampaignError and CallbackRefusedError. */
+/** Cancels an open callback. Throws UnknownCampaignError and CallbackRefusedError. */
 export async function cancelCallback(control: Control, named: RowNamed): Promise<{ notice: Notice }> {
   await requireCampaign(control.store, named.campaignId);
   await cancelInLedger(control.store, { ...named, now: await readServiceTime(control) });
   return { notice: await tellToLook(control, named.campaignId) };
 }
 
-/** Promises of a campaign, the next one first. Throws UnknownCampaignError. */
+/** Callbacks of a campaign, the next one first. Throws UnknownCampaignError. */
 export async function listCallbacks(
   access: LedgerAccess & Pick<Control, 'now'>,
   campaignId: string,

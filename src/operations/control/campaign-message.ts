@@ -8,7 +8,7 @@ import { noWorkerLines } from './supervision.ts';
 
 export type SteeringCommand = 'pause' | 'resume' | 'drain' | 'cancel';
 
-/** Thrown when a campaign could not be told what to do; says what is known. */
+/** Thrown when a command did not reach a campaign, or had no effect. */
 export class CampaignMessageError extends foreseen('CampaignMessageError', false) {}
 
 const loadMessages = () => import('../../../workflows/messages.ts');
@@ -37,17 +37,17 @@ export function refuseUnfit(campaign: Campaign, wish: SteeringCommand): void {
   }
 }
 
-/** Why a workflow was not notified of a committed change, which it sees at its next look; null: it was. */
+/** Why a workflow was not notified of a committed change, which it sees at its next plan; null: it was. */
 export type Notice = string | null;
 
-/** Makes a running campaign see at once that its rows or limits were changed; any other sees it when it goes on. */
+/** Makes a running campaign replan after a change; any other sees it when it resumes. */
 export async function tellToLook(control: Control, campaignId: string): Promise<Notice> {
   const campaign = await findCampaign(control.store.db, campaignId);
   if (campaign?.state !== 'running') return null;
   return noticeOf(async () => sendUpdate(await connected(control, connectLimitMs), { campaign, wish: 'look' }));
 }
 
-/** As `tellToLook`, of rows that were added: Temporal keeps this message until a worker is there. */
+/** Like `requestReplan`, for added rows: Temporal keeps the signal until a worker is there. */
 export async function tellOfRows(control: Control, campaignId: string): Promise<Notice> {
   const campaign = await findCampaign(control.store.db, campaignId);
   if (campaign?.state !== 'running') return null;
@@ -59,7 +59,7 @@ export async function tellOfRows(control: Control, campaignId: string): Promise<
   });
 }
 
-/** Whether the message reached the workflow: a change that is committed does not fail with it. */
+/** Null when the message arrived, else why not: the committed change does not fail with it. */
 export async function noticeOf(send: () => Promise<unknown>): Promise<Notice> {
   try {
     await send();
@@ -72,14 +72,13 @@ export async function noticeOf(send: () => Promise<unknown>): Promise<Notice> {
 interface UpdateInput {
   campaign: Campaign;
   wish: SteeringCommand | 'look';
-  /** For a resume: `countOwnPauses` when the person wished it. */
+  /** For a resume: `countOwnPauses` at the time of the request. */
   pausesSeen?: number;
-  /** For a resume: another sample of the pilot is called first. */
   sample?: boolean;
   limitMs?: number;
 }
 
-/** Sends the update to a campaign's workflow; repeating it is harmless. Answers whether the campaign's state allowed it. */
+/** Sends an update to a campaign's workflow; repeatable. False when the campaign's state did not allow it. */
 export async function sendUpdate(
   { config, store, temporal: { client, connection, address } }: Session,
   { campaign, wish, pausesSeen, sample = false, limitMs = answerLimitMs }: UpdateInput,
@@ -91,7 +90,7 @@ export async function sendUpdate(
   const handle = client.workflow.getHandle(campaignWorkflowId(id, campaign.round));
   try {
     return await connection.withDeadline(Date.now() + limitMs, async () => {
-      // The name alone may be that of another database's campaign, which is not ours to stop.
+      // The name may be another database's campaign.
       const { taskQueue } = await handle.describe();
       if (taskQueue !== campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign) {
         throw new CampaignMessageError(`Temporal at ${address} runs a campaign ${id} of another database, not this one: ${unchanged}`);
@@ -111,7 +110,7 @@ export async function sendUpdate(
         cause: error,
       });
     }
-    // The SDK may have made an error of its own of it, or not.
+    // The SDK may wrap the gRPC error.
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     const isLate = sdk.isGrpcServiceError(cause) && (cause.code as number) === grpcDeadlineExceeded;
     if (isLate || error instanceof sdk.WorkflowUpdateRPCTimeoutOrCancelledError) {

@@ -6,18 +6,18 @@ import { ReadCache } from './read-cache.ts';
 import { connectTemporal } from '../../temporal/connection.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-/** Settings, database, clock, and Temporal where it is needed: one for each command, one for a server. */
+/** Settings, database, clock and Temporal: one per command or server. */
 export interface Control extends LedgerAccess {
-  /** Epoch milliseconds of this machine. */
+  /** Epoch ms. */
   now(): number;
   /**
-   * Temporal, connected at first use, and anew when what was connected no longer answers. The connection is the control's: leave it open.
-   * `limitMs`: for connecting; default 10 s. Throws TemporalUnreachableError and ConfigError.
+   * Connects at first use, and again when Temporal no longer answers. The control owns the connection: leave it open. `limitMs`: time to
+   * connect, default 10 s. Throws TemporalUnreachableError and ConfigError.
    */
   temporal(limitMs?: number): Promise<TemporalAccess>;
-  /** What is costly to read, shared among all who ask this control for it. */
+  /** Shared among all callers of this control. */
   cache: ReadCache;
-  /** For what walks through lists. */
+  /** For work over whole lists. */
   aside: Aside;
 }
 
@@ -28,13 +28,13 @@ export interface OpenCampaign extends Control {
 interface ControlInput extends LedgerAccess {
   now: () => number;
   connect: (limitMs?: number) => Promise<TemporalAccess>;
-  /** Default: whoever asks waits for it. */
+  /** Default: runs in the caller's thread. */
   aside?: Aside;
 }
 
 const answerLimitMs = 1_000;
 
-/** Makes a control over a database that is open; `close` ends its connection to Temporal, and the database stays its owner's. */
+/** Makes a control over an open database; `close` ends only its connection to Temporal. */
 export function createControl({
   config,
   store,
@@ -57,12 +57,12 @@ export function createControl({
     close,
     temporal: async (limitMs) => {
       const known = kept;
-      // A channel whose server was away for long tries again seldom; a new one tries at once.
+      // A channel whose server was long away retries seldom.
       if (known !== null && (await answers(known))) return known;
       if (kept === known) await close();
       const access = await connect(limitMs);
       if (kept === null) return (kept = access);
-      // Whoever asked at the same time was quicker.
+      // A concurrent caller connected first.
       const first = kept;
       await access.connection.close();
       return first;
@@ -80,13 +80,13 @@ async function answers({ connection }: TemporalAccess): Promise<boolean> {
 }
 
 export interface Surroundings {
-  /** What to give to `readConfig`; undefined for the environment of this process. */
+  /** For `readConfig`; undefined: this process's own. */
   env: NodeJS.ProcessEnv | undefined;
-  /** Epoch milliseconds. */
+  /** Epoch ms. */
   now(): number;
 }
 
-/** Opens database and control by the settings of `io` for one piece of work, and closes both. Throws what `open` throws. */
+/** Opens database and control by the settings of `io` for one piece of work. Throws what `open` throws. */
 export async function withControl<Result>(
   io: Surroundings,
   work: (control: Control) => Promise<Result>,
@@ -104,7 +104,7 @@ export async function withControl<Result>(
   }
 }
 
-/** `withControl` for work on one campaign. Throws UnknownCampaignError, and as `openExistingLedger`. */
+/** `withControl` for one campaign. Throws UnknownCampaignError, and as `openExistingLedger`. */
 export async function withCampaign<Result>(
   io: Surroundings,
   campaignId: string,
@@ -113,15 +113,15 @@ export async function withCampaign<Result>(
   return withControl(io, async (control) => work({ ...control, campaign: await requireCampaign(control.store, campaignId) }));
 }
 
-/** The control's database and Temporal. Throws as `temporal` of the control. */
+/** Throws as the control's `temporal`. */
 export async function connected(control: Control, limitMs?: number): Promise<Session> {
   const { config, store } = control;
   return { config, store, temporal: await control.temporal(limitMs) };
 }
 
 /**
- * Rehearses a campaign file, beside its list, with a sample of at most so many rows, and answers the report of `carillon rehearse --json`;
- * text: why there is none. `onLine`: told of each line of progress.
+ * Rehearses a campaign file and its list with a sample of limited size; answers the report of `carillon rehearse --json`, or a text why
+ * there is none. `onLine`: receives progress lines.
  */
 export type Rehearse = (ask: {
   path: string;
@@ -130,7 +130,7 @@ export type Rehearse = (ask: {
   onLine: (line: string) => void;
 }) => Promise<object | string>;
 
-/** Thrown when a campaign's state rules out the request; nothing was changed. `remedy`: what helps; the CLI names its command. */
+/** Thrown when a campaign's state rules out the request; nothing was changed. `remedy`: the CLI names its command. */
 export class WrongStateError extends Error {
   override readonly name = 'WrongStateError' as const;
   readonly isBadInput = true;
@@ -144,12 +144,11 @@ export class WrongStateError extends Error {
 
 export type TemporalAccess = Awaited<ReturnType<typeof connectTemporal>>;
 
-/** A database, and the Temporal that runs its campaigns. */
 export interface Session extends LedgerAccess {
   temporal: TemporalAccess;
 }
 
-/** A connection by these settings; `env` undefined: this process's own. Throws TemporalUnreachableError and ConfigError. */
+/** `env` undefined: this process's own. Throws TemporalUnreachableError and ConfigError. */
 export function openTemporal(env: NodeJS.ProcessEnv | undefined, config: Config, timeoutMs = 10_000): Promise<TemporalAccess> {
   return connectTemporal(config, { timeoutMs, ...(env === undefined ? {} : { env: definedOnly(env) }) });
 }

@@ -9,20 +9,20 @@ import { foreseen } from '../../shared/input/errors.ts';
 import { openRecording, readCallRecord } from './call-record.ts';
 import type { Control } from './control.ts';
 
-/** The program that checks a bundle; a copy of it stands in each. */
+/** The program that checks a bundle; each contains a copy. */
 export const checkerPath = fileURLToPath(new URL('../../presentation/evidence/check.mjs', import.meta.url));
 
-/** Thrown when no list and no do-not-call entry has the number. */
+/** Thrown when neither a list nor the do-not-call list has the number. */
 export class NoEvidenceError extends foreseen('NoEvidenceError', true) {}
 
-/** What is asked for. `withConversations`: what was said and its recordings, as far as the service still has them. */
+/** Adds transcripts and recordings that the service still has. */
 export interface EvidenceWish extends BundleWish {
   withConversations: boolean;
 }
 
 /**
- * Everything that the database has of one number, signed; the log tells who asked for it, in each campaign that has the number. `make`: how
- * it is made where somebody waits. Throws NoEvidenceError, and what reading conversations throws when the service cannot be used at all.
+ * All data of one number, signed; logged in each campaign with the number. `make`: default is background work. Throws NoEvidenceError, and
+ * as reading conversations when the service is unusable.
  */
 export async function makeEvidence(
   control: Control,
@@ -48,7 +48,7 @@ async function noteExport(
   await store.transaction((tx) => appendEvents(tx, ofRows.length > 0 ? ofRows : [{ ...told, campaignId: accountScope }]));
 }
 
-/** What was said in each call, and its recording. What cannot be had is told in its place. */
+/** Transcript and recording of each call, or why one is missing. */
 async function readConversations(control: Control, wish: BundleWish): Promise<ConversationFile[]> {
   const files: ConversationFile[] = [];
   const evidence = await readEvidence(control.store, wish);
@@ -56,7 +56,7 @@ async function readConversations(control: Control, wish: BundleWish): Promise<Co
     for (const { call, record } of calls) {
       if (record === null) continue;
       const [named, name] = [{ campaignId, row, call }, `${campaignId}-row-${row}-call-${call}`];
-      // The service is asked once: it counts who reads the same again at once.
+      // Reads once, since the service counts rapid repeated reads.
       const read = await orWhy(() => readCallRecord(control, named));
       if ('why' in read) {
         files.push({ name: `${name}.txt`, bytes: Buffer.from(read.why) });

@@ -15,13 +15,13 @@ import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
 import { refuseLackingBasis } from './update.ts';
 
-/** Other cells for a row of the campaign, by column; what is left out stays. */
+/** Omitted cells stay. */
 interface Fix {
   row: number;
   cells: Readonly<Record<string, string>>;
 }
 
-/** What became of a row. `column` and `hint` say where it is still wrong, and what to do. */
+/** `column` and `hint`: where it is still wrong, and what to do. */
 export interface FixedRow {
   row: number;
   result: 'corrected' | 'unchanged' | 'failed';
@@ -31,10 +31,9 @@ export interface FixedRow {
 }
 
 /**
- * Gives rejected rows other cells and puts back in line those that can be called now, in the order of `fixes`. A campaign that has ended
- * starts its next round with them. `dryRun`: says what would become of them. Safe to repeat: rows that are in line are unchanged, and
- * are started if they were not. Throws UnknownCampaignError, EditRefusedError, UsageError for a row or column that there is not, and, of
- * an ended campaign, as `retryRows`.
+ * Gives rejected rows new cells and queues those that can be called, answering in the order of `fixes`; an ended campaign starts its next
+ * round. `dryRun`: changes nothing. Safe to repeat: queued rows are unchanged, and started if they were not. Throws UnknownCampaignError,
+ * EditRefusedError, UsageError for an unknown row or column, and, for an ended campaign, as `retryRows`.
  */
 export async function fixRows(
   control: Control,
@@ -46,7 +45,7 @@ export async function fixRows(
   refuseUnlessFixable(campaign, now);
   const isNextRound = hasClosed(campaign) && !dryRun;
   if (isNextRound) requireService(config, campaign);
-  // Connected before anything is written, so that what it sets going can go.
+  // Connected before the write, so that the round can start.
   const client = isNextRound ? (await control.temporal()).client : undefined;
   const judged = judgeRows(campaign.rules, await fixedCells(control, campaign, fixes));
   refuseLackingBasis(judged, campaign, now);
@@ -75,7 +74,7 @@ export async function fixRows(
   return { rows, round: null, notice: dryRun || !isInLine ? null : await tellToLook(control, campaignId) };
 }
 
-/** The rows with their other cells. Throws UsageError for a row or a column that there is not, and for a cell that is too long. */
+/** Throws UsageError for an unknown row or column, and for a cell that is too long. */
 async function fixedCells(
   { store }: Control,
   { campaignId, rules }: Campaign,
@@ -101,7 +100,7 @@ async function fixedCells(
       cells[columns.indexOf(column)] = value;
       given.add(column);
     }
-    // Nothing of a row is trusted whose cells may have shifted.
+    // A malformed row's cells may have shifted, so they count only when all are given.
     const isWhole = found.reason !== 'malformed_row' || given.size === columns.length;
     return { row: fix.row, cells: isWhole ? cells.slice(0, columns.length) : [] };
   });

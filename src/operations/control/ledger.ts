@@ -9,29 +9,29 @@ import { lockSqliteFile } from '../../ledger/worker-lock.ts';
 import { plural } from '../../shared/input/figures.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-/** Thrown when a command names a campaign that the database does not have; its message names those it has. */
+/** Thrown for an unknown campaign; its message lists the known ones. */
 export class UnknownCampaignError extends foreseen('UnknownCampaignError', true) {}
 
-/** Thrown when a command wants to read a database file that is not there: reading must not make an empty one. */
+/** Thrown when the file is missing: reading must not create an empty database. */
 export class NoDatabaseError extends foreseen('NoDatabaseError', true) {}
 
 export function locationOf({ DATABASE_URL, CARILLON_DB, CARILLON_DB_CONNECTION_AGE_MS }: Config): StoreLocation {
   return { databaseUrl: DATABASE_URL, sqlitePath: CARILLON_DB, connectionAgeMs: CARILLON_DB_CONNECTION_AGE_MS };
 }
 
-/** The database of the settings; it is made where it is missing, and brought up to date. Throws ConfigError and StoreError. */
+/** Creates a missing database, and migrates it. Throws ConfigError and StoreError. */
 export async function openLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
   return openStore(locationOf(config));
 }
 
-/** The same for whoever serves many at once: what one of them asks of a SQLite file keeps no other waiting. */
+/** For a server: one caller's query of a SQLite file does not block the others. */
 export async function openServedLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
   return openStore(locationOf(config), 'upgrade', createThreadedSqliteDialect);
 }
 
-/** The database of the settings, which must be there; its schema is left as it is. Throws NoDatabaseError, ConfigError and StoreError. */
+/** Opens an existing database without migrating it. Throws NoDatabaseError, ConfigError and StoreError. */
 export async function openExistingLedger(config: Config): Promise<Store> {
   requireDatabaseAddress(config);
   if (config.DATABASE_URL === undefined) requireSqliteFile(config);
@@ -51,14 +51,14 @@ export interface LedgerAccess {
   store: Store;
 }
 
-/** Far longer than a statement of a worker takes. One that waits for a lock may fail as well: its activity is tried again. */
+/** Far longer than a worker's statement takes. One waiting for a lock may fail too: its activity is retried. */
 const longestSilenceMs = 30_000;
 
-/** Locked against a second worker where it is a SQLite file. Close it after the worker has drained: database first, then lock. */
+/** Locks a SQLite file against a second worker. Close it after the worker has drained: database first, then lock. */
 export async function openWorkerLedger(config: Config): Promise<{ store: Store; close(): Promise<void> }> {
   const store = await openForWork(config);
   try {
-    // A file that may only be read shows now, and not in the first step of a campaign.
+    // Makes a read-only file fail here, not in a campaign's first step.
     await store.transaction(async () => {});
     const lock = config.DATABASE_URL === undefined ? lockSqliteFile(config.CARILLON_DB) : null;
     return {
@@ -74,7 +74,7 @@ export async function openWorkerLedger(config: Config): Promise<{ store: Store; 
   }
 }
 
-/** Brought up to date, for which it is given all the time that it takes. */
+/** Migrates without a time limit. */
 async function openForWork(config: Config): Promise<Store> {
   const store = await openLedger(config);
   if (config.DATABASE_URL === undefined) return store;

@@ -2,38 +2,38 @@ import { setImmediate } from 'node:timers/promises';
 import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import type { Aside, works } from './aside/works.ts';
 
-/** A reading is reused for this many times as long as it took: at most a twentieth of a processor for all open pages. */
+/** Reuses a read for this many times its duration: at most a twentieth of a processor for all open pages. */
 const restFactor = 20;
 const leastAgeMs = 400;
 const mostAgeMs = 60_000;
-/** What takes longer is given out once more, and read anew when whoever asked has been answered. */
+/** Slower reads are served stale once more, then refreshed. */
 const slowMs = 80;
 const mostKept = 500;
-/** Whatever walks through more rows than this is not waited for. */
+/** Views of larger campaigns are not waited for. */
 const manyRows = 20_000;
 
 interface Kept {
   value: Promise<unknown>;
-  /** When it was there, and how long it took; null while it is being read. */
+  /** Null while the read runs. */
   done: { at: number; tookMs: number } | null;
   renewing: boolean;
-  /** The reading before it, once it was there: better than nothing while this one takes long. */
+  /** The previous read, served while this one takes long. */
   before: { value: Promise<unknown>; at: number } | null;
 }
 
-/** Shares costly readings among all requests. A figure is at most 20 times as old as it took to read. */
+/** Shares costly reads. A figure is at most 20 times as old as its read took. */
 export class ReadCache {
   readonly #kept = new Map<string, Kept>();
-  /** What nobody has begun to read yet. */
+  /** Reads not yet begun. */
   readonly #later = new Map<string, () => Promise<unknown>>();
   readonly #now: () => number;
 
-  /** `now`: milliseconds of any clock that only goes forward. */
+  /** Monotonic ms. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** `key` names what is read and all that it depends on. A reading that failed is not kept. `oldestMs`: none older is given out. */
+  /** `key` must name all that the read depends on. Failures are not cached. `oldestMs`: maximum age. */
   async read<Value>(key: string, make: () => Promise<Value>, oldestMs = mostAgeMs): Promise<Value> {
     const kept = this.#kept.get(key);
     if (kept === undefined) return this.#start(key, make);
@@ -61,8 +61,8 @@ export class ReadCache {
   }
 
   /**
-   * `read`, waited for no longer than `withinMs`; then the reading before it is given out, for a minute. Null: there is none, it is still
-   * being read, and is there for a later look. With 0 it begins only with `beginLater`: SQLite keeps the whole process busy while it reads.
+   * Waits at most `withinMs`, then answers the previous read if under a minute old, else null while the read continues. With 0 it begins
+   * only with `beginLater`, since SQLite blocks the process.
    */
   async readWithin<Value>(withinMs: number, key: string, make: () => Promise<Value>, oldestMs?: number): Promise<Value | null> {
     if (withinMs === 0 && !this.#kept.has(key)) {
@@ -79,13 +79,13 @@ export class ReadCache {
     return Promise.race([this.read(key, make, oldestMs), late]).finally(() => clearTimeout(timer));
   }
 
-  /** Begins, one after the other, what was to wait until somebody has been answered. */
+  /** Begins deferred reads, one after the other. */
   async beginLater(): Promise<void> {
     const begun = [...this.#later.values()];
     this.#later.clear();
     for (const begin of begun) {
       await begin().catch(() => {});
-      // Whatever else has come meanwhile has its turn.
+      // Lets other pending requests run first.
       await setImmediate();
     }
   }
@@ -117,13 +117,13 @@ export class ReadCache {
   }
 }
 
-/** What is known of a campaign in parts, and how long a face waits for each where the campaign has few rows. */
+/** Maximum wait of a page for each part, for a campaign with few rows. */
 const withinMs = { forecast: 60, waiting: 60, hours: 60, course: 60, talk: 60, lastChange: 100, report: 200 } as const;
 
 type Part = keyof typeof withinMs;
 type Found<Name extends Part> = Awaited<ReturnType<(typeof works)[Name]>>;
 
-/** Parts of what is known of a campaign, each read once for all who ask at a time. A part that is left out is still being read. */
+/** Parts of a campaign's view, each read once for concurrent callers. A missing part is still being read. */
 export async function readCampaignParts<Name extends Part>(
   { aside, cache }: { aside: Aside; cache: ReadCache },
   names: readonly Name[],
@@ -131,7 +131,7 @@ export async function readCampaignParts<Name extends Part>(
 ): Promise<{ [Each in Name]?: Found<Each> }> {
   const reader = aside as { read: (name: Part, ...told: unknown[]) => Promise<unknown> };
   const parts: { [Each in Name]?: unknown } = {};
-  // One after the other: they have one thread between them, and a short wait each.
+  // They share one thread, and each wait is short.
   for (const name of names) {
     const make = async () => ({ found: await reader.read(name, campaign, now) });
     const kept = await cache.readWithin(campaign.rowsTotal > manyRows ? 0 : withinMs[name], `${name} ${campaign.campaignId}`, make);

@@ -16,15 +16,15 @@ export class UnknownCallsError extends foreseen('UnknownCallsError', false) {}
 
 interface RecoverInput {
   campaignId: string;
-  /** Told how many batches and conversations of the service have been read. */
+  /** Receives the count of batches and conversations read. */
   onProgress?: ((entries: number) => void) | undefined;
 }
 
 /**
- * Starts the workflow of a campaign anew from the database after Temporal has lost it; what was sent is not sent again, and a paused
- * campaign stays paused. Answers the campaign, and its workflow, which is null when nothing was left to run. Throws UnknownCampaignError;
- * WrongStateError when the campaign has ended, was not started, or runs; OtherServiceError; UnknownCallsError, since going on would call
- * those people twice, and ServiceUnusableError where the service's list cannot be read to its end; and as `temporal` and `startCampaign`.
+ * Restarts a campaign's workflow from the database after Temporal has lost it; nothing is sent twice, and a paused campaign stays paused.
+ * Workflow null: nothing was left to run. Throws UnknownCampaignError; WrongStateError when it has ended, was not started, or runs;
+ * OtherServiceError; UnknownCallsError, since continuing would call recipients twice; ServiceUnusableError when the service's list cannot
+ * be read to its end; and as `temporal` and `startCampaign`.
  */
 export async function recoverCampaign(
   control: Control,
@@ -61,7 +61,7 @@ function refuseUnfit(campaign: Campaign): void {
 
 const mostNamed = 5;
 
-/** Throws UnknownCallsError, and ServiceUnusableError where the service's lists cannot be read to their end. */
+/** Throws UnknownCallsError, and ServiceUnusableError when the service's lists cannot be read to their end. */
 async function refuseUnknownCalls({ config, store }: Control, campaign: Campaign, onProgress: (entries: number) => void): Promise<void> {
   const found = await withService(config, (service) => findUnknown(service, store, campaign, onProgress));
   if (found.calls.length === 0) return;
@@ -78,7 +78,7 @@ async function refuseUnknownCalls({ config, store }: Control, campaign: Campaign
   );
 }
 
-/** What a service shows that the database does not know: batches by their names, where it lists them, else conversations. */
+/** What only the service has: batches by name, where it lists them, else conversations. */
 export async function findUnknown(
   service: CallService,
   store: Store,
@@ -106,7 +106,7 @@ export async function findUnknown(
   })();
   const forgotten = await findUnknownBatches(store, listed);
   if (forgotten.length > 0) return { kind: 'batches', calls: forgotten };
-  // Of a batch that was deleted there conversations remain, and their records tell of which batch they are.
+  // A batch deleted there leaves conversations, whose records name their batch.
   const look = async (conversationId: string) => {
     const { facts } = await service.record(conversationId, { agentId, pointers });
     return { ...facts, isElsewhere: facts.batchId === null || ids.has(facts.batchId) };
@@ -116,7 +116,7 @@ export async function findUnknown(
 
 const pageSize = 100;
 
-/** Entries that cannot be used are in it, too: they may be anybody's. Throws ServiceUnusableError when the end cannot be reached. */
+/** Includes unusable entries: they may be any recipient's. Throws ServiceUnusableError when the end cannot be reached. */
 async function* readWholeList(service: CallService, agentId: string, pointers: RecordPointers): AsyncGenerator<ListedCall> {
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ;) {

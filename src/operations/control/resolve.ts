@@ -13,10 +13,10 @@ import { connected, type Control, type Session } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readClock } from './service.ts';
 
-/** Thrown when open calls are not given up, since the service may still tell of them. */
+/** Thrown when open calls stay, because the service may still report them. */
 export class StillHeardOfError extends foreseen('StillHeardOfError', false) {}
 
-/** How rows that are dialled again got going; null: none are, or a running campaign looks at them now. */
+/** How redialled rows got going; null: none, or a running campaign sees them now. */
 export type SetOff = { kind: 'round'; round: number } | { kind: 'paused' } | null;
 
 interface Deciding {
@@ -24,18 +24,18 @@ interface Deciding {
   clock: ServiceClock;
 }
 
-/** Decisions live by the service's clock, so it must answer. Throws UnknownCampaignError and ServiceUnusableError. */
+/** Decisions need the service's clock. Throws UnknownCampaignError and ServiceUnusableError. */
 async function openDecision({ config, store }: Control, campaignId: string): Promise<Deciding> {
   return { campaign: await requireCampaign(store, campaignId), clock: await readClock(config) };
 }
 
-/** For a question before it: throws OtherServiceError, UnknownCampaignError and ServiceUnusableError where nobody can be dialled again. */
+/** Precheck. Throws OtherServiceError, UnknownCampaignError and ServiceUnusableError when no redial is possible. */
 export async function requireRedialable(control: Control, campaignId: string): Promise<void> {
   const { campaign } = await openDecision(control, campaignId);
   requireService(control.config, campaign);
 }
 
-/** The rows in doubt, those of `rows` where it is not null, each with the records that may be its own. Throws as `requireRedialable`. */
+/** Rows in doubt (null: all), each with its candidate records. Throws as `requireRedialable`. */
 export async function readDoubtful(control: Control, campaignId: string, rows: readonly number[] | null): Promise<DoubtfulRow[]> {
   const { campaign, clock } = await openDecision(control, campaignId);
   const { db } = control.store;
@@ -43,16 +43,16 @@ export async function readDoubtful(control: Control, campaignId: string, rows: r
   return readDoubtfulRows(db, campaign, { recipients, now: Math.round(clock.now()) });
 }
 
-/** A decision about a row; about one of its records, or null for the row as a whole. */
+/** About one record, or, with null, the row as a whole. */
 export interface RowDecision {
   row: number;
   decision: DoubtDecision;
   conversationId: string | null;
-  /** Where it stands, for messages. */
+  /** Where the decision was written, for messages. */
   place: string;
 }
 
-/** The decision as `decide` takes it, line by line; null when the row is not in doubt, or was given up. Throws as `readDoubtful`. */
+/** Lines for `decide`; null when the row is not in doubt, or was given up. Throws as `readDoubtful`. */
 export async function readRowDecision(
   control: Control,
   campaignId: string,
@@ -65,7 +65,7 @@ export async function readRowDecision(
     return ids.map((id) => ({ attemptId: attempt.attempt_id, conversationId: id }));
   });
   const shown: Call[] = calls.length === 0 ? [{ attemptId: null, conversationId: null }] : calls;
-  // A record that was not among the possible ones is taken for that of the last call.
+  // A record not among the candidates is assigned to the last call.
   const meant = calls.filter((call) => call.conversationId === conversationId);
   const last = { attemptId: calls.at(-1)?.attemptId ?? null, conversationId };
   const named = meant.length > 0 ? meant.slice(0, decision === 'theirs' ? 1 : undefined) : [last];
@@ -76,10 +76,9 @@ export async function readRowDecision(
 type Call = Pick<DecisionLine, 'attemptId' | 'conversationId'>;
 
 /**
- * Carries out decisions about rows in doubt, all or none, and sets off those that are dialled again. Repeating it changes nothing. Throws
- * DecisionsRefusedError, whose `problems` say what is wrong with which, RedialRefusedError, as `requireRedialable`, and, where rows are
- * dialled again, as `temporal`: nothing was changed then. CampaignMessageError, and what `startCampaign` throws, come after the decisions
- * were written: the rows wait, and `startCampaign` or the campaign's next look sets them off.
+ * Carries out decisions about rows in doubt, all or none, and starts redials. Repeating it changes nothing. Throws, before any change,
+ * DecisionsRefusedError with `problems`, RedialRefusedError, as `requireRedialable`, and, for redials, as `temporal`. CampaignMessageError
+ * and `startCampaign`'s errors come after the write: the rows wait for `startCampaign` or the next plan.
  */
 export async function decide(
   control: Control,
@@ -95,13 +94,13 @@ export async function decide(
   return { resolution, setOff: moves ? await setOffRows(session, deciding) : null };
 }
 
-/** Connected before a decision is written, so that what it sets going can go. */
+/** Connected before the write, so that redials can start. */
 async function openRedial(control: Control, { campaign }: Deciding): Promise<Session> {
   requireService(control.config, campaign);
   return connected(control);
 }
 
-/** Makes the redialled recipients move: the next round of an ended campaign, or a new look of a running one. */
+/** Starts the next round of an ended campaign, or replans a running one. */
 async function setOffRows(session: Session, { campaign: before, clock }: Deciding): Promise<SetOff> {
   const { config, store, temporal } = session;
   const { campaignId } = before;
@@ -119,7 +118,7 @@ async function setOffRows(session: Session, { campaign: before, clock }: Decidin
 interface ResolveInput {
   campaignId: string;
   decision: 'redial' | 'give_up';
-  /** Also gives up open calls of which nothing can be learned any more. */
+  /** Also gives up open calls that can no longer be clarified. */
   open: boolean;
 }
 
@@ -127,13 +126,13 @@ export interface Resolved {
   resolution: Resolution;
   openGivenUp: number;
   setOff: SetOff;
-  /** Real milliseconds until the last of the batches that are too young can be decided about. */
+  /** Real ms until the youngest batch still too young can be decided. */
   decidableInMs: number | null;
 }
 
 /**
- * One decision about all rows that can be decided about together; rows whose records cannot be told apart are left. Repeating it changes
- * nothing. Throws StillHeardOfError, RedialRefusedError, and as `decide`.
+ * Applies one decision to all rows that can be decided together; rows with indistinguishable records stay. Repeating it changes nothing.
+ * Throws StillHeardOfError, RedialRefusedError, and as `decide`.
  */
 export async function resolveAll(control: Control, { campaignId, decision, open }: ResolveInput): Promise<Resolved> {
   const deciding = await openDecision(control, campaignId);
@@ -148,7 +147,7 @@ export async function resolveAll(control: Control, { campaignId, decision, open 
   return { resolution, openGivenUp, setOff, decidableInMs };
 }
 
-/** Answers how many calls. Throws StillHeardOfError when the service still tells about its calls, so that nothing is given up. */
+/** Answers how many. Throws StillHeardOfError, changing nothing, when the service still reports its calls. */
 async function giveUpOpenCalls({ store }: Control, { campaign, clock }: Deciding, now: number): Promise<number> {
   const given = await giveUpOpen(store, { campaignId: campaign.campaignId, now }, campaign.rules.agentId);
   if (given.kind === 'given_up') return given.calls;

@@ -15,7 +15,7 @@ import { UsageError } from '../../shared/input/errors.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { tellToLook, type Notice } from './campaign-message.ts';
 
-/** For a question before it: throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the state rules it out. */
+/** Precheck. Throws UnknownCampaignError, OtherServiceError, and RetryRefusedError when the state rules it out. */
 export async function requireRetriable({ config, store }: Control, campaignId: string): Promise<void> {
   const campaign = await requireCampaign(store, campaignId);
   requireService(config, campaign);
@@ -23,9 +23,9 @@ export async function requireRetriable({ config, store }: Control, campaignId: s
 }
 
 /**
- * Puts rows with these outcomes back in line and starts the next round; answers how many, and the round: null when nobody is in line. Safe
- * to repeat: rows that are back in line are left alone and started if they were not, and while the round runs it is refused. Throws as
- * `requireRetriable`, `temporal`, `readClock` and `startCampaign`.
+ * Queues rows with these outcomes again and starts the next round; answers their number and the round (null: no row is queued). Safe to
+ * repeat: queued rows stay and are started if they were not; refused while the round runs. Throws as `requireRetriable`, `temporal`,
+ * `readClock` and `startCampaign`.
  */
 export async function retryRows(
   control: Control,
@@ -33,7 +33,7 @@ export async function retryRows(
 ): Promise<{ rows: number; round: number | null }> {
   const { config, store } = control;
   await requireRetriable(control, campaignId);
-  // Connected before the decision is written, so that what it sets going can go.
+  // Connected before the write, so that the round can start.
   const { client } = await control.temporal();
   const now = Math.round((await readClock(config)).now());
   const rows = await retryEnded(store, { campaignId, now }, outcomes);
@@ -41,18 +41,17 @@ export async function retryRows(
   return { rows, round: started?.round.round ?? null };
 }
 
-/** Which rows are named: by ids, by numbers of the campaign's rows, or by a file of ids. */
 export type NamedRows = { ids: readonly string[] } | { rows: readonly number[] } | { file: string; encoding?: string | undefined };
 
 interface WithdrawInput {
   campaignId: string;
   named: NamedRows;
-  /** A person's words, for the log. */
+  /** The operator's reason, for the log. */
   note: string | null;
   dryRun: boolean;
 }
 
-/** For a question before it: throws UnknownCampaignError, and EditRefusedError unless rows so named may be withdrawn now. */
+/** Precheck. Throws UnknownCampaignError, and EditRefusedError unless such rows may be withdrawn now. */
 export async function requireWithdrawable(
   control: Control,
   campaignId: string,
@@ -67,9 +66,8 @@ export async function requireWithdrawable(
 }
 
 /**
- * Takes waiting rows out of a campaign, and has it look at once; answers what became of each row that was named. `dryRun`: what would
- * become of them; nothing is changed. Rows are withdrawn in parts of 500, so a fault on the way leaves some withdrawn; repeating it
- * withdraws the others. Throws as `requireWithdrawable`, and ListFileError for the file.
+ * Withdraws waiting rows and has the campaign replan; answers a result per row. `dryRun`: changes nothing. Works in parts of 500, so an
+ * error may leave some withdrawn; repeating it withdraws the rest. Throws as `requireWithdrawable`, and ListFileError for the file.
  */
 export async function withdraw(
   control: Control,
@@ -84,8 +82,8 @@ export async function withdraw(
 }
 
 /**
- * The number of a row that is named by its number or by the user's own id; of several rows with the id, the one that was not rejected.
- * Throws UnknownCampaignError, EditRefusedError without an id column, and UsageError for an id that no row has.
+ * Finds a row by its number or the user's own id; among several with the id, the one not rejected. Throws UnknownCampaignError,
+ * EditRefusedError without an id column, and UsageError for an unknown id.
  */
 export async function rowNumberOf(
   { store }: LedgerAccess,

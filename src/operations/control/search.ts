@@ -7,16 +7,16 @@ import type { Control } from './control.ts';
 export interface FoundPerson {
   campaign: Campaign;
   row: CampaignRow;
-  /** The cell in which it stands, masked where it looks like a number; null: it is an id, a row or a number. */
+  /** Masked where it looks like a number; null: an id, row or number matched. */
   match: { column: string; value: string } | null;
 }
 
-/** So many rows are looked through at most, those of the newest campaigns first. */
+/** Maximum rows searched, newest campaigns first. */
 const mostRows = 500_000;
 
 /**
- * Looks for people in all campaigns, the newest first: by their own id or `#` and a row; and `everywhere`, for whoever may see those, by
- * part of a number or of any cell of the list. `isComplete`: there are no others.
+ * Searches all campaigns, newest first, by own id or `#` and a row; `everywhere`, for permitted callers, also by part of a number or cell.
+ * `isComplete`: there are no others.
  */
 export async function searchPeople(
   { store: { db } }: Pick<Control, 'store'>,

@@ -11,12 +11,12 @@ interface SentRequest {
   body: Buffer;
 }
 
-/** Signed further from the service's time than that, an event says that a clock is wrong, or that it was on its way for long. */
+/** A larger skew, from a wrong clock or a delayed event, is logged. */
 const notedSkewMs = 60_000;
 
 /**
- * Takes a request that the service has sent by itself: `refused` where it is not signed with SVC_WEBHOOK_SECRET or is too old, `no_event`
- * where it is and cannot be read. Dials nobody, and settles nothing that a read of the same record would not settle.
+ * Handles a webhook of the service: `refused` when unsigned by SVC_WEBHOOK_SECRET or too old, `no_event` when unreadable. Dials nothing,
+ * and settles only what reading the record would.
  */
 export async function takeSentRequest(
   { store, config, logger, clock }: Control & { logger: Logger; clock: ServiceClock },

@@ -13,34 +13,34 @@ export class ServiceUnusableError extends foreseen('ServiceUnusableError', false
 
 const clockLimitMs = 5_000;
 
-/** The account of the service that a campaign uses: its address, however it is written. Throws ConfigError. */
+/** Normalised address of the service. Throws ConfigError. */
 export function accountIdOf(config: Config): string {
   return asSetting(() => serviceAddress(config.SVC_BASE_URL));
 }
 
-/** Loads the ways to the service, for what asks it: most reads need the database alone. */
+/** Most reads need only the database. */
 const loadRegistry = () => import('../../service/registry.ts');
 
-/** The way to the service with the settings' key and limits; close it. Throws ConfigError. */
+/** Opens the service; close it. Throws ConfigError. */
 export async function openService(config: Config): Promise<CallService> {
   const { connectService } = await loadRegistry();
   return openWith(config, connectService);
 }
 
-/** What `open` makes of the settings' address, key and limits; close it. Throws ConfigError. */
+/** Calls `open` with the configured address, key and limits; close the result. Throws ConfigError. */
 export function openWith<Opened>(config: Config, open: (options: ConnectOptions) => Opened): Opened {
   const apiKey = requireApiKey(config);
   return asSetting(() =>
     open({
       ...serviceSettings(config),
       apiKey,
-      // Somebody waits for the answer, and is told when to ask again.
+      // A user waits, and can retry later.
       retriesAfter429: { reads: 0 },
     }),
   );
 }
 
-/** Opens the service for one piece of work, and closes it. Throws ConfigError, and for a fault of it what `explain` makes of that. */
+/** Opens the service for one piece of work. Throws ConfigError, and what `explain` makes of a service error. */
 export async function withService<Result>(
   config: Config,
   work: (service: CallService) => Promise<Result>,
@@ -49,7 +49,7 @@ export async function withService<Result>(
   return whileOpen(await openService(config), work, explain ?? ((error) => explainServiceFault(config, error)));
 }
 
-/** Does one piece of work with what is open, and closes it. Throws what `explain` makes of a fault. */
+/** Closes `open` afterwards. Throws what `explain` makes of an error. */
 export async function whileOpen<Opened extends Pick<CallService, 'close'>, Result>(
   opened: Opened,
   work: (opened: Opened) => Promise<Result>,
@@ -71,7 +71,7 @@ export function requireApiKey(config: Config): string {
   );
 }
 
-/** The service's clock now. Throws ServiceUnusableError, and ConfigError for an address that must not be used. */
+/** Throws ServiceUnusableError, and ConfigError for a forbidden address. */
 export async function readClock(config: Config, limitMs = clockLimitMs): Promise<ServiceClock> {
   asSetting(() => parseBaseUrl(config.SVC_BASE_URL, false));
   try {
@@ -81,7 +81,7 @@ export async function readClock(config: Config, limitMs = clockLimitMs): Promise
   }
 }
 
-/** The service's clock, or real time when it does not answer: for showing instants, never for deciding by them. */
+/** Real time when the service does not answer: to show instants, never to decide by them. */
 export async function readClockOrReal(config: Config, limitMs: number, now: () => number): Promise<ServiceClock> {
   try {
     return await (await loadRegistry()).readServiceClock(config.SVC_BASE_URL, limitMs, Date.now, readProxies(config));
@@ -92,12 +92,12 @@ export async function readClockOrReal(config: Config, limitMs: number, now: () =
 
 const timeLimitMs = 3_000;
 
-/** The service's time, or this machine's when it does not answer soon. */
+/** This machine's time when the service does not answer soon. */
 export async function readServiceTime({ config, now }: Pick<Control, 'config' | 'now'>): Promise<number> {
   return Math.round((await readClockOrReal(config, timeLimitMs, now)).now());
 }
 
-/** An error of the client in the words of this program's settings; any other error as it is. */
+/** Rewords a client error in terms of the settings; returns others unchanged. */
 export function explainServiceFault(config: Config, error: unknown): unknown {
   if (error instanceof ServiceOptionsError) return new ConfigError(`SVC_BASE_URL: ${error.message}`, { cause: error });
   if (!(error instanceof ServiceError)) return error;
@@ -130,7 +130,7 @@ function asSetting<Value>(make: () => Value): Value {
   }
 }
 
-/** The service's own lists of conversations and batches, as the judge reads them. */
+/** Reads the service's own lists for `verify`. */
 export function serviceList(config: Config, service: CallService): ServiceList {
   return {
     accountId: accountIdOf(config),

@@ -16,35 +16,34 @@ import { accountIdOf, readClock, readClockOrReal, ServiceUnusableError, withServ
 import type { Store } from '../../ledger/tx.ts';
 import type { CampaignFile } from '../../campaign/file/campaign-file.ts';
 
-/** With `--no-check`, at most this long is waited for the service's clock. */
+/** Without a check, the maximum wait for the service's clock. */
 const clockLimitMs = 2_000;
 
-/** Who hears what a start has to tell, while it goes on. */
 export interface StartListener {
-  /** How the list was read: sentences. */
+  /** Sentences on how the list was read. */
   onNote: (note: string) => void;
-  /** Rows imported so far. Absent: nobody waits for them, and the list is imported aside. */
+  /** Absent: the list is imported in the background. */
   onProgress?: (rows: number) => void;
-  /** What a person should know although the campaign begins, as sentences without a full stop; told once, and only if there is any. */
+  /** Sentences without a full stop; called once, and only with any. */
   onWarnings: (warnings: readonly string[]) => void;
 }
 
 interface StartInput extends StartListener {
-  /** Whether to ask the service about key, agent and number first; a campaign that exists was asked about before. */
+  /** Checks key, agent and number with the service; an existing campaign was checked before. */
   check: boolean;
-  /** Start even if not everyone can be called before the end. */
+  /** Start even if not all can be called before the end. */
   allowPartial: boolean;
 }
 
 export type StartResult =
   | { kind: 'started' | 'attached'; imported: boolean; campaign: Campaign; round: Round }
-  /** All its recipients have an outcome. */
+  /** Every recipient has an outcome. */
   | { kind: 'ended'; campaign: Campaign };
 
-/** Thrown when the service would not take the campaign's calls; nothing was imported. */
+/** Thrown when the service would refuse the calls; nothing was imported. */
 export class CallerRefusedError extends foreseen('CallerRefusedError', false) {}
 
-/** One that began before encodings were named is read as it was then. Throws CampaignFileError and ListFileError. */
+/** Reads a campaign older than named encodings as it was read then. Throws CampaignFileError and ListFileError. */
 export async function readToStart({ store }: Pick<Control, 'store'>, file: CampaignFile, now: number): Promise<ReadCampaign> {
   try {
     return await readCampaign(file, now);
@@ -56,17 +55,17 @@ export async function readToStart({ store }: Pick<Control, 'store'>, file: Campa
 }
 
 /**
- * Imports a campaign if the database does not have it, and starts its workflow or attaches to it. Safe to repeat at any point: what an
- * earlier try has done is not done again. Temporal is not asked about a campaign that has ended. Throws CampaignConflictError when the
- * database has it from another file; CampaignFileError and ListFileError; CallerRefusedError and ServiceUnusableError, of `check`;
- * ConfigError; and as `temporal` and `startCampaign`. Unless it says otherwise, nothing was imported then.
+ * Imports a campaign unless the database has it, and starts its workflow or attaches to it. Safe to repeat at any point. An ended campaign
+ * needs no Temporal. Throws CampaignConflictError when the database has it from another file; CampaignFileError and ListFileError;
+ * CallerRefusedError and ServiceUnusableError, with `check`; ConfigError; and as `temporal` and `startCampaign`. By default an error means
+ * that nothing was imported.
  */
 export async function startFromFile(control: Control, read: ReadCampaign, input: StartInput): Promise<StartResult> {
   const { config, store } = control;
   const existing = await findCampaign(store.db, read.file.id);
   const listImport = { store, read, accountId: accountIdOf(config), api: config.SVC_API, allowPartial: input.allowPartial };
   if (existing !== undefined) {
-    // Refuses another file or list under its id, and reads no row.
+    // Throws for another file or list, without reading a row.
     await importList({ ...listImport, now: control.now() });
     const ended = existing.state === 'completed' || existing.state === 'cancelled';
     if (ended && (await nextDueAt(store.db, existing.campaignId)) === null) return { kind: 'ended', campaign: existing };
@@ -75,7 +74,7 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
     requireHookSecret(config, read.file.id, read.rules);
     await refuseOtherSharedWords(store, read);
   }
-  // Who wants the service not to be asked gets the clock of this machine when it does not answer.
+  // Without a check this machine's clock replaces an unanswering service's.
   const clock = input.check ? await readClock(config) : await readClockOrReal(config, clockLimitMs, () => control.now());
   if (existing === undefined) {
     refusePassedTimes(read.file, clock.now());
@@ -99,7 +98,7 @@ export async function startFromFile(control: Control, read: ReadCampaign, input:
   };
 }
 
-/** `example`, or `example-2` and so on: an id that neither this database has nor Temporal, which another database may share. */
+/** `example`, `example-2` and so on: unused here and in Temporal, which another database may share. */
 export async function freeCampaignId(control: Control, stem: string): Promise<string> {
   const { client } = await control.temporal();
   for (let number = 1; ; number += 1) {
@@ -108,7 +107,7 @@ export async function freeCampaignId(control: Control, stem: string): Promise<st
   }
 }
 
-/** Refuses a second way to treat calls of one agent that begin with the same words: the looser one would undo the stricter. */
+/** Two ways to treat calls of one agent with the same first words conflict: the looser would undo the stricter. */
 async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaign): Promise<void> {
   const others = (await listCampaigns(store.db)).filter((campaign) => campaign.rules.agentId === rules.agentId && !hasEnded(campaign));
   const other = others.find((campaign) => campaign.rules.sharedWords !== rules.sharedWords);
@@ -120,7 +119,7 @@ async function refuseOtherSharedWords(store: Store, { file, rules }: ReadCampaig
   throw new CampaignFileError(file.path, [{ line: file.lineOf([path]), path, message }]);
 }
 
-/** Answers what is odd about the agent. Throws CallerRefusedError when a call could not be made, or one of the numbers may not call. */
+/** Answers oddities of the agent. Throws CallerRefusedError when a call could not be made, or a number may not call. */
 export async function requireCaller(config: Config, rules: CampaignRules): Promise<readonly string[]> {
   const check = await withService(config, (service) => checkCaller(service, rules)).catch((error: unknown) => {
     if (!(error instanceof ServiceUnusableError)) throw error;

@@ -7,21 +7,21 @@ import { connected, type Control, WrongStateError } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
 
-/** A campaign as somebody saw it who wants it to go on or end. */
+/** What the operator saw before steering. */
 export interface Seen {
   campaign: Campaign;
-  /** Goes with the wish: a pause that the campaign makes after this look is not undone by a resume that was wished before it. */
+  /** Sent along: a resume does not undo a pause that the campaign makes after this read. */
   pausesSeen: number;
 }
 
-/** Looks before a wish is made. Throws UnknownCampaignError, and WrongStateError when the campaign's state rules the wish out. */
+/** Throws UnknownCampaignError, and WrongStateError when the state rules the request out. */
 export async function lookBeforeSteering({ store }: Control, campaignId: string, wish: SteeringCommand): Promise<Seen> {
   const campaign = await requireCampaign(store, campaignId);
   refuseUnfit(campaign, wish);
   return { campaign, pausesSeen: await countOwnPauses(store.db, campaignId) };
 }
 
-/** What was decided about one round says nothing about a later one, which other people may have started for other reasons. */
+/** A later round may have been started for other reasons. */
 function refuseOtherRound({ campaignId, round: now }: Campaign, seen: number | undefined): void {
   if (seen !== undefined && seen !== now)
     throw new WrongStateError(
@@ -29,22 +29,22 @@ function refuseOtherRound({ campaignId, round: now }: Campaign, seen: number | u
     );
 }
 
-/** The service is asked for its clock alone, Temporal told for good order: nobody waits long for either. */
+/** Kept short, since a pause depends neither on the service's clock nor on Temporal. */
 const pauseLimitMs = 3_000;
 
 interface PauseInput {
   campaignId: string;
-  /** Of the look at which it was decided: another one is not paused. Default: whichever runs. */
+  /** The round decided about. Default: the current one. */
   round?: number;
-  /** Leaves what waits at the service to ring; else it is taken back where the service can do that. */
+  /** Lets calls queued at the service ring; else they are withdrawn where possible. */
   letQueued?: boolean;
-  /** Hears of the pause before the workflow is told. */
+  /** Called before the workflow is notified. */
   onCommitted?: (campaign: Campaign) => void;
 }
 
 /**
- * Pauses in the database, which every dial transaction reads, then tells the workflow. Pausing a paused campaign changes nothing. Throws
- * UnknownCampaignError, and WrongStateError when there is nothing to pause.
+ * Pauses in the database, which every dial transaction reads, then notifies the workflow. Repeatable. Throws UnknownCampaignError, and
+ * WrongStateError when there is nothing to pause.
  */
 export async function pause(
   control: Control,
@@ -61,13 +61,12 @@ export async function pause(
   onCommitted(campaign);
   const notice = await noticeOf(async () => {
     const session = await connected(control, pauseLimitMs);
-    // Not to pause: a pause that waits for a worker would undo a later resume.
+    // Not `pause`: an update waiting for a worker would undo a later resume.
     await sendUpdate(session, { campaign: before, wish: 'look', limitMs: pauseLimitMs });
   });
   return { campaign, notice };
 }
 
-/** Only a campaign with a pilot has samples. */
 function refuseWithoutPilot({ campaignId, rules }: Campaign): void {
   if (rules.pilot === undefined)
     throw new WrongStateError(`Campaign ${campaignId} has no pilot, so there is no other sample to call. Resume it without one.`);
@@ -76,18 +75,18 @@ function refuseWithoutPilot({ campaignId, rules }: Campaign): void {
 interface WishInput {
   campaignId: string;
   wish: Exclude<SteeringCommand, 'pause'>;
-  /** Of the look at which the wish was made; default: one now. Another round than that one is not told. */
+  /** Default: read now. Another round than `round` is refused. */
   pausesSeen?: number;
   round?: number;
-  /** With a resume: another sample of the pilot is called before the others. */
+  /** With a resume: calls another sample of the pilot first. */
   sample?: boolean;
-  /** How long is waited for a worker; default 20 s. */
+  /** Maximum wait for a worker; default 20 s. */
   limitMs?: number;
 }
 
 /**
- * Has a campaign go on or end; answers it after the change was committed. Repeating it is harmless. Throws as `lookBeforeSteering`;
- * CampaignMessageError, which says what is known, when the campaign could not be told or its state did not allow it; and as `temporal`.
+ * Resumes or ends a campaign; answers it after the commit. Repeatable. Throws as `readBeforeSteering`; CampaignMessageError when the
+ * campaign was not reached or its state did not allow it; and as `temporal`.
  */
 export async function steer(control: Control, { campaignId, round, ...wish }: WishInput): Promise<Campaign> {
   const { store } = control;

@@ -12,12 +12,12 @@ import type { FailingStep, WorkflowLook } from '../../presentation/words/why.ts'
 import { accountIdOf, readClock, ServiceUnusableError } from './service.ts';
 import { connected, type Control, type OpenCampaign, type Session } from './control.ts';
 
-/** Thrown when a campaign's workflow has ended without closing the books. */
+/** Thrown when a workflow has ended without closing its round. */
 export class WorkflowEndedError extends foreseen('WorkflowEndedError', false) {}
 
 const limitMs = 3_000;
 
-/** Tells of a missing worker or Temporal. Throws WorkflowEndedError when the workflow was ended by hand or failed. */
+/** Reports a missing worker or Temporal. Throws WorkflowEndedError when the workflow was terminated or failed. */
 export async function superviseCampaign(session: Session, campaignId: string): Promise<string[]> {
   try {
     await requireRunning(session, campaignId);
@@ -36,7 +36,7 @@ async function requireRunning(session: Session, campaignId: string): Promise<voi
   if (before === undefined || hasEnded(before) || before.round === 0) return;
   const workflow = await describeWorkflow(session, before, limitMs);
   if (isRunning(workflow)) return;
-  // The books are closed before the workflow ends.
+  // The round closes before its workflow ends.
   const after = await findCampaign(db, campaignId);
   if (after === undefined || hasEnded(after) || after.round !== before.round) return;
   const workflowId = campaignWorkflowId(campaignId, before.round);
@@ -56,14 +56,14 @@ function isRunning(workflow: WorkflowExecutionDescription | null): boolean {
   return workflow !== null && ['RUNNING', 'CONTINUED_AS_NEW'].includes(workflow.status.name);
 }
 
-/** Workers that have asked for work on this database lately. */
+/** Recent pollers of this database's queue. */
 async function countOwnWorkers({ config, store, temporal }: Session, withinMs: number): Promise<number> {
   const { namespace, connection } = temporal;
   const { campaign: name } = campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId);
   return countWorkers(connection, { namespace, name, limitMs: withinMs, now: Date.now() });
 }
 
-/** What to do when nobody works on the campaigns of this database; nothing when somebody does. */
+/** Empty when a worker serves this database. */
 export async function tellMissingWorker(session: Session): Promise<string[]> {
   return (await countOwnWorkers(session, limitMs)) > 0 ? [] : noWorkerLines(session.config);
 }
@@ -76,12 +76,12 @@ export function noWorkerLines(config: Config): string[] {
   ];
 }
 
-/** How long Temporal is asked, at each step. */
+/** Limit of each request to Temporal. */
 const askMs = 2_000;
-/** Somebody who has just started a worker looks again. */
+/** Kept short, so that a newly started worker shows at once. */
 const oldestLookMs = 1_000;
 
-/** What Temporal and the service say of these campaigns, by their ids: asked once for all, and not of closed ones. Never throws. */
+/** State in Temporal and the service, by campaign id: one request for all, none for closed ones. Never throws. */
 export async function lookAtWorkflows(control: Control, campaigns: readonly Campaign[]): Promise<ReadonlyMap<string, WorkflowLook>> {
   const asked = campaigns.filter((campaign) => !hasClosed(campaign) && campaign.round > 0);
   if (asked.length === 0) return new Map();
@@ -103,7 +103,7 @@ export async function lookAtWorkflows(control: Control, campaigns: readonly Camp
   );
 }
 
-/** Counts the workers, for all campaigns that are looked at then. Throws when Temporal does not answer. */
+/** Counts workers once for all campaigns it reads. Throws when Temporal does not answer. */
 async function openLook(control: Control): Promise<(campaign: Campaign) => Promise<Omit<WorkflowLook, 'service'>>> {
   const session = await connected(control, askMs);
   const counted = countOwnWorkers(session, askMs).catch(() => null);
@@ -119,7 +119,7 @@ async function openLook(control: Control): Promise<(campaign: Campaign) => Promi
   };
 }
 
-/** Why the service of the settings does not answer, and whose campaigns that keeps still; null: it does. */
+/** Why the service does not answer, and the account it halts; null: it answers. */
 async function findServiceFault(config: Config): Promise<{ accountId: string; fault: string } | null> {
   try {
     await readClock(config, askMs);
@@ -129,7 +129,7 @@ async function findServiceFault(config: Config): Promise<{ accountId: string; fa
   }
 }
 
-/** The same of one campaign, shared among all who look at the same time; null: it is over. */
+/** Shared among concurrent callers; null: the campaign is over. */
 export async function lookAtWorkflow({ campaign, ...control }: OpenCampaign): Promise<WorkflowLook | null> {
   const { campaignId } = campaign;
   if (hasEnded(campaign)) return null;
@@ -138,9 +138,8 @@ export async function lookAtWorkflow({ campaign, ...control }: OpenCampaign): Pr
   return looks.get(campaignId) ?? null;
 }
 
-/** What the workflow says of itself; null where nobody answers for it. */
+/** Null without an answer. */
 export async function askWorkflow(open: OpenCampaign, look: WorkflowLook | null): Promise<CampaignCounters | null> {
-  // Without a worker nobody answers.
   if (look === null || look.unreachable !== null || look.workers === 0) return null;
   const { campaignId, round } = open.campaign;
   try {
@@ -153,7 +152,7 @@ export async function askWorkflow(open: OpenCampaign, look: WorkflowLook | null)
   }
 }
 
-/** A collect that fails keeps nobody from being called, so it is told last. */
+/** Shown last: a failing collect stops no calls. */
 const lastOfAll = 'collect';
 
 function findFailing({ raw }: WorkflowExecutionDescription): FailingStep | null {

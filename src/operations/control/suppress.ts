@@ -15,18 +15,18 @@ import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
 
 export interface EntryTerms {
-  /** Id of the one campaign that it is for; left out: for all of the database. */
+  /** Scope: one campaign; omitted: the whole database. */
   campaign?: string | undefined;
-  /** The one purpose for which consent is taken back, in all campaigns; not with `campaign`. */
+  /** The one purpose whose consent is withdrawn, in all campaigns; not with `campaign`. */
   purpose?: string | undefined;
   reason?: string | undefined;
-  /** Epoch milliseconds of service time, or null for ever. */
+  /** Epoch ms of service time; null: forever. */
   expiresAt: number | null;
 }
 
 /**
- * Numbers as people write them, in E.164 form and each once; `region`: the country of those without +. Throws UsageError naming the first
- * that is no number by its place, never by itself.
+ * Normalises to E.164 without duplicates; `region`: country of numbers without +. Throws UsageError naming the first invalid one by
+ * position, never by itself.
  */
 export function readNumbers(numbers: readonly string[], region?: string): string[] {
   const read = numbers.map((text, index) => {
@@ -37,10 +37,7 @@ export function readNumbers(numbers: readonly string[], region?: string): string
   return [...new Set(read)];
 }
 
-/**
- * The numbers that are meant: those that are named, as `readNumbers`, or every one that any list has under the id of a person. Throws
- * UsageError where both are given or none, and where no list has anybody under the id.
- */
+/** The named numbers, or all that any list has under the id `person`. Throws UsageError for both or neither, and for an unknown id. */
 export async function readCallees(
   { store }: Pick<Control, 'store'>,
   { numbers = [], person, region }: { numbers?: readonly string[] | undefined; person?: string | undefined; region?: string | undefined },
@@ -52,10 +49,10 @@ export async function readCallees(
   return found;
 }
 
-/** A day ends last twelve hours behind UTC. */
+/** A day ends last at UTC-12. */
 const endOfDayBehindUtc = { days: 1, hours: 12 };
 
-/** The end of a duration such as 90d, or of a date on the last clock of the earth; null for anything else. */
+/** End of a duration such as 90d, or of a date in the last time zone on earth; null for anything else. */
 export function endOfTerm(text: string, now: number): number | null {
   const duration = parseDuration(text);
   if (duration !== null) return now + duration;
@@ -63,7 +60,7 @@ export function endOfTerm(text: string, now: number): number | null {
   return day.isValid ? day.plus(endOfDayBehindUtc).toMillis() : null;
 }
 
-/** For whom an entry holds. Throws UsageError and UnknownCampaignError. */
+/** Throws UsageError and UnknownCampaignError. */
 async function readScope(control: Control, { campaign, purpose }: Pick<EntryTerms, 'campaign' | 'purpose'>): Promise<string> {
   if (campaign !== undefined && purpose !== undefined)
     throw new UsageError('An entry is for one campaign or for one purpose; leave one of the two out.');
@@ -71,7 +68,7 @@ async function readScope(control: Control, { campaign, purpose }: Pick<EntryTerm
   return purpose === undefined ? accountScope : purposeScope(purpose);
 }
 
-/** An entry of a campaign that does not exist, or that is over, would protect nobody. Throws UsageError and UnknownCampaignError. */
+/** An entry for an unknown or ended campaign would protect no recipient. Throws UsageError and UnknownCampaignError. */
 async function readTerms(control: Control, { campaign, purpose, reason, expiresAt }: EntryTerms) {
   const now = await readServiceTime(control);
   if (expiresAt !== null && expiresAt <= now)
@@ -82,8 +79,8 @@ async function readTerms(control: Control, { campaign, purpose, reason, expiresA
 }
 
 /**
- * Adds numbers, of `readNumbers`, to the do-not-call list, which stops calls to them at once; answers how many were new or last longer now,
- * and how many stood there. Repeating it changes nothing. Throws UsageError for terms that are over, and UnknownCampaignError.
+ * Adds numbers from `readNumbers`, which stops calls to them at once; answers how many were new or extended, and how many existed.
+ * Repeating it changes nothing. Throws UsageError for expired terms, and UnknownCampaignError.
  */
 export async function addToDoNotCall(
   control: Control,
@@ -97,8 +94,8 @@ export async function addToDoNotCall(
 }
 
 /**
- * Allows calls to these numbers, of `readNumbers`, again; `campaign` and `purpose`: as of an entry. Consent that was taken back is lifted
- * only by one that was given later, at `consentedAt`. Repeating it changes nothing. Throws UsageError and UnknownCampaignError.
+ * Allows calls to numbers from `readNumbers` again; `campaign` and `purpose`: the entry's scope. Only consent given later, at
+ * `consentedAt`, lifts withdrawn consent. Repeating it changes nothing. Throws UsageError and UnknownCampaignError.
  */
 export async function removeFromDoNotCall(
   control: Control,
@@ -114,7 +111,7 @@ export async function removeFromDoNotCall(
   return { scope, removed, unknown: numbers.length - removed };
 }
 
-/** Throws UsageError unless somebody has agreed after consent was taken back, and not in the future. */
+/** Throws UsageError unless consent followed its withdrawal, and not in the future. */
 async function requireNewerConsent(
   control: Control,
   { numbers, scope, consentedAt, now }: { numbers: readonly string[]; scope: string; consentedAt: number | undefined; now: number },
@@ -129,15 +126,15 @@ async function requireNewerConsent(
   throw new UsageError(`Consent of ${whose} was taken back at ${taken}, after the one that you name. Ask them again, or leave them out.`);
 }
 
-/** A number and its entries, those that are over included. */
+/** Includes expired entries. */
 export interface CheckedNumber {
   e164: string;
-  /** Whether an entry holds, be it of one campaign alone. */
+  /** Whether an entry is in force, even for one campaign only. */
   suppressed: boolean;
   entries: StoredSuppression[];
 }
 
-/** Whether these numbers, of `readNumbers`, are called; `now`: the service's time. */
+/** For numbers from `readNumbers`; `now`: the service's time. */
 export async function checkDoNotCall(control: Control, e164s: readonly string[]): Promise<{ now: number; numbers: CheckedNumber[] }> {
   const now = await readServiceTime(control);
   const found = await findEntries(control.store.db, e164s);
@@ -151,13 +148,12 @@ export async function checkDoNotCall(control: Control, e164s: readonly string[])
 
 interface NumberFile {
   path: string;
-  /** As a person knows it; default: the name in `path`. */
+  /** Default: the name in `path`. */
   name?: string;
   delimiter?: string | undefined;
-  /** Column of the numbers; left out: the only one there is. */
+  /** Column of the numbers; omitted: the only one. */
   column?: string | undefined;
   region?: string | undefined;
-  /** Told of each line that is no number. */
   onBad: (line: number, hint: string) => void;
   onProgress: (rows: number) => void;
 }
@@ -165,17 +161,17 @@ interface NumberFile {
 export interface ImportCounts {
   rows: number;
   added: number;
-  /** Stood there already. */
+  /** Existing entries. */
   known: number;
-  /** Repeat a number of the file. */
+  /** Duplicates within the file. */
   repeated: number;
-  /** Are not phone numbers, and protect no one. */
+  /** Lines that are no phone number, and protect no recipient. */
   bad: number;
 }
 
 /**
- * Streams a file into the do-not-call list, all of its numbers or none; lines that are no number are left out and counted. Repeating it
- * changes nothing. Throws ListFileError, UsageError for terms that are over, and UnknownCampaignError.
+ * Streams a file into the do-not-call list, all of its numbers or none; other lines are skipped and counted. Repeating it changes nothing.
+ * Throws ListFileError, UsageError for expired terms, and UnknownCampaignError.
  */
 export async function importDoNotCall(
   control: Control,

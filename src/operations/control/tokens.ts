@@ -16,7 +16,7 @@ export async function readTokens({ store }: Own) {
   return { tokens: (await listTokens(store)).map(tokenAsJson) };
 }
 
-/** Makes a token; its text is told here and never again. `expires`: such as 90d. Throws UsageError. */
+/** The text is returned only here. `expires`: such as 90d. Throws UsageError. */
 export async function makeToken(
   { store, now }: Own,
   made: { name: string; role: TokenRole; expires?: string | undefined; tokenId?: string },
@@ -31,7 +31,7 @@ export async function makeToken(
   return { ...tokenAsJson(token), token: text };
 }
 
-/** Refuses a token from now on. Throws UnknownTokenError. */
+/** Takes effect at once. Throws UnknownTokenError. */
 export async function endToken({ store, now }: Own, tokenId: string) {
   const token = await revokeToken(store, tokenId, now());
   if (token === undefined) throw new UnknownTokenError(`There is no token ${JSON.stringify(tokenId)}; carillon token list shows them.`);

@@ -7,17 +7,17 @@ export interface UpdatedRow extends Omit<EditResult, 'code'> {
   /** Line of the file, from 1. */
   line: number;
   id: string | null;
-  /** Why it failed: what the editor says, or the list reader. */
+  /** From the editor or the list reader. */
   code: string | null;
-  /** It failed, and the campaign's row of that id waits as it was. */
+  /** It failed, and the campaign's row of that id waits unchanged. */
   mayStillBeCalled: boolean;
 }
 
 const rowsPerPart = 500;
 
 /**
- * Hands the rows of an upload to the editor part by part, and answers what became of each in the order of the file. From a row on that has
- * to wait until another one gives up its number the answers are kept until the end.
+ * Passes rows to the editor in parts, yields results in file order. Results after a row that waits for another to release its number are
+ * held back until the end.
  */
 export async function* updateRows(
   chunks: AsyncIterable<ListRow[]>,
@@ -49,7 +49,7 @@ export async function* updateRows(
     });
     for (const part of partsOf(last, rowsPerPart)) held.push(...(await tellWaiting(part, editor)));
   } catch (error) {
-    // What was done is told all the same.
+    // Reports finished rows despite the error.
     if (held.length > 0) yield held;
     throw error;
   }
@@ -65,7 +65,7 @@ function tell({ line, externalId: id }: ListRow, answer: EditResult): UpdatedRow
   return { ...answer, line, id, mayStillBeCalled: false };
 }
 
-/** What the list reader found wrong, or that nobody can tell whom the row is about. */
+/** The list reader's fault, or a missing id. */
 function refusal(row: ListRow, idColumn: string): UpdatedRow {
   const { code, hint } =
     row.verdict === 'rejected'
@@ -75,9 +75,9 @@ function refusal(row: ListRow, idColumn: string): UpdatedRow {
   return { row: row.row, line, id, result: 'failed', code, hint, campaignRow: null, mayStillBeCalled: false };
 }
 
-/** Whoever corrects a number that cannot be used wants the one before it no more; it is in the campaign all the same. */
+/** Marks failed corrections whose old number still waits, and may be called. */
 async function tellWaiting(rows: readonly UpdatedRow[], editor: RecipientEditor): Promise<UpdatedRow[]> {
-  // A row that repeats an id leaves the one before it as it is.
+  // A duplicate id leaves the earlier row unchanged.
   const idOf = ({ result, code, id }: UpdatedRow) => (result === 'failed' && code !== 'duplicate_id' ? id : null);
   const found = await editor.findWaiting(rows.map(idOf).filter((id) => id !== null));
   return rows.map((row) => {
@@ -96,7 +96,7 @@ interface Failures {
 
 export interface UpdateSummary extends Record<UpdatedRow['result'], number> {
   rows: number;
-  /** Recipients whose row failed and who wait as they were. */
+  /** Failed recipients who wait unchanged. */
   mayStillBeCalled: number;
   failures: Failures[];
 }
@@ -104,7 +104,7 @@ export interface UpdateSummary extends Record<UpdatedRow['result'], number> {
 const mostKept = 20;
 const examplesPerCode = 3;
 
-/** Counts what `applyUpdate` yields, and keeps the first rows that failed. */
+/** Keeps the first failed rows of `applyUpdate`. */
 export class UpdateCounts {
   readonly #results = { accepted: 0, corrected: 0, unchanged: 0, failed: 0 };
   readonly #firstFailed: UpdatedRow[] = [];
@@ -132,7 +132,7 @@ export class UpdateCounts {
     return this.#firstFailed;
   }
 
-  /** Ids of the first recipients that may still be called as they were. */
+  /** Ids of the first recipients still waiting unchanged. */
   get firstStillCalled(): string[] {
     return [...this.#stillCalled].slice(0, mostKept);
   }

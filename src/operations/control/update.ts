@@ -22,7 +22,7 @@ export interface ListUpdate {
   campaign: Campaign;
   upload: UploadFile;
   idColumn: string;
-  /** The ids of the list as far as it was read, how many of its rows have none that can be read, and whether it was read to its end. */
+  /** `unreadable`: rows without a readable id. `isWhole`: the end was reached. */
   listed: { ids: RowIndex; unreadable: number; isWhole: boolean };
   /** Service time. */
   now: () => number;
@@ -33,15 +33,15 @@ interface UpdateInput {
   path: string;
   delimiter?: string | undefined;
   sheet?: string | undefined;
-  /** As a person writes it; default: the one that the campaign was started with. */
+  /** Default: the campaign's own. */
   encoding?: string | undefined;
 }
 
 const clockLimitMs = 3_000;
 
 /**
- * Opens a list to update a campaign with; reads its header alone. Throws UnknownCampaignError, EditRefusedError when the rows of the
- * campaign cannot be changed, UsageError, and ListFileError which names the column that is missing, or that the campaign does not have.
+ * Reads only the list's header. Throws UnknownCampaignError, EditRefusedError when the campaign's rows cannot be changed, UsageError, and
+ * ListFileError naming a missing or unknown column.
  */
 export async function openUpdate(
   { config, store, now: machineNow }: Pick<Control, 'config' | 'store' | 'now'>,
@@ -60,18 +60,16 @@ export async function openUpdate(
 }
 
 export interface UpdateMode {
-  /** Judge every row and change nothing. */
   dryRun: boolean;
-  /** Take the list even if it looks like that of another campaign. */
+  /** Accepts a list that looks like another campaign's. */
   add: boolean;
-  /** Rows that were withdrawn come back where the list has them. */
+  /** Restores withdrawn rows that the list has. */
   restore: boolean;
 }
 
 /**
- * Brings the rows of a campaign up to date part by part, and answers what became of each in the order of the file. What is done stays when
- * it fails on the way; repeating it changes nothing. The campaign is told by `tellToLook` at the end. Throws EditRefusedError, for the list
- * of another campaign before anything was changed, and ListFileError.
+ * Updates rows in parts, yielding results in file order. An error leaves finished parts; repeating it changes nothing. Call `requestReplan`
+ * at the end. Throws EditRefusedError, for another campaign's list before any change, and ListFileError.
  */
 export async function* applyUpdate(
   { store }: Pick<Control, 'store'>,
@@ -95,7 +93,7 @@ export async function* applyUpdate(
   }
 }
 
-/** Rules are frozen: a basis that the file lacked at the start cannot be stated now. Throws EditRefusedError where a row needs it. */
+/** Rules are frozen: a missing legal basis cannot be added now. Throws EditRefusedError where a row needs it. */
 export function refuseLackingBasis(rows: readonly ListRow[], { rules }: Campaign, now: number): void {
   const places = rows.flatMap((row) => (row.verdict === 'accepted' ? [{ ...row, rows: 1 }] : []));
   const [lacking] = lacksBasis(lawOutlook(rules, places, { from: now, to: rules.endsAt }));
@@ -124,7 +122,7 @@ async function* noteIds(chunks: AsyncIterable<ListRow[]>, listed: ListUpdate['li
   listed.isWhole = true;
 }
 
-/** Thrown when rows missing from a list would be withdrawn, and unreadable rows of it may be those. */
+/** Thrown when rows to withdraw as missing may be the list's unreadable ones. */
 export class UnreadableIdsError extends Error {
   override readonly name = 'UnreadableIdsError' as const;
   readonly isBadInput = true;
@@ -136,7 +134,7 @@ export class UnreadableIdsError extends Error {
   }
 }
 
-/** The campaign's waiting rows that the list does not have, once `applyUpdate` has come to its end. */
+/** Waiting rows missing from the list, once `applyUpdate` has finished. */
 export async function findMissing({ store }: Pick<Control, 'store'>, update: ListUpdate): Promise<number[]> {
   const { ids, isWhole } = update.listed;
   if (!isWhole) throw new Error('what a list does not have is not known before it was read to its end');
@@ -148,10 +146,7 @@ export async function findMissing({ store }: Pick<Control, 'store'>, update: Lis
 
 const rowsPerPart = 500;
 
-/**
- * Withdraws these rows of `findMissing`, or, with `dryRun`, says what would become of them. Repeating it changes nothing. Throws
- * UnreadableIdsError, and EditRefusedError when the campaign has ended meanwhile.
- */
+/** `dryRun`: changes nothing. Repeatable. Throws UnreadableIdsError, and EditRefusedError when the campaign has ended. */
 export async function withdrawMissing(
   { store }: Pick<Control, 'store'>,
   { campaign, listed, now: readNow }: ListUpdate,
@@ -170,7 +165,7 @@ export async function withdrawMissing(
   return counts;
 }
 
-/** Throws EditRefusedError for ids that differ by encoding alone: their rows would be new people, perhaps called already. */
+/** Throws EditRefusedError for ids that differ by encoding alone: their recipients would be added again, perhaps already called. */
 async function refuseRecodedIds(store: Store, { campaignId, rules }: Campaign, upload: UploadFile): Promise<void> {
   const { encoding } = rules.list;
   if (encoding !== undefined && (encoding ?? 'utf-8') === upload.encoding) return;
@@ -193,7 +188,7 @@ async function refuseRecodedIds(store: Store, { campaignId, rules }: Campaign, u
 // eslint-disable-next-line no-control-regex
 const isBeyondAscii = /[^\x00-\x7f]/;
 
-/** Of an id, what is the same in every encoding. */
+/** Keeps the part of an id that is the same in every encoding. */
 function withoutLetters(id: string): string {
   return id.replaceAll(/[^\x21-\x7e]+/g, '?');
 }
@@ -205,12 +200,12 @@ function explainMissingId(campaignId: string): string {
   );
 }
 
-/** First rows by which a list is recognised. */
+/** Rows by which a list is recognised. */
 const sampleSize = 500;
 
 /**
- * Refuses the list of another campaign: it would give each row the cells of somebody else, or call people of that one again.
- * Reads no more of the file than that takes. Throws EditRefusedError.
+ * Another campaign's list would give rows wrong cells or call its recipients again. Reads only as much of the file as needed. Throws
+ * EditRefusedError.
  */
 async function refuseForeignList(store: Store, campaign: Campaign, upload: UploadFile): Promise<void> {
   const { campaignId } = campaign;
@@ -235,7 +230,7 @@ async function refuseForeignList(store: Store, campaign: Campaign, upload: Uploa
   }
 }
 
-/** The encoding that a person names for one file. Throws UsageError. */
+/** Throws UsageError. */
 export function requireEncoding(written: string | undefined): string | undefined {
   const encoding = written === undefined ? undefined : readEncoding(written);
   if (encoding === null) throw new UsageError(`The encoding ${quoteCell(written ?? '')} is not known; write ${encodingNames}.`);

@@ -14,16 +14,16 @@ import { connected, type Control } from './control.ts';
 import { requireCampaign } from './ledger.ts';
 import { readServiceTime } from './service.ts';
 
-/** Thrown when the database has no webhook of the id; its message names those it has. */
+/** Thrown for an unknown webhook; its message lists the known ones. */
 export class UnknownWebhookError extends foreseen('UnknownWebhookError', true) {}
 
-/** A webhook after a change. `notice`: why Temporal could not be notified; the change holds, and a worker follows it within a minute. */
+/** `notice`: why Temporal was not notified; a worker follows the change within a minute. */
 export interface ChangedWebhook {
   webhook: WebhookWithWaiting;
   notice: string | null;
 }
 
-/** Who makes a change: `person`, or `person:` and the name of a token. */
+/** `person`, or `person:` and a token's name. */
 type By = { by: string };
 
 /** Throws UnknownWebhookError. */
@@ -35,7 +35,7 @@ export async function requireWebhook({ store }: Pick<Control, 'store'>, webhookI
   throw new UnknownWebhookError(`The database has no webhook ${JSON.stringify(webhookId)}. ${known}`);
 }
 
-/** An address as it may be kept. Throws UsageError, which does not repeat it: a part of it may be a secret. */
+/** Throws UsageError without repeating the address, since a part may be secret. */
 export function readWebhookUrl(text: string): string {
   const url = parseHookUrl(text);
   if (url === null) throw new UsageError(`The address of the webhook cannot be used: ${hookUrlFix}.`);
@@ -47,8 +47,8 @@ export function readWebhookUrl(text: string): string {
 }
 
 /**
- * Adds a webhook that is told of what happens from now on. `webhookId`: for whoever may ask twice; the same id makes one webhook. Throws
- * UsageError, UnknownCampaignError, and ConfigError when there is nothing to sign with.
+ * Adds a webhook for events from now on. `webhookId`: idempotency key. Throws UsageError, UnknownCampaignError, and ConfigError without a
+ * signing secret.
  */
 export async function addWebhook(
   control: Control,
@@ -73,7 +73,7 @@ export async function addWebhook(
   return { webhook: await withWaiting(store.db, webhook), notice: await begin(control, webhookId) };
 }
 
-/** Each request looks again; where the address stands is for the workers to read. Throws UsageError. */
+/** Each request checks again; only workers check an address with variables. Throws UsageError. */
 async function refuseAddress(url: string, { CARILLON_HOOK_NETWORKS: allowed }: Config): Promise<void> {
   if (isKeptUrl(url)) return;
   try {
@@ -84,7 +84,7 @@ async function refuseAddress(url: string, { CARILLON_HOOK_NETWORKS: allowed }: C
   }
 }
 
-/** Removes a webhook; a request that is under way may still arrive. Throws UnknownWebhookError. */
+/** A request under way may still arrive. Throws UnknownWebhookError. */
 export async function removeWebhook(control: Control, webhookId: string, { by }: By): Promise<WebhookWithWaiting> {
   const webhook = await requireWebhook(control, webhookId);
   await deleteWebhook(control.store, {
@@ -96,7 +96,7 @@ export async function removeWebhook(control: Control, webhookId: string, { by }:
   return webhook;
 }
 
-/** Holds events back, or sends what came since, at once after a failure too. Idempotent. Throws UnknownWebhookError. */
+/** Pauses, or sends what came since at once, even after a failure. Idempotent. Throws UnknownWebhookError. */
 export async function pauseOrResumeWebhook(
   control: Control,
   webhookId: string,
@@ -114,8 +114,8 @@ export type PingResult = { delivered: true } | { delivered: false; status: numbe
 const pingTimeoutMs = 15_000;
 
 /**
- * Sends a `ping` to a webhook from this process, whatever its state. One that is taken ends the wait after failures. Throws
- * UnknownWebhookError, and ConfigError when there is nothing to sign with.
+ * Sends a `ping` from this process, in any state. Success ends the wait after failures. Throws UnknownWebhookError, and ConfigError without
+ * a signing secret.
  */
 export async function pingWebhook(control: Control, webhookId: string): Promise<PingResult> {
   const webhook = await requireWebhook(control, webhookId);
@@ -151,7 +151,7 @@ function requireSecret({ CARILLON_HOOK_SECRET: secret }: Config): string {
 
 const connectLimitMs = 3_000;
 
-/** Workers look for webhooks without a delivery from time to time: that Temporal is not told now delays the first event, and no more. */
+/** Workers periodically start missing deliveries, so an error here only delays the first event. */
 async function begin(control: Control, webhookId: string): Promise<string | null> {
   try {
     const { config, store, temporal } = await connected(control, connectLimitMs);

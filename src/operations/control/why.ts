@@ -10,8 +10,8 @@ import type { Control, OpenCampaign } from './control.ts';
 import { lookAtWorkflow, lookAtWorkflows } from './supervision.ts';
 
 /**
- * Why a campaign dials nobody now: from its database, and from Temporal and the service, which are asked meanwhile. `withinMs`: how long
- * their answer is waited for; a later look shows what came of it. Default: until it is there.
+ * Why a campaign places no calls now, from database, Temporal and service. `withinMs`: maximum wait for the latter two, whose answer a
+ * later read shows. Default: unlimited.
  */
 export async function readWhy({ campaign, ...control }: OpenCampaign, clock: Clock, withinMs?: number): Promise<Why> {
   const ask = async () => ({ look: await lookAtWorkflow({ ...control, campaign }) });
@@ -19,7 +19,7 @@ export async function readWhy({ campaign, ...control }: OpenCampaign, clock: Clo
   return { ...(await readKnown(control.store.db, campaign, clock)), look: (await asked)?.look };
 }
 
-/** Takes long where many run, or where Temporal does not answer; it is not asked about campaigns that are paused or over. */
+/** Slow with many running campaigns, or without Temporal, which is not asked about paused and ended ones. */
 export async function readWhys(control: Control, campaigns: readonly Campaign[], clock: Clock): Promise<ReadonlyMap<string, Why>> {
   const looking = lookAtWorkflows(
     control,
@@ -35,7 +35,7 @@ export async function readWhys(control: Control, campaigns: readonly Campaign[],
   return new Map(known.map((why) => [why.campaign.campaignId, { ...why, look: looks.get(why.campaign.campaignId) ?? null }]));
 }
 
-/** Whether its database tells why nobody is called, whatever Temporal says. */
+/** The database alone explains why no calls are placed. */
 export function isStill(campaign: Campaign): boolean {
   return campaign.state === 'paused' || hasEnded(campaign);
 }

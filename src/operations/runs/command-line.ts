@@ -10,8 +10,8 @@ import type { Doing } from './run.ts';
 const clockLimitMs = 3_000;
 
 /**
- * Carries out an operation for a command, and logs it under the name of the command line. Without `key` each command is another change.
- * `own`: how the command does it. Throws UsageError for a field that cannot be used, by its flag, and as `perform`.
+ * Runs an operation for a command. Without `key` each command is a new change. `own`: the command's implementation. Throws UsageError
+ * naming an invalid field's flag, and as `perform`.
  */
 export async function performHere<Id extends RunId, Told = RunAnswer<Id>>(
   control: Control & Pick<Doing, 'onCommitted' | 'onProgress'>,
@@ -19,10 +19,10 @@ export async function performHere<Id extends RunId, Told = RunAnswer<Id>>(
   { key, ...sent }: Sent,
   own?: OwnRun<Told>,
 ): Promise<Told> {
-  // Asked while the change is made: a service that is away delays nothing.
+  // Not awaited: an unreachable service delays nothing.
   const clock = readClockOrReal(control.config, clockLimitMs, () => control.now());
   const kept = { key: key ?? randomUUID(), isOnce: key === undefined };
-  // The help of a command does without the product.
+  // Loaded on demand, since `--help` needs none of it.
   const { perform, commandLine } = await import('./perform.ts');
   try {
     return (await perform({ ...control, clock: () => clock }, id, { ...sent, ...kept }, commandLine, own)).answer;
@@ -31,17 +31,16 @@ export async function performHere<Id extends RunId, Told = RunAnswer<Id>>(
   }
 }
 
-/** Fields that a command takes as its argument. */
+/** Positional arguments of a command. */
 const argued = /^(campaign|name|numbers|rules|token|url|webhook)\b/;
 
-/** How a field is written in a command. */
 function flagOf(path: string): string {
   const field = path.replace(/^(?:body|query)\.|idempotency-/, '').replace(/\..*/, '');
   if (argued.test(field)) return capital(field);
   return `--${field.replace(/^(id|row)s$/, '$1').replaceAll(/[A-Z_]/g, (letter) => `-${letter.replace('_', '').toLowerCase()}`)}`;
 }
 
-/** A refusal of fields, named as a person has written them. */
+/** Renames fields to flags. */
 function inFlags(error: unknown): unknown {
   if (!(error instanceof ProblemError)) return error;
   const { code, differs, errors = [] } = error.problem;

@@ -23,7 +23,7 @@ import { serviceNow, type Doing, runsOf } from './run.ts';
 
 const mostBadLines = 20;
 
-/** What is made of files that were sent, or of the text of one. */
+/** Operations on uploaded files or text. */
 export const createRuns = runsOf({
   createCampaign: {
     prepare: async (doing, { files, query }) => {
@@ -54,7 +54,7 @@ export const createRuns = runsOf({
         openLedger: (campaign) => checkedLedger(doing, campaign),
       });
       const { campaign, ...told } = checkAsJson(result) as { campaign: Record<string, unknown> };
-      // Where the files lie here is nobody's business.
+      // Server paths must not be exposed.
       const { path: _path, list: _list, ...named } = campaign;
       const more = { refusal: refusalOf(result), warnings: result.warnings };
       return withInstants({ ...told, campaign: named, ...more }) as object as Answer<'checkCampaign'>;
@@ -121,7 +121,7 @@ async function startRead(doing: Doing, file: CampaignFile, allowPartial: boolean
   return { campaignId, result: result.kind, imported, state, round, rowsTotal, rowsRejected, notes, warnings };
 }
 
-/** Why a start would be refused; null: it would not. */
+/** Null: a start would not be refused. */
 function refusalOf(result: Parameters<typeof refuseUnstartable>[0]): string | null {
   const { service } = result.report;
   try {
@@ -133,10 +133,9 @@ function refusalOf(result: Parameters<typeof refuseUnstartable>[0]): string | nu
   }
 }
 
-/** Under which name the campaign file of a schedule is kept where its text was sent: it lies on no machine. */
 const fileName = 'campaign.yaml';
 
-/** Everything is checked before anything is written. Throws ProblemError, and as `readNewSchedule` and `readRecurrence`. */
+/** Validates all before any write. Throws ProblemError, and as `readNewSchedule` and `readRecurrence`. */
 async function readSchedule(doing: Doing, { campaign: text, list, ...written }: Taken<'createSchedule'>['body']) {
   const recurrence = readRecurrence(written, doing.now(), String);
   refuseOwnRules((await readCampaignText(fileName, text)).content);
@@ -144,8 +143,8 @@ async function readSchedule(doing: Doing, { campaign: text, list, ...written }: 
 }
 
 /**
- * Reads the campaign file that was sent with its list. The list takes the name that the campaign file gives it, which has to be a plain
- * one: files of the server cannot be named. Throws ProblemError and CampaignFileError.
+ * Stores the list under the plain name that the campaign file gives it: server files cannot be named. Throws ProblemError and
+ * CampaignFileError.
  */
 async function readSentCampaign({ folder, paths }: SentFiles<'campaign' | 'list'>): Promise<CampaignFile> {
   const path = join(folder, 'campaign.yaml');
@@ -154,7 +153,7 @@ async function readSentCampaign({ folder, paths }: SentFiles<'campaign' | 'list'
   return readCampaignFile(path);
 }
 
-/** Does the work with the example campaign under this id, in a folder that is gone after it. */
+/** Runs `work` with the example campaign in a temporary folder. */
 async function withExample<Answer>(campaignId: string, work: (file: CampaignFile) => Promise<Answer>): Promise<Answer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-example-'));
   try {
@@ -164,7 +163,7 @@ async function withExample<Answer>(campaignId: string, work: (file: CampaignFile
   }
 }
 
-/** The name of the list in the campaign file, before anything that it names is opened. */
+/** Reads the list's name before any named file is opened. */
 async function listNameOf(path: string): Promise<string> {
   const { content } = await readCampaignText(path);
   refuseOwnRules(content);
@@ -179,7 +178,7 @@ async function listNameOf(path: string): Promise<string> {
   return name;
 }
 
-/** `content`: of a campaign file that was sent. Throws ProblemError where it names a file of rules, which would be one of the server. */
+/** Throws ProblemError when an uploaded campaign file names a rules file, which would be the server's. */
 function refuseOwnRules(content: unknown): void {
   if ((content as { law?: { rules?: unknown } } | null)?.law?.rules == null) return;
   const detail = 'law.rules names a file of rules, which cannot be sent: use this campaign file on the command line.';

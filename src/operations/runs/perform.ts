@@ -15,47 +15,46 @@ import { serviceNow, type Doing, type Room, type Run } from './run.ts';
 
 export type RunId = keyof typeof runs;
 
-/** Who acts: the holder of a token, or the command line. */
+/** A token's holder, or the command line. */
 export type Actor = Pick<Token, 'tokenId' | 'name' | 'role'>;
 
-/** Who acts by commands. Ids of tokens are hexadecimal, so that none has this one. */
+/** Token ids are hexadecimal, so none equals this one. */
 export const commandLine: Actor = { tokenId: 'cli', name: 'the command line', role: 'admin' };
 
-/** What was sent, before any schema has read it; its texts hold nothing that no text may hold. */
+/** Before validation; its texts contain no forbidden characters. */
 export interface Sent {
   params?: Readonly<Record<string, unknown>>;
   query?: unknown;
   body?: unknown;
-  /** Receives the files, once it is known that the rest can be used. */
+  /** Called once the rest is valid. */
   files?: () => Promise<SentFiles>;
-  /** Of a change: a text that is new for each. The same key with the same request is answered again and changes nothing. */
+  /** Idempotency key: with the same request it replays the answer and changes nothing. */
   key?: string | undefined;
-  /** Nobody asks again under the key: it is not written down. */
+  /** No caller will repeat the key, so it is not stored. */
   isOnce?: boolean;
-  /** What the key is for, where that differs from what was sent, such as a term that is counted from now. */
+  /** What the key covers, if not the input, such as a term counted from now. */
   written?: object | undefined;
 }
 
-/** What a run answers: what its schema has, and what only commands print. */
+/** The schema's answer, plus what only commands print. */
 export type RunAnswer<Id extends RunId> = (typeof runs)[Id] extends { run: (...given: never[]) => Promise<infer Told> } ? Told : Answer<Id>;
 
-/** How a command does it itself, with files of this machine and its own progress; nothing of what was sent is judged then. */
+/** A command's own implementation, with local files and progress; the input is not validated then. */
 export interface OwnRun<Told> {
-  /** The campaign in whose log it stands. */
+  /** The campaign whose log records it. */
   log: string;
   run: () => Promise<Told>;
-  /** Whether anything was done that the log has to tell; default: always. */
+  /** Whether the log records it; default: always. */
   hasActed?: (told: Told) => boolean;
 }
 
 export interface Performed<Told> {
   answer: Told;
   status: number;
-  /** The answer was kept when the change was made: nothing was changed now. */
+  /** Stored by an earlier request: nothing was changed now. */
   replayed: boolean;
 }
 
-/** Of a change: the key under which it is done once. */
 export const keyHeaders = z.object({
   'idempotency-key': z
     .string()
@@ -75,10 +74,9 @@ export function refuseRole({ name, role }: Pick<Actor, 'name' | 'role'>, wanted:
 }
 
 /**
- * Carries out an operation: the one way in which API, page and commands change anything. A change is made once for its key, and is logged
- * with the name of who made it; its answer is kept, as is a refusal of what was sent (422). Every other refusal frees the key, since its
- * reason may pass, and a change whose process dies before its answer is kept can be repeated without harm. Throws ProblemError, and as the
- * operation; `problemOf` makes a refusal of either.
+ * The only way in which API, page and commands change anything. A change is made once per key and logged with the actor's name; its answer
+ * is stored, as is a 422 refusal. Other refusals free the key, since their reason may pass; if the process dies before the answer is
+ * stored, repeating is harmless. Throws ProblemError, and as the operation; `problemOf` turns either into a refusal.
  */
 export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   room: Room,
@@ -137,7 +135,7 @@ export async function perform<Id extends RunId, Told = RunAnswer<Id>>(
   } catch (error) {
     const refusal = problemOf(error);
     const refused = { status: refusal.status, body: JSON.stringify(refusal) };
-    // The first error is the one that is thrown.
+    // An error here must not hide the first one.
     if (held !== undefined)
       await store
         .transaction((tx) => (refusal.status === 422 ? keepAnswer(tx, held, refused) : freeKey(tx, held)))
@@ -153,7 +151,7 @@ async function readRun<Id extends RunId>(id: Id): Promise<Run<Id, RunAnswer<Id>>
   return (loaded as Partial<typeof runs>)[id] as unknown as Run<Id, RunAnswer<Id>>;
 }
 
-/** Finds the log in which a change stands. One of a campaign has its id as the database has it; a conflict says who changed it last. */
+/** Finds the log for a change. A conflict also names who changed the campaign last. */
 async function begin<Id extends RunId>(
   id: Id,
   entry: Run<Id, RunAnswer<Id>>,
@@ -176,7 +174,6 @@ async function begin<Id extends RunId>(
   return { log: campaignId, run: () => entry.run(doing, { ...input, campaign: campaignId }).catch(tellLast) };
 }
 
-/** What many take alike. */
 interface Common {
   campaign?: string;
   body?: { campaign?: string; dryRun?: boolean } | null;
@@ -204,7 +201,7 @@ async function readInput<Id extends RunId>(id: Id, sent: Sent, isJudged: boolean
   return { input: (files === undefined ? read : { ...read, files }) as Taken<Id>, files, key };
 }
 
-/** Names of what was sent, with a hash of each: no value is kept. */
+/** Stores hashes instead of values. */
 function partsOf(id: RunId, { params = {} }: Sent, groups: Readonly<Record<string, unknown>>): Record<string, string> {
   const { route } = operationOf(id);
   const [method = ''] = route.split(' ');

@@ -6,7 +6,7 @@ import { plural } from '../../shared/input/figures.ts';
 import { printable } from '../../shared/input/printable.ts';
 import { codeOfName, codeOf, type LetterReading } from '../../shared/input/errors.ts';
 
-/** A refusal, as RFC 9457 has it. */
+/** As in RFC 9457. */
 export const problemSchema = z
   .object({
     type: z.literal('about:blank'),
@@ -63,7 +63,6 @@ export function problem(status: number, code: string, detail: string, more: More
 export class ProblemError extends Error {
   override readonly name = 'ProblemError' as const;
   readonly problem: Problem;
-  /** It was kept when the change was refused first. */
   replayed = false;
   readonly isBadInput: boolean;
 
@@ -78,10 +77,10 @@ export class ProblemError extends Error {
   }
 }
 
-/** Cells are judged row by row, so that one of them ends its row alone. */
+/** A bad cell fails only its row. */
 const isCells = (name: PropertyKey): boolean => name === 'cells';
 
-/** Throws ProblemError where what was sent holds what no text may hold, and names each place. */
+/** Throws ProblemError naming each place with forbidden characters. */
 export function refuseFaultyText(sent: object): void {
   const errors = textFaults(sent, isCells).map(({ path, fault }) => ({
     path: path.slice(1).join('.'),
@@ -92,13 +91,13 @@ export function refuseFaultyText(sent: object): void {
   throw new ProblemError(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
 }
 
-/** Lengths in our words. */
+/** Rewords length errors. */
 const messageOf = ({ message }: { message: string }): string =>
   message.replace(/^Too (small|big): expected string to have [<>]=?(\d+) characters?$/, (_, kind: string, length: string) => {
     return `write at ${kind === 'big' ? 'most' : 'least'} ${plural(Number(length), 'character')}`;
   });
 
-/** A part of a request as its schema reads it; errors of the whole part name `part`. Throws ProblemError. */
+/** Errors of the whole part name `part`. Throws ProblemError. */
 export function readPart<Schema extends z.ZodType>(part: string, schema: Schema, sent: unknown): z.output<Schema> {
   const read = schema.safeParse(sent ?? null);
   if (read.success) return read.data;
@@ -107,7 +106,7 @@ export function readPart<Schema extends z.ZodType>(part: string, schema: Schema,
   throw new ProblemError(400, 'invalid', `The request cannot be used: ${what}.`, { errors });
 }
 
-/** By the name of the error. Other foreseen errors are 422 for bad input, and 409 or 503 for obstacles. */
+/** By error name. Other foreseen errors are 422 for bad input, else 409 or 503. */
 const statuses: Readonly<Record<string, number>> = {
   CampaignConflictError: 409,
   DecisionsRefusedError: 422,
@@ -132,7 +131,7 @@ const statuses: Readonly<Record<string, number>> = {
   WrongStateError: 409,
 };
 
-/** The answer for an error: its own words when foreseen; 503 for database, Temporal or network; else only that there is a defect. */
+/** A foreseen error's own message; 503 for database, Temporal or network; else only that there is a defect. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   if (!(error instanceof Error)) return unexpected;
@@ -159,7 +158,7 @@ export function problemOf(error: unknown): Problem {
   return unexpected;
 }
 
-/** The refusal for an error, without the folder of the server's files. */
+/** Hides the server's upload folder. */
 export function withoutFolder(error: unknown, folder: string): unknown {
   const given = problemOf(error);
   if (given.status >= 500 || error instanceof ProblemError) return error;
@@ -175,7 +174,7 @@ function isOutside(error: Error, code: unknown): boolean {
   return error.name === 'ServiceError' || 'metadata' in error || ('severity' in error && 'routine' in error);
 }
 
-/** An error for the log: kind, code and place, without its message, which may hold a number or a name. */
+/** For the log: kind, code and place, without the message, which may hold a number or a name. */
 export function errorFacts(error: unknown): { error: string; code: string | null; at: string[] } {
   if (!(error instanceof Error)) return { error: typeof error, code: null, at: [] };
   const at = (error.stack ?? '').split('\n').filter((line) => /^ +at .*:\d+:\d+\)?$/.test(line));

@@ -78,7 +78,7 @@ const scheduleRuns = runsOf({
 const show = (webhook: WebhookWithWaiting) => withInstants(webhookAsJson(webhook));
 const showChange = ({ webhook, notice }: ChangedWebhook) => ({ ...show(webhook), notice });
 
-/** The log of a webhook is that of its campaign. */
+/** A webhook is logged with its campaign. */
 const webhookLog = async ({ store }: Doing, { webhook }: { webhook: string }) =>
   (await findWebhook(store.db, webhook))?.campaignId ?? 'account';
 
@@ -90,7 +90,7 @@ const wished = (wish: 'pause' | 'resume'): Done<'pauseWebhook'> => ({
 const webhookRuns = runsOf({
   listWebhooks: { run: async ({ store }) => ({ webhooks: (await listWithWaiting(store.db)).map(show) }) },
   addWebhook: {
-    // A request that is carried out again after its process died makes no second webhook.
+    // `onceId`: a repetition after a crash makes no second webhook.
     run: async (doing, { body: { url, campaign = null, types = null } }) =>
       showChange(await addWebhook(doing, { url, campaign, types, webhookId: doing.onceId, by: doing.source })),
   },
@@ -115,5 +115,5 @@ const tokenRuns = runsOf({
   revokeToken: { run: (doing, { token }) => endToken(doing, token) },
 });
 
-/** All but those that read campaign files, which take long to load. */
+/** All operations but those that read campaign files, which load slowly. */
 export const quickRuns = { ...steerRuns, ...rowRuns, ...suppressionRuns, ...scheduleRuns, ...webhookRuns, ...tokenRuns };

@@ -66,7 +66,7 @@ export const rowRuns = runsOf({
   },
 });
 
-/** Withdraws rows, and answers which are left. Throws as `withdraw`. */
+/** Throws as `withdraw`. */
 export async function withdrawNamed(control: Control, input: Parameters<typeof withdraw>[1]) {
   const { campaignId, dryRun } = input;
   const { results, notice } = await withdraw(control, input);
@@ -74,7 +74,6 @@ export async function withdrawNamed(control: Control, input: Parameters<typeof w
   return { campaignId, dryRun, withdrawn: results.length - left.length, left, notice };
 }
 
-/** Thrown when a row is decided about of which nothing is in doubt. */
 class NotInDoubtError extends Error {
   override readonly name = 'NotInDoubtError' as const;
   readonly isBadInput = false;
@@ -84,7 +83,7 @@ class NotInDoubtError extends Error {
   }
 }
 
-/** Says what stands in the way of the decision: the error that it tells of only counts. */
+/** Lists the problems, which DecisionsRefusedError only counts. */
 class ToldDecisionsError extends Error {
   override readonly name = 'DecisionsRefusedError' as const;
   readonly isBadInput = true;

@@ -7,20 +7,19 @@ import { printable } from '../../shared/input/printable.ts';
 import type { OperationId, Answer, Taken } from '../list.ts';
 import { ProblemError } from './problem.ts';
 
-/** What operations are carried out with. */
 export interface Room extends Control {
-  /** The clock of the service, or this machine's while it does not answer. */
+  /** Falls back to this machine's clock while the service does not answer. */
   clock: () => Promise<ServiceClock>;
-  /** Has days of the sandbox that takes the calls pass in minutes, unless somebody chose a speed. Default: the service is no sandbox. */
+  /** Speeds up the sandbox unless a speed was chosen. Default: no sandbox. */
   quickenSandbox?: () => void;
 }
 
-/** Service time, whole milliseconds. */
+/** Service time, whole ms. */
 export async function serviceNow({ clock }: Pick<Room, 'clock'>): Promise<number> {
   return Math.round((await clock()).now());
 }
 
-/** The row that an address names, with its cells. Throws ProblemError where the campaign has none such. */
+/** Throws ProblemError for an unknown row. */
 export async function readRow(
   db: Queries,
   { campaignId, row, now }: { campaignId: string; row: string; now: number },
@@ -30,41 +29,40 @@ export async function readRow(
   return { cells: '[]', ...found };
 }
 
-/** What one operation is carried out with, and who hears of it on the way. */
 export interface Doing extends Room {
-  /** Name of the token in whose name it is done, or the command line's. */
+  /** Name of the token, or the command line's. */
   by: string;
-  /** Who that is as the source of what is made: `person` at the command line, else `person:` and the name. */
+  /** `person` at the command line, else `person:` and the name. */
   source: string;
-  /** The same however often a request is sent: an id for what is made by it. */
+  /** The same id each time a request is repeated. */
   onceId: string;
-  /** Hears of a change of a campaign as soon as it is committed, before its workflow is told. */
+  /** Called after the commit, before the workflow is notified. */
   onCommitted?: (campaign: Campaign) => void;
-  /** Told how many entries of the service's lists have been read. */
+  /** Receives the count of service entries read. */
   onProgress?: (entries: number) => void;
 }
 
 interface Told<Id extends OperationId, Own> {
-  /** What the log calls the change, where that depends on what was sent. */
+  /** Name in the log, where it depends on the input. */
   actionOf?: (input: Taken<Id>) => string;
-  /** What is kept of an answer for whoever asks again with the same key; left out: all of it. Secrets are kept nowhere. */
+  /** What is stored for replays; omitted: all. Must leave out secrets. */
   kept?: (answer: Own) => Answer<Id>;
 }
 
 export interface Done<Id extends OperationId, Own = Answer<Id>> extends Told<Id, Own> {
-  /** The campaign in whose log it stands. Left out: the one that was named, else all (`account`). */
+  /** Campaign whose log records it. Default: the input's, else all (`account`). */
   log?: (doing: Doing, input: Taken<Id>) => string | Promise<string>;
-  /** Throws as what it calls; the names of errors say to API and command line what they mean. */
+  /** Error names tell API and command line how to respond. */
   run: (doing: Doing, input: Taken<Id>) => Promise<Own>;
   prepare?: undefined;
 }
 
 interface Prepared<Id extends OperationId, Own> extends Told<Id, Own> {
-  /** Reads what was sent, to know in whose log it stands; `run` changes. */
+  /** Validates and finds the log; only `run` changes anything. */
   prepare: (doing: Doing, input: Taken<Id>) => Promise<{ log: string; run: () => Promise<Own> }>;
 }
 
 export type Run<Id extends OperationId, Own = Answer<Id>> = Done<Id, Own> | Prepared<Id, Own>;
 
-/** Some operations, each with the types of its own schemas; what one answers besides is for commands, and the API leaves it out. */
+/** Fields beyond the schema are for commands; the API drops them. */
 export const runsOf = <const Runs extends { readonly [Id in OperationId]?: Run<Id> }>(runs: Runs): Runs => runs;

@@ -28,7 +28,7 @@ const steered = ({ campaignId, state, stateReason, round }: Campaign, notice: No
   notice,
 });
 
-/** Has the workflow of a campaign do it, which takes a worker. */
+/** Steers by the campaign's workflow, which needs a worker. */
 const told = (wish: Exclude<SteeringCommand, 'pause'>) => ({
   run: async (doing: Doing, { campaign, body }: Taken<'resumeCampaign'>) =>
     steered(await steer(doing, { campaignId: campaign, wish, ...withoutUndefined(body ?? {}) }), null),
@@ -86,7 +86,7 @@ export const steerRuns = runsOf({
   },
 });
 
-/** Shares as parts of 1, as they are told everywhere. */
+/** Shows shares as parts of 1. */
 export function accountAsTold<Use extends Pick<AccountUse, 'keepFree' | 'pace'>>({ keepFree, pace, ...use }: Use) {
   return { ...use, keepFree: keepFree / 1000, pace: pace / 1000 };
 }

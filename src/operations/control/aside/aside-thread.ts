@@ -7,11 +7,11 @@ import { answerOwner } from '../../../ledger/threads/thread.ts';
 import { streams, works } from './works.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** The program of a thread that does works over a connection of its own to the same database, one at a time. */
+/** Thread program for background work, one job at a time, over its own connection. */
 const { location } = workerData as AsideInput;
-/** It waits longer for its turn to write than foreground work does. */
+/** Waits longer for the write lock than foreground work. */
 const sqlite = { cacheKib: 16 * 1024, looksForMs: 60_000 };
-/** Requests for pages go first. On Linux the priority is the thread's own; elsewhere the whole process's. */
+/** Lets requests for pages go first. On Linux it is the thread's own priority; elsewhere the whole process's. */
 const niceness = 5;
 let store: Store | null = null;
 

@@ -4,10 +4,10 @@ import type { AsideInput, AsideQuestion } from './aside-thread.ts';
 import type { Aside } from './works.ts';
 
 const program = programBeside('aside-thread', import.meta.url);
-/** Imports and files at once; each holds memory. */
+/** Limits imports and files at once, since each holds memory. */
 const mostWorks = 2;
 
-/** Runs works in threads of a server: one thread stays for readings, and each other work has one until it is done. */
+/** Background work in threads: one permanent for reads, and one per other job. */
 export function asideInThreads(location: StoreLocation): Aside {
   const input: AsideInput = { location };
   const reading = new Threads<AsideQuestion>(program, input, { most: 1, keep: true });

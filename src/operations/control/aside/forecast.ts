@@ -14,11 +14,11 @@ import {
 } from '../../../campaign/preflight/campaign-forecast.ts';
 
 export interface ConsoleForecast {
-  /** Null where nobody waits. */
+  /** Null when no recipient waits. */
   ends: (Pick<CampaignForecast, 'earliest' | 'likely' | 'slowest'> & { assumptions: ForecastAssumptions }) | null;
 }
 
-/** Walks through the waiting rows, and simulates the rest of the campaign as a check does before it begins. */
+/** Simulates the rest of the campaign from its waiting rows. */
 export async function readForecast(db: Queries, campaign: Campaign, now: number): Promise<ConsoleForecast> {
   if (hasEnded(campaign) || campaign.state === 'draining') return { ends: null };
   const { campaignId, rules, accountId } = campaign;

@@ -19,8 +19,8 @@ export interface FileImport {
 }
 
 /**
- * What walks through lists, and would keep whoever serves from everybody else meanwhile. What goes in and comes out is plain data. What
- * takes more than the ledger is loaded when it is asked for.
+ * Reads of whole lists, which would block a server's other callers. Inputs and outputs are plain data; modules beyond the ledger load on
+ * demand.
  */
 export const works = {
   forecast: async ({ db }: Store, campaign: Campaign, now: number) => (await import('./forecast.ts')).readForecast(db, campaign, now),
@@ -46,7 +46,6 @@ export const works = {
   },
 };
 
-/** The same where it comes piece by piece. */
 export const streams = {
   results: async function* ({ db }: Store, campaignId: string, filter: ResultFilter, table: Parameters<typeof renderResults>[1]) {
     const { renderResults: render } = await import('../../../presentation/results/file.ts');
@@ -58,19 +57,19 @@ type Works = typeof works;
 type Streams = typeof streams;
 type Told<Work> = Work extends (store: Store, ...told: infer Args) => unknown ? Args : never;
 
-/** Does works beside its owner's. Their errors keep name, message and facts, but may lose their class. */
+/** Runs background work. Errors keep name, message and facts, but may lose their class. */
 export interface Aside {
-  /** What somebody looks at: one after the other. */
+  /** Reads for display: one after the other. */
   read<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;
-  /** What takes long, beside what is read. */
+  /** Long work, parallel to reads. */
   work<Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>): ReturnType<Works[Name]>;
-  /** Goes on as far as somebody takes the pieces. */
+  /** Advances only as the pieces are consumed. */
   stream<Name extends keyof Streams>(name: Name, ...told: Told<Streams[Name]>): ReturnType<Streams[Name]>;
-  /** Once what was asked has been answered. */
+  /** Waits for pending answers. */
   close(): Promise<void>;
 }
 
-/** In this thread: for whoever serves nobody else. */
+/** Runs in this thread, for a process without other callers. */
 export function asideInPlace(store: Store): Aside {
   const run = <Name extends keyof Works>(name: Name, ...told: Told<Works[Name]>) =>
     (works[name] as (store: Store, ...args: unknown[]) => unknown)(store, ...told) as ReturnType<Works[Name]>;

@@ -41,45 +41,45 @@ export interface CheckReport extends PreflightReport, Outlook {
   service: ServiceState;
   ledger: LedgerState;
   records: RecordsState;
-  /** Countries whose hours by law are not known. */
+  /** Countries without a known rule for calling hours. */
   withoutRule: readonly UnruledCountry[];
   law: LawOutlook;
-  /** What a person should know although nothing is wrong with the file. */
+  /** Advice for the operator although the file is valid. */
   warnings: string[];
 }
 
 export interface CheckResult {
   file: CampaignFile;
   rules: CampaignRules;
-  /** How the list was read, where that is not what everybody expects. */
+  /** How the list was read, where that may surprise. */
   listNotes: readonly string[];
   report: CheckReport;
   impossible: ImpossibleWindows;
   /** What the file leaves open about consent. */
   consent: ConsentCensus;
-  /** Whether a start would lead to at least one call to everybody who can be called. */
+  /** Whether a start would reach every callable recipient at least once. */
   canGo: boolean;
-  /** Why nobody could be called whatever the people do; null: nothing of the kind. */
+  /** Why no recipient could ever be called; null: nothing prevents it. */
   obstacle: string | null;
-  /** `warnings` of the report behind those of windows that are impossible: sentences without a full stop. */
+  /** Sentences without a full stop: the report's warnings after those of impossible windows. */
   warnings: string[];
 }
 
 interface CheckInput {
   config: Config;
-  /** Epoch milliseconds of this machine: where the service does not say what time it is. */
+  /** Epoch ms, when the service does not give the time. */
   now: number;
   file: CampaignFile;
   assumptions: ForecastAssumptions;
-  /** The database to look at; null, with which the service is not asked either: `--offline`. */
+  /** Null: skips database and service (`--offline`). */
   openLedger: ((campaign: CheckedCampaign) => Promise<CheckedLedger>) | null;
-  /** Takes every row with its verdict, to the last; default: they are only counted. */
+  /** Default: rows are only counted. */
   takeRows?: (rows: AsyncIterable<CheckedRow[]>) => Promise<void>;
 }
 
 /**
- * Reads everything that a start would read, and writes nothing. What it finds may keep the campaign from starting: `refuseUnstartable`
- * throws that. Throws CampaignFileError and ListFileError for what lets nothing be found, ConfigError, and what `takeRows` throws.
+ * Reads all that a start would read, and writes nothing. `refuseUnstartable` throws findings that prevent a start. Throws CampaignFileError
+ * and ListFileError when a check is impossible, ConfigError, and what `takeRows` throws.
  */
 export async function checkCampaign({ config, file, ...input }: CheckInput): Promise<CheckResult> {
   const { openLedger, assumptions, takeRows = drain } = input;
@@ -136,7 +136,7 @@ export async function checkCampaign({ config, file, ...input }: CheckInput): Pro
   };
 }
 
-/** Throws CampaignFileError when a start of what was checked would be refused for its file or list, however it is started. */
+/** Throws CampaignFileError when any start would be refused for its file or list. */
 export function refuseUnstartable({ file, rules, report, impossible, consent }: CheckResult): void {
   refuseEmptyCampaign({ file, rules }, report);
   refuseImpossible(file, rules, impossible);
@@ -146,7 +146,7 @@ export function refuseUnstartable({ file, rules, report, impossible, consent }: 
   refuseTooEarlyEnd(file, rules, report);
 }
 
-/** For programs; its instants are epoch milliseconds. */
+/** Instants are epoch ms. */
 export function checkAsJson({ file, report, listNotes, canGo: startable, rules, obstacle, impossible }: CheckResult): object {
   const { id, name, path, hash, listPath: list } = file;
   const campaign = { id, name, path, hash, list, listNotes, law: lawAsJson(file.law), timeZoneData: zoneDataRelease };
@@ -204,7 +204,7 @@ function canGo(rules: CampaignRules, report: CheckReport): boolean {
   return canFinish && !(service.asked && service.refusal !== null);
 }
 
-/** Whether the list is empty so far, and its rows are added later. */
+/** True for an empty list whose rows are added later. */
 export function awaitsFirst(rules: CampaignRules, { rows }: { rows: number }): boolean {
   return rows === 0 && mayBeginEmpty(rules);
 }
@@ -228,7 +228,7 @@ export function verdictText({ report, obstacle, rules }: Pick<CheckResult, 'repo
   return `Ready to start. No call was placed.${kept}`;
 }
 
-/** Release days of the IANA time-zone data, from its NEWS file; of 2026f the day of its archive. */
+/** Release days of the IANA time-zone data, from its NEWS file; for 2026f the day of its archive. */
 const releases: Readonly<Record<string, string>> = {
   '2023a': '2023-03-22',
   '2023b': '2023-03-23',
@@ -247,10 +247,10 @@ const releases: Readonly<Record<string, string>> = {
 };
 const newestKnown = '2026f';
 
-/** `newer` and `superseded`: a release whose day is not known here, after or before the newest that is. */
+/** `newer`, `superseded`: a release of unknown day, after or before the newest known one. */
 type TimeZoneDataAge = { kind: 'dated'; days: number } | { kind: 'newer' } | { kind: 'superseded'; by: string };
 
-/** How old a release such as `2025c` is, or null when its name is not of that form. */
+/** How old a release such as `2025c` is; null when the name has another form. */
 export function timeZoneDataAge(release: string, nowMs: number): TimeZoneDataAge | null {
   if (!/^\d{4}[a-z]+$/.test(release)) return null;
   const released = releases[release];
@@ -260,7 +260,7 @@ export function timeZoneDataAge(release: string, nowMs: number): TimeZoneDataAge
 
 const staleAfterDays = 183;
 
-/** Countries change their clocks at short notice: data of half a year ago, or behind a release that is known, misses some. */
+/** Clocks change at short notice: data half a year old, or behind a known release, misses some. */
 export function isOldZoneData(age: TimeZoneDataAge): boolean {
   return age.kind === 'superseded' || (age.kind === 'dated' && age.days > staleAfterDays);
 }

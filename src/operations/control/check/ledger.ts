@@ -15,40 +15,38 @@ import type { LedgerAccess } from '../ledger.ts';
 import { personOf } from '../../../rules/row-terms.ts';
 import type { Store } from '../../../ledger/tx.ts';
 
-/** Whether the do-not-call list and earlier calls could be looked at, and where or why not. */
+/** Source of do-not-call list and earlier calls, or why they could not be read. */
 export type LedgerState =
   | {
       asked: true;
       database: string;
-      /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+      /** Maximum open calls of the account; null: no own limit. */
       accountLines: number | null;
     }
   | NotAsked;
 
-/** What `check` knows of a database, which it only reads. */
+/** Read-only view of a database for `check`. */
 export interface CheckedLedger {
   state: LedgerState;
-  /** The rules that hold for all campaigns of it; null: there are none. */
+  /** Null: none. */
   house: HouseRules | null;
-  /** What a person should know of the do-not-call list. */
   warnings: string[];
-  /** Null when there is no database to ask. */
+  /** Null without a database. */
   look(rows: readonly ListRow[]): Promise<LedgerFindings | null>;
   close(): Promise<void>;
 }
 
-/** Rows with numbers that one question takes; SQLite has a limit of values per statement. */
+/** SQLite limits the values of a statement. */
 const rowsPerQuestion = 500;
 
-/** A campaign that is checked, and when it would begin. */
 export interface CheckedCampaign {
   campaignId: string;
   rules: CampaignRules;
-  /** Epoch milliseconds. */
+  /** Epoch ms of its start. */
   at: number;
 }
 
-/** A database that is open; `close` leaves it so. */
+/** `close` leaves the database open. */
 export async function checkedLedger({ config, store }: LedgerAccess, campaign: CheckedCampaign): Promise<CheckedLedger> {
   const database = describeLocation({ databaseUrl: config.DATABASE_URL, sqlitePath: config.CARILLON_DB });
   const accountLines = linesOf(await readAccount(store.db, accountIdOf(config)));
@@ -63,14 +61,14 @@ export async function checkedLedger({ config, store }: LedgerAccess, campaign: C
   };
 }
 
-/** For a check that is to ask nobody. */
+/** For a check that reads neither service nor database. */
 export function unasked(state: NotAsked): CheckedLedger {
   return { state, house: null, warnings: [], look: () => Promise.resolve(null), close: () => Promise.resolve() };
 }
 
 const dayMs = 24 * 3_600_000;
 
-/** Whoever stands on a list that was not renewed in time is called, and nothing else says so. */
+/** A number whose imported entry expired is called again, without another warning. */
 async function endingImports(store: Store, { campaignId, at }: CheckedCampaign): Promise<string[]> {
   const ended = await countImportedEndings(store.db, campaignId, { from: at - 31 * dayMs, to: at });
   const ending = await countImportedEndings(store.db, campaignId, { from: at, to: at + 7 * dayMs });
@@ -97,7 +95,7 @@ async function look(store: Store, { campaignId, rules, at }: CheckedCampaign, ro
     return { e164, person: personOf(row), place: { country, regions } };
   });
   const capsAllowAt = await readCaps(store.db, rules, { callees, now: at });
-  // Of the budgets only that of the number can have been used before the first attempt.
+  // Before the first attempt only the number's own budget can be used.
   const budgeted = callees.map(({ e164 }) => ({ recipientId: '', e164, counted: 0, budgetFrom: 0 }));
   const budgetAllowsAt = await readBudgets(store.db, rules.retry, { recipients: budgeted, now: at });
   return {

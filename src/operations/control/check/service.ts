@@ -19,17 +19,16 @@ export type ServiceState =
       asked: true;
       url: string;
       agentId: string;
-      /** Empty when the service was not asked so far. `verified`: null when it does not tell. */
+      /** Empty before the service was asked. `verified`: null when not reported. */
       callers: Pick<CallerStanding, 'phoneNumberId' | 'fault' | 'verified'>[];
-      /** Why a start would be refused because of the service, and what to do; null when it would not. */
+      /** Why the service prevents a start, and what to do; null: it does not. */
       refusal: string | null;
-      /** What is odd although it would. */
       notes: readonly string[];
     };
 
 const limitMs = 5_000;
 
-/** The clock of the service, since windows are its; null when it does not answer, or is not to be asked. */
+/** The service's clock, which windows use; null when it does not answer, or must not be asked. */
 export async function clockOfService(config: Config): Promise<ServiceClock | null> {
   if (config.SVC_API_KEY === undefined) return null;
   try {
@@ -40,7 +39,7 @@ export async function clockOfService(config: Config): Promise<ServiceClock | nul
   }
 }
 
-/** What the service says, or why it was not asked. A service that does not answer is told, not thrown. Throws ConfigError. */
+/** The service's answer, or why there is none. Throws ConfigError. */
 export async function askIfPossible<Answer extends object>(
   config: Config,
   ask: (service: CallService) => Promise<Answer>,
@@ -54,7 +53,6 @@ export async function askIfPossible<Answer extends object>(
   }
 }
 
-/** Asks the service for the agent and each caller number. */
 export function checkService(config: Config, caller: Caller): Promise<ServiceState> {
   return askIfPossible(config, async (service) => {
     const check = await checkCaller(service, caller);
@@ -68,7 +66,7 @@ export function checkService(config: Config, caller: Caller): Promise<ServiceSta
   });
 }
 
-/** Agents and caller numbers among which somebody may choose; long lists are cut. */
+/** Long lists are cut. */
 export interface ServiceOffers {
   agents: Offer[];
   numbers: Offer[];
@@ -76,14 +74,14 @@ export interface ServiceOffers {
 
 interface Offer {
   id: string;
-  /** For people, on one line. */
+  /** For display, on one line. */
   name: string;
 }
 
 const mostOffers = 500;
 const offersLimitMs = 5_000;
 
-/** Asks the service for what a campaign may name. A service that does not answer within seconds is told, not thrown. Throws ConfigError. */
+/** Answers a state, without throwing, when the service does not answer within seconds. Throws ConfigError. */
 export async function readServiceOffers(config: Config): Promise<NotAsked | ({ asked: true } & ServiceOffers)> {
   return askIfPossible(soonOf(config), async (service) => {
     const agents: Offer[] = [];
@@ -102,7 +100,7 @@ export async function readServiceOffers(config: Config): Promise<NotAsked | ({ a
   });
 }
 
-/** What the variables of an agent say where a call gives nothing, by their names; none where it cannot be asked. Throws ConfigError. */
+/** An agent's default values by variable name; empty when the service cannot be asked. Throws ConfigError. */
 export async function readPlaceholders(config: Config, agentId: string): Promise<Readonly<Record<string, string>>> {
   const answer = await askIfPossible(soonOf(config), async (service) => ({
     placeholders: (await service.agent(agentId)).placeholders ?? {},
@@ -123,14 +121,14 @@ export type RecordsState =
   | NotAsked
   | {
       asked: true;
-      /** Finished records of outbound calls among the newest of the agent that were read. */
+      /** Finished outbound records read, of the agent's newest. */
       read: number;
-      /** Those that show the number or a reference, and those that may be a talk and show neither that nor words. */
+      /** `naming`: with the number or a reference. `silent`: possible talks with neither, nor any words. */
       naming: number;
       silent: number;
     };
 
-/** Records listed, and of those the most that are read. */
+/** Records listed, and the most of them that are read. */
 const listed = 200;
 const mostRead = 20;
 
@@ -157,7 +155,7 @@ async function readNewest(service: CallService, { agentId, correlation, timing }
   return found;
 }
 
-/** A result of the carrier, or next to no duration, shows that nobody spoke. */
+/** A carrier result, or next to no duration, rules out a talk. */
 function mayHideTalk({ callResult, status, durationMs }: ConversationFacts, ringLimitMs: number): boolean {
   if (callResult !== null) return callResult === 'answered';
   return status !== 'failed' && (durationMs === null || durationMs > ringLimitMs);

@@ -24,9 +24,9 @@ import { accountIdOf, readServiceTime } from '../service.ts';
 import type { CampaignFile } from '../../../campaign/file/campaign-file.ts';
 
 /**
- * Reads the campaign file of a schedule, which keeps it as it is now; its list is read by a firing alone. `list`: what each run reads
- * instead of the file's own. `text`: the campaign file where it was sent; `path` only names it then, and the list has to be an address,
- * since files of the workers are not for whoever sends one. Writes nothing. Throws CampaignFileError, ListSourceError and ConfigError.
+ * Reads a schedule's campaign file, stored as it is now; only a run reads the list. `list`: replaces the file's own. `text`: an uploaded
+ * file, only named by `path`, whose list must be a URL, since an uploader must not read workers' files. Writes nothing. Throws
+ * CampaignFileError, ListSourceError and ConfigError.
  */
 export async function readNewSchedule(
   { config, now }: Pick<Control, 'config' | 'now'>,
@@ -54,15 +54,15 @@ export async function readNewSchedule(
 }
 
 /**
- * Makes a schedule of `readNewSchedule`. Where it fails on the way, repeat it. Throws ScheduleExistsError for a campaign that has one
- * already, and ScheduleNeverFiresError, and as `temporal`; no schedule was made then.
+ * Creates a schedule; repeat it after an error midway. Throws, creating nothing, ScheduleExistsError, ScheduleNeverFiresError, and as
+ * `temporal`.
  */
 export async function createSchedule(control: Control, schedule: Schedule, recurrence: Recurrence): Promise<ScheduleView> {
   const session = await connected(control);
   const { store, config } = session;
   const { client } = session.temporal;
   if ((await describeSchedule(client, schedule.scheduleId)) !== null) throw new ScheduleExistsError(schedule.scheduleId);
-  // The database first: a firing that finds nothing there would come to nothing.
+  // Database first: a run needs its row there.
   await putSchedule(store, schedule);
   try {
     const of = { client, config, ledgerId: store.ledgerId, now: schedule.createdAt };
@@ -75,8 +75,8 @@ export async function createSchedule(control: Control, schedule: Schedule, recur
 }
 
 /**
- * Such a schedule with the instants of its first runs, as Temporal tells them; nothing is left behind. Throws ScheduleExistsError and
- * ScheduleNeverFiresError, as making it would, and as `temporal`.
+ * Shows Temporal's instants of the first runs, and leaves nothing behind. Throws ScheduleExistsError, ScheduleNeverFiresError, and as
+ * `temporal`.
  */
 export async function previewSchedule(
   control: Control,
@@ -93,17 +93,17 @@ export async function previewSchedule(
   return { campaignId, when, timeZone, list: showSource(readListSource(listSource)), nextAt, ...effects };
 }
 
-/** What is changed of a schedule; what is left out stays. */
+/** Omitted fields stay. */
 interface ScheduleEdit {
   recurrence: Recurrence;
-  /** The text of the campaign file, with the id that it has. */
+  /** The campaign file's text, with the same id. */
   text?: string | undefined;
   list?: string | undefined;
 }
 
 /**
- * Changes when a schedule runs, what it reads and its campaign file, from the next run on. Where it fails on the way, repeat it. Throws
- * UnknownScheduleError, ScheduleMessageError, ScheduleNeverFiresError, UsageError for another id, and as `readNewSchedule` and `temporal`.
+ * Changes times, list and campaign file from the next run on; repeat it after an error midway. Throws UnknownScheduleError,
+ * ScheduleMessageError, ScheduleNeverFiresError, UsageError for another id, and as `readNewSchedule` and `temporal`.
  */
 export async function editSchedule(control: Control, campaignId: string, { recurrence, text, list }: ScheduleEdit): Promise<ScheduleView> {
   const session = await connected(control);
@@ -131,7 +131,7 @@ function refuseLocalList({ kind, pattern }: ListSource): void {
   );
 }
 
-/** A run that waits for rows keeps the next ones from beginning. */
+/** A run that waits for added rows would block all later runs. */
 function refuseOpenEnd(file: CampaignFile): void {
   if (file.settings.stays_open === undefined) return;
   const message = 'keeps a campaign open, so that no later run would begin; leave it out, or start the campaign once with carillon start';

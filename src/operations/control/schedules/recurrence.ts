@@ -17,12 +17,12 @@ export interface WrittenRecurrence {
   note?: string | undefined;
 }
 
-/** What the writer calls a field, for messages: `--start-at`. */
+/** Field name in messages: `--start-at`. */
 type NameOf = (field: keyof WrittenRecurrence) => string;
 
-/** Shorter ones are a mistake in the unit: a campaign has to be imported, dialled and collected in between. */
+/** A shorter interval is a wrong unit: a run has to import, dial and collect. */
 const shortestIntervalMs = 60_000;
-/** What the server takes at least, and what nobody wants to be called after. */
+/** The server's minimum, and the longest sensible delay of a call. */
 const catchUpMs = { least: 10_000, most: 7 * 86_400_000 };
 const longestNote = 200;
 
@@ -56,7 +56,7 @@ export function readRecurrence(written: WrittenRecurrence, now: number, nameOf: 
   };
 }
 
-/** What the clock changes of the next 400 days do to its runs, and how to avoid it. */
+/** Effect of clock changes in the next 400 days, and how to avoid it. */
 export function clockEffects({ cron, timeZone, keepSkipped }: Pick<Recurrence, 'cron' | 'timeZone' | 'keepSkipped'>, now: number) {
   const touched = touchedRuns(cron, timeZone, now);
   const runs = touched.map(({ effect, local, at }) => ({
@@ -97,7 +97,7 @@ function readCatchUp(name: string, text: string): number {
   throw new UsageError(`${name} is ${JSON.stringify(text)}; write a duration such as 10m, from 10s to 7d.`);
 }
 
-/** A time without an offset is one of the schedule's zone. */
+/** Without an offset: local to the schedule's zone. */
 function readInstant(name: string, text: string | undefined, timeZone: string): number | null {
   if (text === undefined) return null;
   const instant = DateTime.fromISO(text, { zone: tableZone(timeZone) });

@@ -23,7 +23,7 @@ export async function listSchedules(control: Control): Promise<ScheduleView[]> {
   return views;
 }
 
-/** The schedule of a campaign file's id. Throws UnknownScheduleError, and as `temporal`. */
+/** Throws UnknownScheduleError, and as `temporal`. */
 export async function describeSchedule(control: Control, campaignId: string): Promise<ScheduleView> {
   const session = await connected(control);
   return readScheduleView(session, await requireSchedule(session, campaignId));
@@ -32,15 +32,15 @@ export async function describeSchedule(control: Control, campaignId: string): Pr
 export interface ScheduleChange {
   view: ScheduleView;
   wasPaused: boolean;
-  /** The note before, if a person wrote it. */
+  /** Null unless an operator wrote it. */
   noteBefore: string | null;
 }
 
 const automaticNotes = { pause: 'paused by a person', resume: 'resumed by a person' } as const;
 
 /**
- * Starts no runs until it is resumed; a running campaign continues. A note that a person has written is replaced by another one alone.
- * Repeating it changes nothing. Throws UnknownScheduleError, ScheduleMessageError, and as `temporal`.
+ * Stops new runs until resumed; a running campaign continues. Only another note replaces an operator's. Repeating it changes nothing.
+ * Throws UnknownScheduleError, ScheduleMessageError, and as `temporal`.
  */
 export async function pauseSchedule(control: Control, campaignId: string, note?: string): Promise<ScheduleChange> {
   const session = await connected(control);
@@ -50,7 +50,7 @@ export async function pauseSchedule(control: Control, campaignId: string, note?:
   return changeOf(session, schedule, state);
 }
 
-/** Starts runs again; those missed are not made up. Repeating it changes nothing but a note. Throws as `pauseSchedule`. */
+/** Resumes runs; missed ones are not made up. Repeating it changes nothing but a note. Throws as `pauseSchedule`. */
 export async function resumeSchedule(control: Control, campaignId: string, note?: string): Promise<ScheduleChange> {
   const session = await connected(control);
   const { schedule, state } = await requireState(session, campaignId);
@@ -72,8 +72,8 @@ function writtenNote(note: string | null): string | null {
 }
 
 /**
- * Fires once now, also a paused schedule; answers the campaign that begins. Not idempotent, but nothing is fired while the campaign of an
- * earlier run has not ended: ScheduleMessageError says so, since the server would skip it without a word. Throws as `pauseSchedule`, too.
+ * Starts a run now, even of a paused schedule; answers its campaign. Not idempotent; throws ScheduleMessageError while an earlier campaign
+ * has not ended, since the server would skip it silently. Else throws as `pauseSchedule`.
  */
 export async function fireSchedule(
   control: Control,
@@ -93,7 +93,7 @@ export async function fireSchedule(
   return { campaignId: firingCampaignId(campaignId, scheduledAt, before.timeZone), workflowId, scheduledAt };
 }
 
-/** The firing would be skipped by the worker that takes it. Throws ScheduleMessageError. */
+/** The worker would skip this run. Throws ScheduleMessageError. */
 async function refuseBeside({ store }: Session, schedule: Schedule): Promise<void> {
   const going = await findCallingFiring(store.db, schedule);
   if (going === undefined) return;
@@ -105,9 +105,8 @@ async function refuseBeside({ store }: Session, schedule: Schedule): Promise<voi
 }
 
 /**
- * Goes on with the campaign of the last firing whose workflow was ended by hand or lost with its server, as `carillon start` does for a
- * campaign with a file of its own. Harmless if the campaign is running. Throws UnknownScheduleError, ScheduleMessageError,
- * ServiceUnusableError, and as `temporal` and `startCampaign`.
+ * Continues the last run's campaign after its workflow was terminated or lost. Harmless if it runs. Throws UnknownScheduleError,
+ * ScheduleMessageError, ServiceUnusableError, and as `temporal` and `startCampaign`.
  */
 export async function continueSchedule(
   control: Control,
@@ -116,7 +115,7 @@ export async function continueSchedule(
   const session = await connected(control);
   const { config, store, temporal } = session;
   const schedule = await requireSchedule(session, campaignId);
-  // A firing that was skipped since has left none.
+  // A run skipped since has left no campaign.
   const last = (await findGoingFiring(store.db, schedule)) ?? (await firingCampaigns(store.db, schedule))[0];
   if (last === undefined) {
     throw new ScheduleMessageError(
@@ -130,8 +129,8 @@ export async function continueSchedule(
 }
 
 /**
- * Removes it from Temporal and the database; what one of the two has lost already is no fault. Campaigns that it has started continue.
- * Throws UnknownScheduleError, also when it is repeated, and as `temporal`.
+ * Deletes it from Temporal and the database, where present; its campaigns continue. Throws UnknownScheduleError, also when repeated, and as
+ * `temporal`.
  */
 export async function deleteSchedule(control: Control, campaignId: string): Promise<{ scheduleId: string }> {
   const session = await connected(control);

@@ -15,22 +15,22 @@ import type { Store } from '../../../ledger/tx.ts';
 
 export interface LastFiring {
   scheduledAt: string;
-  /** The campaign that it started, or was to start. */
+  /** The campaign that the run started, or was to start. */
   campaignId: string;
-  /** `failed`, `beginning`, `callbacks` (nothing but promises is left, and the next run may begin), or the state of its campaign. */
+  /** `failed`, `beginning`, `callbacks` (only those are left, and the next run may begin), or the campaign's state. */
   result: string;
   reason: string | null;
 }
 
 export type ScheduleView = Awaited<ReturnType<typeof readScheduleView>>;
 
-/** Reads a schedule from the database and Temporal. Instants are ISO 8601 in UTC. */
+/** Instants are ISO 8601 in UTC. */
 export async function readScheduleView(session: Session, schedule: Schedule) {
   const state = await askTemporal(session, schedule);
   return {
     campaignId: schedule.campaignId,
     scheduleId: schedule.scheduleId,
-    /** `missing`: Temporal does not have it, so it does not fire. */
+    /** `missing`: not in Temporal, so it never runs. */
     state: state === null ? ('missing' as const) : state.paused ? ('paused' as const) : ('active' as const),
     note: state?.note ?? null,
     when: state?.when ?? null,
@@ -39,17 +39,17 @@ export async function readScheduleView(session: Session, schedule: Schedule) {
     endAt: state?.endAt == null ? null : iso(state.endAt),
     catchUpSeconds: state === null ? null : state.catchUpMs / 1000,
     file: schedule.filePath,
-    /** Without what stands behind the `?` of a URL. */
+    /** Without the URL's query string. */
     list: showSource(readListSource(schedule.listSource)),
     keepSkipped: state?.keepSkipped ?? false,
     ...clockEffects(recurrenceOf(state), Date.now()),
-    /** Whether a firing is not over: the next one would be skipped. */
+    /** While a run goes on, the next one is skipped. */
     isRunning: state?.isRunning ?? false,
     nextAt: (state?.paused === false ? state.next : []).map(iso),
     fired: state?.fired ?? 0,
-    /** Firings left out because the one before was still running. */
+    /** Runs skipped because the one before was still running. */
     skipped: state?.skipped ?? 0,
-    /** Firings left out because Temporal was not there in time. */
+    /** Runs missed because Temporal was away. */
     missed: state?.missed ?? 0,
     last: await readLast(session.store, schedule, state),
   };
@@ -60,7 +60,7 @@ function recurrenceOf(state: ScheduleState | null): Parameters<typeof clockEffec
   return { cron: when === null || describeCronFault(when) !== null ? null : when, timeZone, keepSkipped };
 }
 
-/** The database has what came of a run while it is kept; only Temporal knows of one that no worker has taken. */
+/** The database has results while they are kept; only Temporal knows a run that no worker has taken. */
 async function readLast(store: Store, schedule: Schedule, state: ScheduleState | null): Promise<LastFiring | null> {
   const timeZone = state?.timeZone ?? 'UTC';
   const told = await lastFiring(store.db, schedule.campaignId, schedule.scheduleId);
@@ -90,13 +90,13 @@ function iso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Thrown when a command names a schedule that the database does not have; its message names those it has. */
+/** Thrown for an unknown schedule; its message lists the known ones. */
 class UnknownScheduleError extends foreseen('UnknownScheduleError', true) {}
 
-/** Thrown when a schedule cannot do what it was told; says what is known. */
+/** Thrown when a schedule cannot carry out a command. */
 export class ScheduleMessageError extends foreseen('ScheduleMessageError', false) {}
 
-/** The schedule of a campaign file's id. Throws UnknownScheduleError. */
+/** Throws UnknownScheduleError. */
 export async function requireSchedule({ config, store }: LedgerAccess, campaignId: string): Promise<Schedule> {
   const schedule = await findSchedule(store.db, scheduleIdOf(config.CARILLON_QUEUE_PREFIX, campaignId));
   if (schedule !== undefined) return schedule;
@@ -106,14 +106,14 @@ export async function requireSchedule({ config, store }: LedgerAccess, campaignI
   throw new UnknownScheduleError(`The database has no schedule of ${JSON.stringify(campaignId)}.${guess} ${known}`);
 }
 
-/** What Temporal knows of it; null when it has no schedule of that id that works on this database. */
+/** Null when Temporal has no such schedule for this database. */
 export async function askTemporal(session: Session, schedule: Schedule): Promise<ScheduleState | null> {
   const state = await describeSchedule(session.temporal.client, schedule.scheduleId);
   const { config, store } = session;
   return state?.taskQueue === campaignQueues(config.CARILLON_QUEUE_PREFIX, store.ledgerId).campaign ? state : null;
 }
 
-/** A schedule with what Temporal knows of it, for a command that needs both. Throws UnknownScheduleError and ScheduleMessageError. */
+/** Throws UnknownScheduleError and ScheduleMessageError. */
 export async function requireState(session: Session, campaignId: string): Promise<{ schedule: Schedule; state: ScheduleState }> {
   const schedule = await requireSchedule(session, campaignId);
   const state = await askTemporal(session, schedule);
