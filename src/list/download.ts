@@ -11,13 +11,13 @@ export const listDownloadLimits = {
   maxBytes: 512 * 1024 * 1024,
   connectTimeoutMs: 10_000,
   headersTimeoutMs: 30_000,
-  /** The longest silence inside the body. */
+  /** Maximum pause between two pieces of the body. */
   stallTimeoutMs: 30_000,
   totalTimeoutMs: 600_000,
 };
 export type DownloadLimits = typeof listDownloadLimits;
 
-/** Thrown when a list cannot be fetched. Its message names the host alone: path and query may hold a key. */
+/** Thrown when a list cannot be fetched. Its message names the host only, since path and query may hold a key. */
 export class ListDownloadError extends Error {
   override readonly name = 'ListDownloadError' as const;
   readonly retryable: boolean;
@@ -29,10 +29,10 @@ export class ListDownloadError extends Error {
 }
 
 const mostRedirects = 5;
-/** Too many requests, and faults of a server that may pass. */
+/** Rate limits and temporary server errors. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Fetches a list with GET into `target`; follows redirects only within the host that a person chose. Throws ListDownloadError. */
+/** Fetches a list with GET into `target`; follows redirects only within the URL's host. Throws ListDownloadError. */
 export async function downloadList(input: {
   url: string;
   target: string;

@@ -1,18 +1,21 @@
 import { hash } from 'node:crypto';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
-/** Lines that are handed out of each area code's hundred for fiction; below, the sandbox has fated numbers, above, its callers. */
+/**
+ * Lines used of each area code's fictional 0100 to 0199; the sandbox uses lower ones for scripted recipients, higher ones as caller
+ * numbers.
+ */
 const firstLine = 121;
 const lastLine = 189;
 const ukPrefix = '+442079460';
-/** UK lines whose last four digits are a fate of their own in the sandbox. */
+/** UK lines that have a scripted result in the sandbox. */
 const fatedUkLines = { from: 100, to: 120 };
 
-/** Numbers kept for fiction, that ring nowhere: 555-0121 to 0189 of North American area codes, UK 020 7946 0xxx. Each is given once. */
+/** Numbers reserved for fiction: 555-0121 to 0189 of North American area codes, UK 020 7946 0xxx. Each is used once. */
 export class FictionalNumbers {
   readonly capacity: number;
   readonly #byArea = new Map<string, string[]>();
-  /** Areas that still have numbers, in an order that the seed decides. */
+  /** Areas that still have numbers, in an order derived from the seed. */
   readonly #areas: string[];
 
   constructor(seed: string) {
@@ -27,7 +30,7 @@ export class FictionalNumbers {
     this.#areas = keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, area]) => area);
   }
 
-  /** One more number to stand for this one: of its area or country while there are any, else of another. Null: none is left. */
+  /** A replacement number from the same area or country if any is left, else from another; null: none is left. */
   take(e164: string): string | null {
     const home = e164.startsWith('+44') ? ukPrefix : e164.slice(0, 5);
     const near = this.#byArea.get(home)?.pop();
@@ -43,7 +46,7 @@ export class FictionalNumbers {
 
 let knownAreas: readonly string[] | null = null;
 
-/** Area codes that are in use for places: a number of any other is refused as invalid. */
+/** Geographic area codes in use: validation refuses a number with any other. */
 function areaCodes(): readonly string[] {
   if (knownAreas !== null) return knownAreas;
   const areas: string[] = [];

@@ -7,7 +7,7 @@ import { describeList, readListRecords, type ListChoice } from './records.ts';
 import type { ListDescription, ListLayout, ListRecord } from './format/record.ts';
 
 export interface ListHeader extends ListDescription {
-  /** Column names exactly as written, in file order. */
+  /** Exactly as written, in file order. */
   columns: string[];
 }
 
@@ -15,13 +15,13 @@ const otherDelimiters = [',', ';', '\t', '|'] as const;
 
 export interface HeaderQuestion extends ListChoice {
   names: readonly string[];
-  /** Country of numbers that are written without one, or null. */
+  /** Default country of numbers without one, or null. */
   defaultRegion: string | null;
   mayBeEmpty?: boolean;
 }
 
 /**
- * The first of the first 50 records that has all these columns, else the one with most of them, for the messages. Throws ListFileError
+ * Finds the header among the first 50 records: the first with all `names`, else the one with most, for error messages. Throws ListFileError
  * without header or data row, or for a repeated column.
  */
 export async function findHeader(question: HeaderQuestion): Promise<ListHeader> {
@@ -57,7 +57,7 @@ export async function findHeader(question: HeaderQuestion): Promise<ListHeader> 
   };
 }
 
-/** The first records of a list, without notes to a spreadsheet, and what made them end too early. */
+/** First records without a `sep=` line, and the fault that ended reading early. */
 async function readStart(path: string, layout: ListLayout): Promise<{ records: ListRecord[]; fault: ListFileError | null }> {
   const records: ListRecord[] = [];
   const wanted = layout.recordsAbove + linesAboveRows + 1;
@@ -84,7 +84,7 @@ function readColumns(path: string, header: ListRecord): string[] {
   return header.cells;
 }
 
-/** Empty names are left over by spreadsheets and can be named by nobody, so they may repeat. */
+/** Spreadsheets leave empty names behind, and no setting can refer to them, so they may repeat. */
 function refuseRepeatedNames(path: string, columns: readonly string[]): void {
   const seen = new Map<string, number>();
   columns.forEach((column, index) => {
@@ -106,7 +106,7 @@ function refuseOtherDelimiter(path: string, columns: readonly string[], delimite
   throw new ListFileError(path, `the header is one single column, ${JSON.stringify(only.slice(0, 80))}; ${advice}`);
 }
 
-/** What is left out above the header must be titles: a second header further down would swallow the people above it. */
+/** Rows above must be titles: a header further down would swallow recipients above it. */
 function refuseRowsAbove({ path, defaultRegion }: HeaderQuestion, above: readonly ListRecord[], header: ListRecord): void {
   const person = above.find(({ cells }) => cells.some((cell) => readPhoneNumber(cell, defaultRegion).ok));
   if (person === undefined) return;

@@ -5,12 +5,12 @@ import { readListRecords, type ListChoice } from './records.ts';
 
 const rowsPerChunk = 1000;
 
-/** New contents of cells, by row from 1 and by the place of their column. */
+/** New cell contents, by row from 1 and by column index. */
 export type CellFixes = ReadonlyMap<number, ReadonlyMap<number, string>>;
 
 /**
- * Writes a list as CSV in UTF-8 with some cells replaced, without what stands above its header; rows damaged otherwise stay refused.
- * Answers how many cells differ; with none, nothing is written. Throws ListFileError.
+ * Writes a list as UTF-8 CSV with some cells replaced and nothing above the header; other damaged rows stay refused. Returns the number of
+ * changed cells. Throws ListFileError.
  */
 export async function mendList(list: ListChoice & { columns: readonly string[] }, fixes: CellFixes, target: string): Promise<number> {
   const { path, columns } = list;
@@ -25,7 +25,7 @@ export async function mendList(list: ListChoice & { columns: readonly string[] }
         const fixed = fixes.get(row);
         const missing = Array<string>(Math.max(0, columns.length - cells.length)).fill('');
         const fault = damage?.hint ?? (isLast === true && missing.length > 0 ? 'the file was cut off here' : null);
-        // A cell too many keeps what was damaged refused.
+        // An extra cell keeps a damaged row refused.
         if (fixed === undefined) return [fault === null ? cells : [...cells, ...missing, fault]];
         return [
           [...cells, ...missing].map((cell, at) => {

@@ -6,7 +6,7 @@ import { describeList, readListRecords, type EncodingChoice, type ListChoice } f
 import { didYouMean } from '../rules/nearest-name.ts';
 
 export interface NumberListInput extends Pick<ListChoice, 'path' | 'delimiter'> {
-  /** Column of the number; null: the only one there is. */
+  /** Column of the number; null: the only column. */
   column: string | null;
   /** Country of numbers without `+`. */
   region: string | null;
@@ -23,7 +23,7 @@ const rowsPerChunk = 1000;
 
 const readNumber = (cell: string, region: string | null) => readPhoneNumber(cell, region, everyNumbering());
 
-/** Streams the numbers of a file with or without a header: a number in the first line means none. Throws ListFileError. */
+/** Streams the numbers of a file; a number in the first line means no header. Throws ListFileError. */
 export async function* readNumberList(input: NumberListInput): AsyncGenerator<NumberRow[]> {
   const { path, delimiter, column, region } = input;
   const { layout } = await describeList({
@@ -67,7 +67,7 @@ function findNumbers({ path, column, region }: NumberListInput, first: readonly 
   throw new ListFileError(path, `name the column of the numbers with --column; there are ${namesOf(first)}`);
 }
 
-/** Streams the ids of a file: of the column of that name, or of the only one. Empty cells are left out. Throws ListFileError. */
+/** Streams the ids in the named or only column; skips empty cells. Throws ListFileError. */
 export async function* readIdList(path: string, column: string, encoding?: EncodingChoice): AsyncGenerator<string[]> {
   const isHeader = (cells: readonly string[]): boolean => indexOf(column, cells) !== null;
   const { layout } = await describeList({ path, ...encoding, isWanted: isHeader });

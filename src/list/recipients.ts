@@ -24,28 +24,28 @@ interface RejectedRow extends RowTerms {
   verdict: 'rejected';
   reason: RejectionReason;
   column: string | null;
-  /** What is wrong and how to mend it; may name the cell. */
+  /** What is wrong and how to fix it; may quote the cell. */
   hint: string;
 }
 
 export type ListRow = {
-  /** Data row from 1, in file order; blank lines are no rows. */
+  /** Data row from 1, in file order; blank lines do not count. */
   row: number;
   line: number;
-  /** Cells as parsed; a malformed row may have fewer or more than the header. */
+  /** As parsed; a malformed row may have fewer or more than the header. */
   cells: string[];
 } & (AcceptedRow | RejectedRow);
 
 const rowsPerChunk = 1000;
 
 /**
- * Reads and judges every data row of a list, in file order, each exactly once.
+ * Reads and validates every data row of a list exactly once, in file order.
  *
- * When several things are wrong with a row, the first of this order is told: `malformed_row`, the phone number and its country,
- * `invalid_timezone`, `invalid_zip`, `invalid_state`, what it says of its own, `missing_consent`, `missing_value`, `duplicate_phone`,
- * `duplicate_id`. The first *accepted* row with a number or an id wins: what stands in a rejected row is nobody's duplicate, since that row
- * will never be dialled. An empty country cell falls back to the default region.
- * @throws ListFileError when the file as a whole cannot be used; rows already yielded are then to be discarded.
+ * A row with several faults reports the first in this order: `malformed_row`, the phone number and its country, `invalid_timezone`,
+ * `invalid_zip`, `invalid_state`, the row's own terms, `missing_consent`, `missing_value`, `duplicate_phone`, `duplicate_id`. The first
+ * *accepted* row with a number or id wins: a rejected row is never dialled, so it causes no duplicate. An empty country cell falls back to
+ * the default region.
+ * @throws ListFileError when the file as a whole cannot be used; discard rows already yielded.
  */
 export async function* readRecipients(file: { listPath: string }, header: ListHeader, rules: CampaignRules): AsyncGenerator<ListRow[]> {
   const judge = new RowJudge(header, rules);
@@ -56,7 +56,7 @@ export async function* readRecipients(file: { listPath: string }, header: ListHe
   }
 }
 
-/** Judges rows whose cells are known, in this order, as `readRecipients` would; the number of a row stands for its line. */
+/** Validates rows with known cells as `readRecipients` does, in this order; the row number serves as line number. */
 export function judgeRows(rules: CampaignRules, rows: readonly Pick<ListRow, 'row' | 'cells'>[]): ListRow[] {
   const judge = new RowJudge(rules.list, rules);
   return rows.map(({ row, cells }) => judge.judge({ row, line: row, cells: cells.map(unwrapped), damage: null }));
@@ -70,13 +70,13 @@ class RowJudge {
   readonly #columns: readonly string[];
   readonly #rules: CampaignRules;
   readonly #personalisation: Personalisation;
-  /** The place of each column; of several without a name, the first. */
+  /** Index of each column; for unnamed columns, the first. */
   readonly #places: ReadonlyMap<string | null, number>;
-  /** Cells without which nobody can tell whether, when and where the row may be called: one that is missing is not taken for empty. */
+  /** Columns that decide whether, when and where to call: a missing cell there is an error, not an empty value. */
   readonly #guards: readonly string[];
-  /** Places of the cells by which a row or a person is told from others. */
+  /** Indexes of the cells that identify a row or recipient. */
   readonly #ids: readonly number[];
-  /** Rows of accepted recipients; the digits of an E.164 number, at most 15, fit a number exactly. */
+  /** Rows of accepted recipients; the at most 15 digits of an E.164 number fit a JS number exactly. */
   readonly #rowByNumber = new RowIndex();
   readonly #rowById = new RowIndex();
 
@@ -97,7 +97,7 @@ class RowJudge {
     return { row, line, cells, ...(this.#findDamage(cells, damage) ?? this.#judgeCells(row, cells)) };
   }
 
-  /** Without empty cells too many at its end, and with those that an export has left out there; any other row as it is. */
+  /** Trims surplus empty cells and pads cells that an export left out at the end; leaves any other row as it is. */
   #fitted(cells: string[], isLast: boolean): string[] {
     const width = this.#columns.length;
     if (cells.slice(width).some((cell) => cell !== '')) return cells;
@@ -110,7 +110,7 @@ class RowJudge {
   }
 
   #findDamage(cells: readonly string[], damage: ListRecord['damage']): RejectedRow | null {
-    // Nothing of a row is trusted when its cells may have shifted.
+    // When cells may have shifted, nothing in the row is trusted.
     const untrusted = { ...nowhere, externalId: null, e164: null, zones: [] };
     const refuse = (column: string | null, hint: string): RejectedRow => {
       return { verdict: 'rejected', reason: 'malformed_row', column, hint, ...untrusted };
@@ -194,7 +194,7 @@ class RowJudge {
 
 type OwnReading = { ok: true; terms: OwnTerms } | { ok: false; reason: RejectionReason; column: string; hint: string };
 
-/** Reads what a row says of its own; an empty cell says nothing. */
+/** Reads the row's own terms; an empty cell sets none. */
 function readOwnTerms(cell: CellOf, row: Omit<RowSoFar, 'terms'>): OwnReading {
   const terms: OwnTerms = {};
   for (const { term, rules, read, reason } of ownFields) {

@@ -5,7 +5,7 @@ import { ListEncodingError, ListFileError } from '../shared/input/errors.ts';
 import { likelyReadings, looksWestern, takeCensus, toUtf8, type MarkedEncoding } from './format/text-encoding.ts';
 import { bytesOf, openList, type OpenList } from './format/file.ts';
 
-/** Streams the records of a list from its start, in chunks of about `chunkSize`. Throws ListFileError, also without certain rows. */
+/** Streams the records of a list from its start, in chunks of about `chunkSize`. Throws ListFileError, also when rows are uncertain. */
 export async function* readListRecords(path: string, layout: ListLayout, chunkSize: number): AsyncGenerator<ListRecord[]> {
   const chunks = layout.kind === 'text' ? readTextRecords(path, layout, chunkSize) : workbooks.read(path, layout, chunkSize);
   for await (const records of chunks) {
@@ -14,35 +14,34 @@ export async function* readListRecords(path: string, layout: ListLayout, chunkSi
   }
 }
 
-/** What is known of the encoding of a text that is neither UTF-8 nor UTF-16. */
+/** Encoding of a text that is neither UTF-8 nor UTF-16. */
 export interface EncodingChoice {
-  /** A name of `readEncoding`. Undefined: as `unnamed` says. */
+  /** As returned by `readEncoding`. Undefined: see `unnamed`. */
   encoding?: string | undefined;
   /**
-   * Without a name. Undefined: the text is refused with its likely readings. `western`: it is read as Windows-1252 if its letters may be
-   * so; for what began before encodings were named. `any`: UTF-8, else the named encoding or Windows-1252.
+   * Without `encoding`. Undefined: the text is refused with its likely readings. `western`: Windows-1252 if its letters fit, for campaigns
+   * begun before encodings were named. `any`: UTF-8, else the named encoding or Windows-1252.
    */
   unnamed?: 'western' | 'any' | undefined;
 }
 
-/** A list, and how it is said to be written. */
 export interface ListChoice extends EncodingChoice {
   path: string;
-  /** Undefined: to be found. */
+  /** Undefined: detected. */
   delimiter?: string | undefined;
-  /** Undefined: the first sheet of a workbook. */
+  /** Undefined: the first visible sheet of a workbook. */
   sheet?: string | undefined;
 }
 
 interface ListQuestion extends ListChoice {
-  /** Whether these are the cells of a line that tells the right delimiter: the header, say. */
+  /** True for the cells of a line that proves the delimiter, such as the header. */
   isWanted: (cells: string[]) => boolean;
 }
 
 /** Enough for some lines of a list with very many columns. */
 const lookedAtBytes = 64 * 1024;
 
-/** Finds out how a list is written, but not its header yet. Throws ListFileError when it cannot be read, or not without a guess. */
+/** Detects how a list is written, but not its header. Throws ListFileError when it is unreadable or ambiguous. */
 export async function describeList(question: ListQuestion): Promise<ListDescription> {
   const list = await openList(question.path);
   try {
@@ -74,10 +73,7 @@ async function describeText(question: ListQuestion, list: OpenList, marked: Mark
   return { layout: { ...layout, recordsAbove: note === null ? 0 : 1 }, notes };
 }
 
-/**
- * The encoding of a text whose bytes do not say it. What is mostly UTF-8 stays so, and odd cells are refused: read otherwise, good names
- * would become wrong.
- */
+/** Encoding of a text without a mark. Mostly valid UTF-8 stays UTF-8 with odd cells refused: another reading would corrupt good names. */
 async function chooseEncoding({ path, encoding, unnamed }: ListQuestion, list: OpenList, notes: string[]): Promise<string> {
   const open = () => bytesOf(list, 0);
   const { utf8, other, firstLine } = await takeCensus(open);
@@ -109,7 +105,7 @@ async function firstText(list: OpenList, { encoding, markBytes }: MarkedEncoding
   }
   const text = Buffer.concat(pieces).toString('utf8');
   if (text.length <= lookedAtBytes) return text;
-  // Half a line says nothing about how many cells lines have.
+  // A cut line would give a wrong cell count.
   const whole = text.slice(0, lookedAtBytes);
   return whole.slice(0, whole.lastIndexOf('\n') + 1) || whole;
 }

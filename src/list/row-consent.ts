@@ -4,14 +4,14 @@ import { describeSpreadsheetError, instantForms, readInstant } from '../shared/i
 import { quoteCell } from '../shared/input/printable.ts';
 import type { CellOf } from './row-place.ts';
 
-/** Of all clocks on earth the first to show a time. */
+/** The zone in which a date begins first. */
 const firstClock = 'Pacific/Kiritimati';
 
 type ConsentReading = { ok: true; consentedAt: number | null } | { ok: false; column: string; hint: string };
 
 /**
- * Reads a row's consent: none unless the row says when and where it was given and to what, and for what if the campaign asks. A time
- * without a zone is the earliest possible.
+ * Reads a row's consent, which needs time, source, text and, if the campaign has one, a matching purpose. A time without zone counts as the
+ * earliest possible.
  */
 export function readConsent({ consent, purpose }: CampaignRules, cell: CellOf, zones: readonly string[]): ConsentReading {
   if (consent === undefined) return { ok: true, consentedAt: null };

@@ -12,41 +12,39 @@ import { text, type Setting } from '../shared/input/setting.ts';
 
 interface RowField extends Setting {
   label: string;
-  /** What the page says beside such a column. */
   hint: string;
   rules: string;
-  /** What such columns are called, folded: small letters, and `_` between words. */
+  /** Usual names of the column, in lower case with `_` between words. */
   names: RegExp;
-  /** Whether a cell looks like one of such a column, where the names leave it open. */
+  /** Recognises the column by a cell if its name is ambiguous. */
   looksRight?: (cell: string) => boolean;
-  /** Of a column that says something of its row alone: what it says, and how it is read. */
+  /** Set for columns that define a term of their row. */
   own?: OwnField;
 }
 
 interface OwnField {
-  /** Its column stands in the rules under this name and `Column`. */
+  /** The rules store the column as `<term>Column`. */
   term: keyof OwnTerms;
-  /** The rejection of a row whose cell cannot be read. */
   reason: RejectionReason;
-  /** Reads a cell that is not empty, without blanks around it. */
+  /** Reads a non-empty, trimmed cell. */
   read: (cell: string, row: RowSoFar) => CellReading;
-  /** Why a row waits for it, of one row and of several; left out: none does. */
+  /** Why one row, or several, wait for this term; omitted: no row does. */
   waits?: { one: string; several: string };
 }
 
-/** What is known of a row: where it leads, and the terms of the fields before. */
+/** What is known of a row: its place, and the terms of earlier fields. */
 export interface RowSoFar extends RecipientPlace {
   rules: CampaignRules;
   zones: readonly string[];
   terms: OwnTerms;
 }
 
-/** `fault`: what is wrong with the cell, and what to write. */
+/** `fault`: what is wrong with the cell, and the fix. */
 type CellReading = { value: OwnTerms[keyof OwnTerms] } | { fault: string };
 
 const column = text('write the name of a column of the list', 1000);
 
-/** Every column that a campaign file may name, by its key below `list`, in the order in which a row's own terms are read. */
+/** Every column that a campaign file may name, by its key below `list`, in reading order. */
 export const rowFields = {
   phone: {
     schema: column,
@@ -170,16 +168,15 @@ const longestPerson = 200;
 
 export type RowFieldKey = keyof typeof rowFields;
 
-/** The same in their order, with keys. */
 export const rowFieldList = Object.entries(rowFields as Record<RowFieldKey, RowField>).map(([key, field]) => ({
   ...field,
   key: key as RowFieldKey,
 }));
 
-/** Columns that say something of their row alone, in the order in which they are read. */
+/** Columns that define a term of their row, in reading order. */
 export const ownFields = rowFieldList.flatMap(({ own, ...field }) => (own === undefined ? [] : [{ ...field, ...own }]));
 
-/** Why one row, or several, wait for what they say of their own, by the key of the column. */
+/** Wait reasons from the rows' own terms, by column key. */
 export function waitWords(rows: 'one' | 'several'): Readonly<Record<string, string>> {
   return Object.fromEntries(ownFields.flatMap(({ key, waits }) => (waits === undefined ? [] : [[key, waits[rows]]])));
 }
@@ -196,7 +193,7 @@ function readPriority(cell: string): CellReading {
   return { fault: `${quoteCell(cell)} is no priority; ${advice}` };
 }
 
-/** Weeks of a year like any other, so that a row is taken or refused for what it says, whenever its list is read. */
+/** A fixed ordinary year, so that the result does not depend on when the list is read. */
 const anyYear = Date.UTC(2030, 0, 1);
 
 function readHours(cell: string, { rules, zones, country, regions }: RowSoFar): CellReading {
@@ -204,11 +201,11 @@ function readHours(cell: string, { rules, zones, country, regions }: RowSoFar): 
   if ('fix' in read) return { fault: `${quoteCell(cell)} are no calling hours; ${read.fix}, or leave the cell empty` };
   const marginMs = rules.timing.dispatchMarginMs;
   const opensWith = (hours: string | null) => {
-    // A law that holds for some time only may be over, or not begun.
+    // A temporary law may be over or not begun, so it is ignored.
     const law = rules.law.filter(({ from, until }) => from === null && until === null);
     return opensInYear({ calendars: calendarsFor({ ...rules, law }, { country, regions, hours }), zones, at: anyYear, marginMs });
   };
-  // Where nobody can be called at any hour, or no zone is known, that is not for want of hours of the row.
+  // If no hours open at all, or the zone is unknown, the row's own hours are not at fault.
   if (zones.length === 0 || opensWith(read.value) || !opensWith(null)) return read;
   const others = zones.length > 1 ? `in all of its ${zones.length} time zones at once` : `in ${zones[0] ?? ''}`;
   const never = `with the hours of the campaign and of the law, they are never open ${others} for longer than advanced.dispatch_margin`;

@@ -8,22 +8,22 @@ import { usTerritories } from '../rules/caller-choice.ts';
 
 interface Place {
   zones: string[];
-  /** States or provinces that are possible; null: nothing is known. */
+  /** Possible states or provinces; null: unknown. */
   regions: readonly string[] | null;
 }
 
 export type PlaceReading =
   ({ ok: true } & Place) | { ok: false; reason: RejectionReason; column: string | null; hint: string; zones: string[] };
 
-/** The trimmed cell of a column; empty where the campaign names none. */
+/** The trimmed cell of a column; empty if the campaign names none. */
 export type CellOf = (column: string | null) => string;
 
 /**
- * Reads where a recipient is. The zone is that of the zone cell, else of the ZIP code, else every zone of the number, else the fallback of
- * the campaign; the state that of the state cell, else of the ZIP code, else those of the area code.
+ * Reads where a recipient is. Zone: from the zone cell, else the ZIP code, else every zone of the number, else the campaign's fallback.
+ * State: from the state cell, else the ZIP code, else the area code.
  *
- * A ZIP code beside a number of another country is the postal code of that country, and not looked at. One that says nothing (a military
- * one) leaves the word to the number. One that is in no table says only about where it lies, so that what it and the number say both hold.
+ * Ignores a ZIP code beside a number of another country (that country's postal code) and a military one (no place). An unlisted ZIP code
+ * gives only a rough area, so its zones and states are added to the number's.
  */
 export function readPlace(
   list: CampaignRules['list'],
@@ -39,7 +39,7 @@ export function readPlace(
   const zip = code === '' ? null : readZip(code);
   if (zip?.ok === false) return { ok: false, reason: 'invalid_zip', column: list.zipColumn, hint: zip.hint, zones: [] };
   const place = zip === null ? null : placeOfZip(zip.zip);
-  // A range that no data has may be anywhere in its numbering plan, so a ZIP code or state narrows neither zones nor law.
+  // An unknown range may be anywhere in its numbering plan, so ZIP code and state narrow neither zones nor law.
   const isUnknown = range?.zones === null;
   const ofNumber = range?.zones ?? zonesOfNumber(e164, isUnknown ? null : country);
   const possible = place?.listed === true && !isUnknown ? place.zones : union(place?.zones ?? [], ofNumber);
@@ -60,7 +60,7 @@ function regionsOf(place: ZipPlace | null, e164: string): readonly string[] | nu
   return place === null || ofNumber === null ? ofNumber : union(place.states, ofNumber);
 }
 
-/** Toll-free numbers of the North American plan belong to the US here. */
+/** North American toll-free numbers count as US. */
 function hasZipCodes(country: string | null): boolean {
   return country !== null && (country === 'US' || usTerritories.has(country));
 }

@@ -7,22 +7,21 @@ import { findHeader, type ListHeader } from './header.ts';
 import { rowFieldList, type RowFieldKey } from './row-fields.ts';
 
 export interface ListSample extends Omit<ListHeader, 'layout'> {
-  /** The first data rows, each with a cell for every column. */
+  /** First data rows, padded to all columns. */
   rows: string[][];
-  /** The likely readings, of which one is to be chosen; absent where the encoding is certain. */
+  /** Likely readings to choose from; absent when the encoding is certain. */
   readings?: readonly LetterReading[];
 }
 
 export interface SampleQuestion extends ListChoice {
   rows: number;
-  /** A list without rows is taken. Default: it is refused. */
+  /** Accepts a list without rows. Default: false. */
   mayBeEmpty?: boolean;
 }
 
 /**
- * Reads the columns and first rows of a list of which nobody has said yet what its columns are called. The header is the first line that
- * has most of its cells filled and no phone number in them.
- * @throws ListFileError as `findHeader`, and for a list that begins without a header.
+ * Reads columns and first rows of a list without column settings. The header is the first line with most cells filled and no phone number.
+ * @throws ListFileError as `findHeader`, and for a list without a header.
  */
 export async function readListSample({ rows, mayBeEmpty = false, ...choice }: SampleQuestion): Promise<ListSample> {
   const { path } = choice;
@@ -44,7 +43,6 @@ async function readFirst(path: string, layout: ListLayout, wanted: number): Prom
   return records;
 }
 
-/** Names of the columns, without the empty ones. */
 function likelyHeader(path: string, records: readonly ListRecord[]): string[] {
   const filled = records.map(({ cells }) => cells.filter((cell) => cell.trim() !== ''));
   const most = Math.max(0, ...filled.map((cells) => cells.length));
@@ -68,7 +66,7 @@ function looksLikeHeader(cells: string[]): boolean {
   return cells.length > 1 && cells.some((cell) => cell.length <= 60 && phoneName.test(cell.replaceAll('_', ' ')));
 }
 
-/** Guesses which column is for what, by names, phone numbers and time zones; a use that none or several fit is left to a person. */
+/** Guesses the use of columns by names, phone numbers and time zones; omits ambiguous ones. */
 export function guessColumns(columns: readonly string[], rows: readonly (readonly string[])[]): Partial<Record<RowFieldKey, string>> {
   const guess: Partial<Record<RowFieldKey, string>> = {};
   for (const { key, names, looksRight } of rowFieldList) {

@@ -4,16 +4,15 @@ import { firingWords, wordsOfFiring, type FiringWord } from '../rules/hours/firi
 import { isKeptUrl, keptUrlFix, KeptUrlError, revealUrl, type KeptUrl } from '../shared/input/kept-url.ts';
 import { nearestName } from '../rules/nearest-name.ts';
 
-/** Where a recurring campaign takes its list from: the pattern of a path or of a URL. */
 export interface OpenListSource {
   kind: 'path' | 'url';
   pattern: string;
 }
 
-/** The same, or where the pattern of a URL stands that is itself a secret. */
+/** An open source, or a reference to a secret URL pattern. */
 export type ListSource = OpenListSource | { kind: 'kept'; pattern: KeptUrl };
 
-/** A list to read at one firing. `name` can be shown: of a URL it is the host alone, since path and query may hold a key. */
+/** A scheduled run's list. `name` is safe to show: of a URL only the host, since path and query may hold a key. */
 export type ListPlace = { kind: 'path'; path: string; name: string } | { kind: 'url'; url: string; name: string };
 
 export class ListSourceError extends Error {
@@ -24,7 +23,7 @@ export class ListSourceError extends Error {
 const word = /\{\{\s*(\w*)\s*\}\}/g;
 const longestPattern = 4096;
 
-/** Reads a list source as a person writes it: `lists/{{ date }}.csv` or `https://host.example/{{ date }}.csv`. Throws ListSourceError. */
+/** Parses a list source such as `lists/{{ date }}.csv` or `https://host.example/{{ date }}.csv`. Throws ListSourceError. */
 export function readListSource(written: string): ListSource {
   const pattern = written.trim();
   if (pattern === '') refuse('is empty', 'name a file, such as lists/{{ date }}.csv, or a URL');
@@ -44,7 +43,7 @@ export function readListSource(written: string): ListSource {
   return { kind: 'url', pattern };
 }
 
-/** The source itself, where only its place is written. Throws KeptUrlError, which shows nothing of what stands there. */
+/** Resolves a reference to its URL pattern. Throws KeptUrlError, which reveals nothing of the value. */
 export async function openListSource(source: ListSource, readVariable: (name: string) => string | undefined): Promise<OpenListSource> {
   if (source.kind !== 'kept') return source;
   const url = await revealUrl(source.pattern, readVariable);
@@ -57,7 +56,7 @@ export async function openListSource(source: ListSource, readVariable: (name: st
   throw new KeptUrlError(`what stands in ${source.pattern} is no address of a list`);
 }
 
-/** The list of the firing at `scheduledAtMs`; a path counts from the folder of the campaign file. */
+/** The list of the run at `scheduledAtMs`; a path resolves against the folder of the campaign file. */
 export function placeOfList(source: OpenListSource, firing: { campaignPath: string; scheduledAtMs: number; timeZone: string }): ListPlace {
   const words = wordsOfFiring(firing.scheduledAtMs, firing.timeZone);
   const written = source.pattern.replaceAll(word, (whole, name: string) => (isFiringWord(name) ? words[name] : whole));
@@ -65,7 +64,7 @@ export function placeOfList(source: OpenListSource, firing: { campaignPath: stri
   return { kind: 'url', url: written, name: new URL(written).host };
 }
 
-/** A source as it may be shown: what stands behind the `?` of a URL is often a key. */
+/** Hides the query and fragment of a URL, which often hold a key. */
 export function showSource({ kind, pattern }: ListSource): string {
   return kind === 'url' ? pattern.replace(/[?#].*$/s, '?…') : pattern;
 }

@@ -7,10 +7,7 @@ import { readPlace } from './row-place.ts';
 
 export type TestCallRow = Extract<ListRow, { verdict: 'accepted' }>;
 
-/**
- * The rules for one call to a number of one's own: one attempt, at once. Do-not-call list and caps hold, hours and law unless `anyHour`;
- * consent is not asked.
- */
+/** Rules of one test call: one attempt, at once. Do-not-call list and caps apply, hours and law unless `anyHour`; consent does not. */
 export function testCallRules(ofCampaign: CampaignRules, anyHour: boolean): CampaignRules {
   const rules = { ...ofCampaign };
   delete rules.consent;
@@ -34,8 +31,8 @@ export function testCallRules(ofCampaign: CampaignRules, anyHour: boolean): Camp
 }
 
 /**
- * The row with this number, or the first accepted one, as if `callee` stood in its phone cell: its words, the number's place, and no
- * person. Throws ListFileError.
+ * The requested or first accepted row with the operator's number in its phone cell: same texts, the number's place, no recipient identity.
+ * Throws ListFileError.
  */
 export async function readTestCallRow(
   file: { listPath: string },
@@ -45,7 +42,7 @@ export async function readTestCallRow(
 ): Promise<TestCallRow> {
   const found = await findRow(file, header, rules, wish.row);
   const { e164, country } = wish.callee;
-  // The cells tell where the row's own recipient is.
+  // The place comes from the number: the row's cells describe its own recipient.
   const place = readPlace(rules.list, () => '', wish.callee);
   if (!place.ok) throw new ListFileError(file.listPath, place.hint);
   const phoneIndex = header.columns.indexOf(rules.list.phoneColumn);

@@ -7,9 +7,9 @@ import { readRecipients, type ListRow } from './recipients.ts';
 
 export interface UploadFile extends Pick<ListHeader, 'notes'> {
   path: string;
-  /** As the file was read; `utf-8` for UTF-16 and workbooks too, whose letters are as certain. */
+  /** As read; `utf-8` also for UTF-16 and workbooks, whose letters are equally certain. */
   encoding: string;
-  /** Every data row, judged by the campaign's rules, its cells in the order of the campaign's columns. Can be read again. */
+  /** Every data row, validated by the campaign's rules, cells in its column order. Repeatable. */
   read: () => AsyncGenerator<ListRow[]>;
 }
 
@@ -17,7 +17,7 @@ export interface UploadQuestion extends ListChoice {
   rules: CampaignRules;
 }
 
-/** Opens a list, which must have exactly the campaign's columns, in any order. Throws ListFileError that names the odd column. */
+/** Opens a list with exactly the campaign's columns, in any order. Throws ListFileError that names the odd column. */
 export async function openUpload({ rules, ...choice }: UploadQuestion): Promise<UploadFile> {
   const { path } = choice;
   const { columns, defaultRegion } = rules.list;
@@ -33,7 +33,7 @@ export async function openUpload({ rules, ...choice }: UploadQuestion): Promise<
   return { path, encoding, notes: header.notes, read: () => readInOrder(path, inOrder, rules, places) };
 }
 
-/** What the rules of a campaign say of the encoding of its later files. */
+/** Encoding that the campaign's rules set for its later files. */
 export function encodingOf({ list }: Pick<CampaignRules, 'list'>): EncodingChoice {
   return list.encoding === undefined ? { unnamed: 'western' } : { encoding: list.encoding ?? undefined };
 }
@@ -43,7 +43,6 @@ async function* readInOrder(path: string, header: ListHeader, rules: CampaignRul
     yield rows.map((row) => ({ ...row, cells: places.map((place) => row.cells[place] ?? '') }));
 }
 
-/** Where each column of the campaign stands in the file. */
 function placesOf(path: string, columns: readonly string[], found: readonly string[]): number[] {
   const taken = new Set<number>();
   const places = columns.map((column) => {
@@ -61,7 +60,7 @@ function placesOf(path: string, columns: readonly string[], found: readonly stri
   );
 }
 
-/** Columns without a name are told apart by their order alone. */
+/** Unnamed columns are matched by order. */
 function placeOf(column: string, found: readonly string[], taken: ReadonlySet<number>): number | null {
   if (column === '') {
     const place = found.findIndex((name, index) => name === '' && !taken.has(index));

@@ -15,7 +15,7 @@ export interface ListenAddress {
   port: number;
 }
 
-/** A port of this machine alone, or an address with a port. */
+/** A local port, or an address with a port. */
 const listenAddress = z.string().transform((text, context): ListenAddress => {
   const { host = '127.0.0.1', port = '' } = /^(?:(?<host>.+):)?(?<port>[1-9]\d{0,4})$/.exec(text)?.groups ?? {};
   const [, inner = ''] = /^\[(.+)\]$/.exec(host) ?? [];
@@ -29,7 +29,7 @@ const listenAddress = z.string().transform((text, context): ListenAddress => {
   return z.NEVER;
 });
 
-/** Addresses and ranges that hooks and webhooks may be sent to. */
+/** Networks open to hooks and webhooks besides the internet. */
 const networks = z.string().transform((text, context): BlockList => {
   const list = readNetworks(text);
   if (list !== null) return list;
@@ -37,12 +37,12 @@ const networks = z.string().transform((text, context): BlockList => {
   return z.NEVER;
 });
 
-/** `host:port`, as it stands in an address of HTTP. */
+/** `host:port`, as in an HTTP URL. */
 export function listenText({ host, port }: ListenAddress): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/** The value of `SVC_WEBHOOK_SECRET`: one secret, or several while the service changes from one to the other. */
+/** Parses `SVC_WEBHOOK_SECRET`: one secret, or several during a rotation. */
 export function readSecrets(text: string): string[] {
   return text.trim().split(/\s+/);
 }
@@ -111,21 +111,21 @@ const environment = z.object({
   NO_COLOR: z.string().optional(),
 });
 
-/** Settings read from the environment, once, at the start of a process. Names: the table in docs/configuration.md. */
+/** Environment settings, read once at process start. Names: docs/configuration.md. */
 export type Config = z.infer<typeof environment>;
 
-/** Thrown when a variable of the environment has a value that cannot be used; its message names variable and value. */
+/** Thrown for an unusable environment variable; the message names variable and value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError' as const;
 }
 
 /**
- * Names that begin as ours do and are read elsewhere: addresses of lists and hooks, what `sandbox exec`, docker-compose.yml and our tests
- * use, and what Kubernetes and Docker say of a service that is named `carillon` or `svc`.
+ * Names with our prefix that other code reads: lists and hooks, `sandbox exec`, docker-compose.yml, tests, and Kubernetes or Docker for a
+ * service named `carillon` or `svc`.
  */
 const otherNames = /^CARILLON_(URL_\w+|SANDBOX_URL|DB_PASSWORD|CHROMIUM|REQUIRE_\w+)$|_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_\w+)?)$/;
 
-/** Reads the settings. Empty variables count as unset. Throws ConfigError, also for an unknown name with our prefix. */
+/** Empty variables count as unset. Throws ConfigError, also for an unknown name with our prefix. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const set = nonEmpty(env);
   const parsed = environment.safeParse(set);
@@ -133,7 +133,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const faults = Object.keys(set)
     .filter((name) => /^(CARILLON|SVC)_/.test(name) && !known.includes(name) && !otherNames.test(name))
     .map((name) => `${name} is no setting.${didYouMean(name, known, (near) => near)}`);
-  // Its value is not shown: it may hold a password.
+  // Not shown: it may contain a password.
   if (set['DATABASE_URL'] === undefined && /^[a-z][a-z\d+.-]*:\/\//i.test(set['CARILLON_DB'] ?? ''))
     faults.push('CARILLON_DB is an address, and it must be the path of a SQLite file. Write the address of PostgreSQL into DATABASE_URL.');
   if (parsed.success && faults.length === 0) return parsed.data;
@@ -142,8 +142,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * Throws ConfigError when DATABASE_URL is no address of PostgreSQL that can be read. Its value is not told: it may hold a password.
- * `readConfig` takes it as it is, so that `doctor` can tell of it beside everything else.
+ * Throws ConfigError when DATABASE_URL is no valid PostgreSQL address, without its value: it may contain a password. Not in `readConfig`,
+ * so that `doctor` can report it beside other faults.
  */
 export function requireDatabaseAddress({ DATABASE_URL: url }: Pick<Config, 'DATABASE_URL'>): void {
   const address = url === undefined ? null : readPostgresAddress(url);
@@ -151,7 +151,7 @@ export function requireDatabaseAddress({ DATABASE_URL: url }: Pick<Config, 'DATA
   throw new ConfigError(`DATABASE_URL ${address.fault} Unset it to use the SQLite file of CARILLON_DB.`);
 }
 
-/** `readConfig` with values that hold where the environment says nothing (`defaults`), or whatever it says (`fixed`; undefined unsets). */
+/** `readConfig` with `defaults` below the environment and `fixed` above it (undefined unsets). */
 export function readConfigWith(
   values: { defaults?: NodeJS.ProcessEnv; fixed?: NodeJS.ProcessEnv },
   env: NodeJS.ProcessEnv = process.env,
@@ -163,14 +163,14 @@ function nonEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
 }
 
-/** The same of the environment of this process, whatever else stands in it. */
+/** Reads only the proxies of the environment, without validating other settings. */
 export function environmentProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
   return readProxies(nonEmpty(env));
 }
 
 const proxyNames = { http: ['http_proxy', 'HTTP_PROXY'], https: ['https_proxy', 'HTTPS_PROXY'] } as const;
 
-/** The proxies that the settings name: small letters before capital ones, and that of `http:` also for `https:` where there is no other. */
+/** Lower-case names win over upper-case ones; the `http:` proxy also serves `https:` if that has none. */
 export function readProxies(config: Partial<Config>): Proxies {
   const read = (names: (typeof proxyNames)['http' | 'https']): ProxyVariable | null => {
     const [found] = names.flatMap((name) => {
@@ -183,7 +183,7 @@ export function readProxies(config: Partial<Config>): Proxies {
   return { http, https: read(proxyNames.https) ?? http, except: config.no_proxy ?? config.NO_PROXY ?? '' };
 }
 
-/** Where the service is, its interface, and how long and how often it may be asked; the key comes beside it. */
+/** Service connection settings; the key is passed separately. */
 export function serviceSettings(config: Config) {
   return {
     baseUrl: config.SVC_BASE_URL,
@@ -199,13 +199,13 @@ export function serviceSettings(config: Config) {
   };
 }
 
-/** A variable that a campaign file or a schedule names; empty counts as unset. */
+/** A variable named in a campaign file or schedule; empty counts as unset. */
 export function readVariable(name: string): string | undefined {
   const value = process.env[name];
   return value === '' ? undefined : value;
 }
 
-/** Variables that no child process needs: they carry credentials of the service, the database, hooks, a media server or a collector. */
+/** Credentials that no child process needs. */
 const secretVariables = [
   'SVC_API_KEY',
   'SVC_WEBHOOK_SECRET',
@@ -217,12 +217,12 @@ const secretVariables = [
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
 ];
 
-/** The environment for a command that the person gave: this process's own whole, with `changes`. */
+/** Environment for a user's own command: complete, plus `changes`. */
 export function commandEnvironment(changes: Record<string, string>): NodeJS.ProcessEnv {
   return { ...process.env, ...changes };
 }
 
-/** The environment to hand to a child process: this process's own without its secrets, with `changes` (undefined removes). */
+/** Environment for a child process: without secrets, plus `changes` (undefined removes). */
 export function childEnvironment(changes: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([key]) => !secretVariables.includes(key) && !key.startsWith('CARILLON_URL_'));
   return Object.fromEntries([...inherited, ...Object.entries(changes)].filter(([, value]) => value !== undefined));

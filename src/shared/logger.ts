@@ -2,7 +2,7 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
-/** Keys whose values never reach a log line: they carry credentials or a recipient's data. */
+/** Never logged: credentials and recipient data. */
 const secretKeys = [
   'apiKey',
   'api_key',
@@ -23,14 +23,14 @@ const secretKeys = [
   'body',
 ];
 
-/** JSON lines to standard error. Log ids and counts; what is named in `secretKeys` is censored at any of the first three depths. */
+/** JSON lines to standard error. Log ids and counts; `secretKeys` are censored in the first three levels. */
 export function createLogger(level: string, destination: DestinationStream = pino.destination(2)): Logger {
   const quoted = secretKeys.map((key) => `["${key}"]`);
   const paths = quoted.flatMap((key) => [key, `*${key}`, `*.*${key}`]);
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: { paths, censor: '[redacted]' } }, destination);
 }
 
-/** The same lines into a file, each on disk before the call returns, so that none is lost when the process ends. */
+/** As `createLogger`, into a file; synchronous, so that no line is lost at exit. */
 export function openLogFile(level: string, path: string): Logger {
   return createLogger(level, pino.destination({ dest: path, sync: true, mkdir: true }));
 }

@@ -51,7 +51,7 @@ export function refuseUnknownColumns(file: CampaignFile, columns: readonly strin
   if (problems.length > 0) throw new CampaignFileError(file.path, problems);
 }
 
-/** The columns of the list that settings name, each as the header writes it; null where a setting is left out. */
+/** Columns named by settings, as the header writes them; null for a setting left out. */
 export function columnRules(list: CampaignFile['settings']['list'], columns: readonly string[]) {
   const named = rowFieldList.flatMap(({ key }) => {
     const name = list[key];

@@ -36,7 +36,7 @@ export function refusalOfRows({ path, lineOf }: CampaignFile, message: string): 
   return new CampaignFileError(path, [problemAt(lineOf, ['list'], message)], { isAboutRows: true });
 }
 
-/** Reads and checks a campaign file, or its `kept` text. Paths in it count from the folder of `path`. Throws CampaignFileError. */
+/** Reads and validates a campaign file, or its stored text `kept`; paths resolve against the folder of `path`. Throws CampaignFileError. */
 export async function readCampaignFile(path: string, kept?: string): Promise<CampaignFile> {
   const { content, lineOf } = await readCampaignText(path, kept);
   const parsed = campaignSchema.safeParse(content);
@@ -67,7 +67,7 @@ export async function readCampaignFile(path: string, kept?: string): Promise<Cam
   };
 }
 
-/** The rules as frozen at `nowMs`, with the holidays of that time. Throws CampaignFileError for a column that the list lacks. */
+/** Freezes the rules at `nowMs`, with holidays from that year on. Throws CampaignFileError for a column that the list lacks. */
 export function campaignRules(file: CampaignFile, columns: readonly string[], nowMs: number): CampaignRules {
   refuseUnknownColumns(file, columns);
   const { settings } = file;
@@ -110,7 +110,7 @@ function passedText(at: number, nowMs: number): string {
   return `${new Date(at).toISOString()} has passed (it is ${new Date(nowMs).toISOString()})`;
 }
 
-/** Throws CampaignFileError when start or end has passed: after a past start (a mistyped year), calls would begin at once. */
+/** Throws CampaignFileError for a past start or end: with a past start (a mistyped year) calls would begin at once. */
 export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
   refuseEndedCampaign(file, nowMs);
   const start = file.settings.starts_at;
@@ -119,7 +119,7 @@ export function refusePassedTimes(file: CampaignFile, nowMs: number): void {
   throw refusalOf(file, ['starts_at'], `${passedText(start, nowMs)}, so that calls would begin at once; ${fix}`);
 }
 
-/** SHA-256, in hexadecimal, of file and list: a changed list under the same id is another campaign. Throws ListFileError. */
+/** SHA-256 (hex) of file and list: with a changed list it is another campaign. Throws ListFileError. */
 export async function campaignHash(file: CampaignFile): Promise<string> {
   const list = createHash('sha256');
   try {

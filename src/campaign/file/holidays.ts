@@ -9,7 +9,7 @@ export interface HolidayPlace {
 
 const load = createRequire(import.meta.url);
 
-/** Loaded when holidays are asked for: that takes longer than most commands. */
+/** Loaded on first use: loading takes longer than most commands. */
 function loadCalendars(): typeof Holidays {
   return load('date-holidays') as typeof Holidays;
 }
@@ -25,7 +25,7 @@ export function knowsHolidays({ country, region }: HolidayPlace): boolean {
   return region === null || calendar.getStates(country)?.[region] !== undefined;
 }
 
-/** Local dates (`2026-12-25`) of the public holidays, substitute days included, of `years` years from `firstYear` on. */
+/** Local dates (`2026-12-25`) of public and substitute holidays for `years` years from `firstYear`. */
 export function holidayDates({ country, region }: HolidayPlace, firstYear: number, years: number): readonly string[] {
   const key = `${country}-${region ?? ''}:${firstYear}+${years}`;
   const known = read.get(key);
@@ -44,7 +44,7 @@ export function holidayDates({ country, region }: HolidayPlace, firstYear: numbe
   return sorted;
 }
 
-/** A holiday may last several days; its own `date` names the first. */
+/** A holiday may last several days; its `date` names only the first. */
 function datesOf({ date, start, end }: { date: string; start: Date; end: Date }): string[] {
   const first = date.slice(0, 10);
   const days = Math.max(1, Math.round((end.getTime() - start.getTime()) / 86_400_000));
@@ -54,8 +54,8 @@ function datesOf({ date, start, end }: { date: string; start: Date; end: Date })
 }
 
 /**
- * Holidays of India by moon and sun that the library lacks, as its rules: those of the central government's offices everywhere, and Holi,
- * Rama Navami and Janmashtami. Islamic days are two each, since the moon decides; the others follow the almanac.
+ * Indian holidays of the lunar and solar calendars, as rules of the library, which lacks them: those of central government offices, Holi,
+ * Rama Navami and Janmashtami. Islamic holidays take two days, since the moon decides; the others follow the almanac.
  */
 const indianHolidays: readonly (readonly [rule: string, name: string])[] = [
   ['1 Shawwal P2D', 'Id-ul-Fitr'],

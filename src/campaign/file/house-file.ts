@@ -31,7 +31,7 @@ export interface HouseFile {
   rules: Omit<HouseRules, 'version'>;
 }
 
-/** Reads and checks house rules, or their `kept` text; holidays are of three years from `nowMs` on. Throws CampaignFileError. */
+/** Reads and validates account rules, or their stored text `kept`, with holidays for three years from `nowMs`. Throws CampaignFileError. */
 export async function readHouseFile(path: string, nowMs: number, kept?: string): Promise<HouseFile> {
   const text = kept ?? (await loadCampaignText(path));
   const { content, lineOf } = await readCampaignText(path, text);

@@ -27,7 +27,7 @@ const localDate = z.iso.date({ error: 'write a date such as 2026-01-31' });
 const closedFix = "write days in quotes, such as '01-08' for every year or '2026-11-27'";
 const closedDay = z
   .string({ error: closedFix })
-  // A leap year has every day that any year has.
+  // A leap year contains every possible day, 29 February included.
   .refine((day) => z.iso.date().safeParse(day.length === 5 ? `2028-${day}` : day).success, { error: closedFix });
 
 const hoursFix = 'write a mapping such as { daily: "08:00-21:00" }';
@@ -106,12 +106,12 @@ export type LegalRule = z.output<typeof rule> & {
   asOf?: string;
 };
 
-/** For countries without a rule they are found when one is called. */
+/** Countries without a rule of their own get their holidays when the list has a number there. */
 function closesKnownHolidays({ country: code, region }: { country: string; region?: string | undefined }): boolean {
   return code === unruledCountries || knowsHolidays({ country: code, region: region ?? null });
 }
 
-/** What to write instead of the region; null when it can be used. A region that no number and no row ever has would hold for nobody. */
+/** The fix for an invalid region, or null. A region that no number or row can have would apply to no call. */
 function readsAsRegion({ country: code, region }: { country: string; region?: string | undefined }): string | null {
   if (region === undefined) return null;
   if (code === unruledCountries) return 'leave it out: the rule is for every country without hours of its own';

@@ -11,10 +11,10 @@ import { weeklyHours } from '../../rules/hours/weekly-hours.ts';
 
 export interface LegalRules {
   rules: readonly LegalRule[];
-  /** Date of the rules that come with the program; null when a file of one's own replaces all of them. */
+  /** Date of the packaged rules; null when the user's file replaces all of them. */
   packagedAsOf: string | null;
   own: OwnRules | null;
-  /** Countries in which the campaign file lets no rule hold. */
+  /** Countries for which the campaign file turns the law off. */
   none: readonly string[];
 }
 
@@ -25,15 +25,12 @@ export interface OwnRules {
   added: readonly string[];
 }
 
-/** Years of holidays that are worked out: no campaign runs longer. */
+/** Years of holidays computed in advance: no campaign runs longer. */
 const holidayYears = 3;
 
 let packagedRules: Promise<RulesFile> | undefined;
 
-/**
- * The package's rules, and the user's own, which replace those of the same id. `none`: countries in which no rule holds. Throws
- * CampaignFileError.
- */
+/** Packaged rules plus the user's own, which replace those of the same id; countries in `none` are exempt. Throws CampaignFileError. */
 export async function readLegalRules(ownPath: string | null, none: readonly string[] = []): Promise<LegalRules> {
   const packaged = await (packagedRules ??= readRules(join(packageFolder('rules'), 'calling-hours.yaml')));
   const rules = new Map(packaged.rules.map((rule) => [rule.id, rule]));
@@ -53,7 +50,7 @@ export async function readLegalRules(ownPath: string | null, none: readonly stri
   };
 }
 
-/** A rule that is open all day stands for those of each country, so that it does not count as one whose hours nobody knows. */
+/** Replaces a country's rules with one open all day; without any rule its hours would count as unknown. */
 function withoutLawIn(rules: readonly LegalRule[], none: readonly string[]): readonly LegalRule[] {
   const open = none.map((country) => ({
     id: `none-${country}`,
@@ -83,7 +80,7 @@ async function readRules(path: string): Promise<RulesFile> {
   return { asOf, rules: rules.map((rule) => ({ ...rule, asOf })), lineOf };
 }
 
-/** A rule that replaces one of another place would leave that place without its law. */
+/** A rule that replaces one for another place would leave that place without its law. */
 function findMove(packaged: LegalRule | undefined, own: LegalRule, index: number, lineOf: RulesFile['lineOf']): CampaignProblem[] {
   if (packaged === undefined || placeOf(packaged) === placeOf(own)) return [];
   const message = `${showValue(own.id)} cannot be used; choose another id for ${placeOf(own)}, or write the rule for ${placeOf(packaged)}: the packaged rule that it would replace is for that`;
@@ -104,7 +101,7 @@ export async function refuseUnreadableRules(ownPath: string, setting: { path: st
   }
 }
 
-/** The rules as a campaign keeps them from its start on, with the holidays of its time written out. */
+/** The rules frozen at campaign start, with holidays as dates. */
 export function legalHours(rules: readonly LegalRule[], nowMs: number): LegalHours[] {
   const year = new Date(nowMs).getUTCFullYear();
   return rules.map((rule) => {
@@ -137,10 +134,7 @@ function dayBefore(date: string): string {
   return new Date(Date.parse(date) - 86_400_000).toISOString().slice(0, 10);
 }
 
-/**
- * Gives a country without a rule those for all such countries, with its public holidays closed: slow, so only for countries that are
- * called.
- */
+/** Copies the rules for countries without law to this country, with its holidays closed. Slow, so only for countries in the list. */
 export function closeHolidaysOf(country: string, law: LegalHours[], nowMs: number): void {
   const closing = findLaw(law, { country, regions: null }).filter(({ holidays }) => holidays === 'closed');
   const place = { country, region: null };
@@ -156,7 +150,7 @@ export function closeHolidaysOf(country: string, law: LegalHours[], nowMs: numbe
     });
 }
 
-/** The dates of a day that is written as `01-08`, of every year that is worked out; a date is itself. */
+/** Expands `01-08` to that day in each computed year; a full date stays as it is. */
 function datesOfDay(day: string, firstYear: number): string[] {
   if (day.length > 5) return [day];
   return Array.from({ length: holidayYears }, (_, index) => `${String(firstYear + index)}-${day}`);

@@ -36,7 +36,7 @@ export const campaignSettings = {
 
 const campaign = z.strictObject(shapeOf(campaignSettings), { error: 'write a mapping that begins with id:' });
 
-/** What may stand in a campaign file. Its output holds milliseconds, minutes and defaults; its keys are the file's own. */
+/** Input keys are the file's own; output holds milliseconds, minutes and defaults. */
 export const campaignSchema = campaign.superRefine((settings, context) => {
   const problem = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
   const { first_message: line, conversation_config_override: settingsOfCall, starts_at: start, ends_at: end } = settings;
@@ -110,7 +110,7 @@ const headers = /(^|_)headers$/i;
 const secretName = /^secret__|(^|_)(api_?key|authorization|(auth|access|bearer)_?token|secret|password)$/i;
 const oneColumn = /^\s*\{\{\s*[\w ]+\s*\}\}\s*$/;
 
-/** Settings whose place says that their text is a secret: the ledger keeps a campaign's settings, so none may hold one. */
+/** Settings with a literal secret. Refused, since the ledger stores settings. */
 function literalSecrets(settings: WrittenSettings): LiteralSecret[] {
   const found: LiteralSecret[] = [];
   for (const hook of ['pre_dial', 'on_completion', 'on_pause'] as const) {

@@ -10,7 +10,7 @@ import type { Suppressed } from '../../ledger/rows/suppressions.ts';
 import type { ListRow } from '../../list/recipients.ts';
 import { personOf } from '../../rules/row-terms.ts';
 
-/** From the rows of a list down to those who can be called; every row is in exactly one count. */
+/** Row counts from the whole list down to dialable rows; every row is in exactly one count. */
 export interface CallableCounts {
   rows: number;
   rejected: number;
@@ -19,25 +19,25 @@ export interface CallableCounts {
   excluded: number;
   exclusions: { reason: ExclusionReason; count: number }[];
   dialable: number;
-  /** The dialable rows by what keeps them from being called at `at`. */
+  /** Dialable rows by what prevents a call at `at`. */
   start: {
     at: number;
     open: number;
     outsideHours: number;
     notBefore: number;
-    /** By frequency caps, or by the budget of attempts to the number. */
+    /** By frequency caps or by the attempt budget of the number. */
     capped: number;
     nextAt: number | null;
   };
-  /** When the first of those whom the campaign's end leaves out could be called without it; null: nobody is, or nobody could be. */
+  /** Earliest opening for a recipient whom only the campaign's end excludes; null: none. */
   opensAfterEnd: number | null;
 }
 
 export interface LedgerFindings {
   suppressed: ReadonlyMap<string, Suppressed>;
-  /** When frequency caps, over all calls of the database, allow one more. */
+  /** When frequency caps, counted over all calls in the database, next allow a call. */
   capsAllowAt: (callee: LedgerCallee) => number;
-  /** The same for the budget of attempts per number; null: never. */
+  /** When the attempt budget of the number allows a call; null: never. */
   budgetAllowsAt: (callee: LedgerCallee) => number | null;
 }
 
@@ -56,12 +56,12 @@ interface History {
 type Waiting = 'open' | 'outsideHours' | 'notBefore' | 'capped';
 type Judgement = { excluded: ExclusionReason; opensAt: number | null } | { waiting: Waiting; until: number };
 
-/** Ends of single rows, and ends of caps, are told apart no finer than this: each costs the forecast a group of its own. */
+/** Resolution of row and cap ends: each distinct value costs the forecast a group. */
 const bucketMs = 15 * 60_000;
-/** Judgements kept to be used again; rows may each have an end of their own. */
+/** Cache bound; rows may each have an end of their own. */
 const mostJudgements = 10_000;
 
-/** Counts who of a list can be called, by the dial transaction's rules as far as known before it, and groups them for the forecast. */
+/** Counts dialable rows by the known part of the dial transaction's rules, and groups them for the forecast. */
 export class CallableRows {
   readonly #rules: CampaignRules;
   readonly #at: number;
@@ -80,7 +80,7 @@ export class CallableRows {
     this.#groups = new RowGroups(rules);
   }
 
-  /** Answers why an accepted row would never be called; null for any other. `ledger`: null when no database was asked. */
+  /** Returns why an accepted row would never be called, else null. `ledger` null: no database queried. */
   add(row: ListRow, ledger: LedgerFindings | null): ExclusionReason | null {
     this.#rows += 1;
     if (row.verdict === 'rejected') {
@@ -143,7 +143,7 @@ export class CallableRows {
 
   #judgeAnew(row: AcceptedRow, { suppressed, capsAllowAt, budgetAllowsAt }: History): Judgement {
     const { zones, country, regions, hours, notBefore, expiresAt = null } = row;
-    // What is due after the end gets its outcome at the end.
+    // A row due after the end gets its outcome at the end.
     const from = Math.max(this.#at, notBefore ?? this.#at);
     const { keptBy, at, never } = foresee({
       at: from,
@@ -181,7 +181,7 @@ export class CallableRows {
   }
 }
 
-/** Whether a later end of the campaign may be all that the row lacks. */
+/** True when a later campaign end might be all that the row needs. */
 export function isForWantOfTime(reason: ExclusionReason): boolean {
   return reason === 'campaign_end' || reason === 'no_open_window_before_end';
 }

@@ -8,9 +8,9 @@ import { readPhoneNumber } from '../../shared/input/phone-number.ts';
 import { regionsOfNumber } from '../../shared/geography/number-places.ts';
 
 export type CallerCheck =
-  /** At least one number may call. `proven`: the service itself says so of all that may. `notes`: what is odd all the same. */
+  /** At least one number may call. `proven`: the service confirms all usable numbers. `notes`: warnings. */
   | { ok: true; proven: boolean; numbers: readonly CallerStanding[]; notes: readonly string[] }
-  /** What a person has to mend; holds ids only. The numbers are missing when it did not come to them. */
+  /** What the operator has to fix; contains ids only. `numbers` is empty if an earlier check failed. */
   | { ok: false; reason: string; numbers: readonly CallerStanding[] };
 
 export async function checkNumbers(service: CallService, ids: readonly string[]): Promise<CallerCheck> {
@@ -22,7 +22,7 @@ export async function checkNumbers(service: CallService, ids: readonly string[])
     const reading = readPhoneNumber(number?.number ?? '', null);
     if (!reading.ok) return { phoneNumberId, e164: null, country: null, regions: null, fault, verified };
     const { e164, country } = reading;
-    // A single number has nobody to be nearer than.
+    // Regions only matter when choosing the nearest of several numbers.
     return { phoneNumberId, e164, country, regions: ids.length > 1 ? regionsOfNumber(e164) : null, fault, verified };
   });
   const fit = numbers.filter(({ fault }) => fault === null);
@@ -30,7 +30,7 @@ export async function checkNumbers(service: CallService, ids: readonly string[])
   return { ok: true, proven: fit.every(({ verified }) => verified === true), numbers, notes: [] };
 }
 
-/** Why a new campaign must not start, without a full stop; null: it may. Unlike a running one it needs each number that its file names. */
+/** Why a new campaign must not start, without a full stop; null: it may. Requires every number in its file, unlike a running campaign. */
 export function startRefusal(check: CallerCheck): string | null {
   if (!check.ok) return check.reason;
   return check.numbers.every(({ fault }) => fault === null) ? null : explainFaults(check.numbers);

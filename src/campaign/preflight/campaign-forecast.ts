@@ -8,47 +8,49 @@ import { warmUpLines } from '../../rules/pacing/pacing.ts';
 import { likelyRetries, longestRetries, type RetryPath } from './retry-path.ts';
 
 export interface ForecastAssumptions {
-  /** Mean length of a call that is answered. */
+  /** Mean length of an answered call. */
   callMs: number;
-  /** Part of the calls that is answered, 0 to 1. */
+  /** Share of calls that are answered, 0 to 1. */
   answerRate: number;
 }
 
 export const usualAssumptions: ForecastAssumptions = { callMs: 90_000, answerRate: 0.35 };
 
-/** How long a call rings that nobody answers, and how long the shortest talk is. */
+/** How long an unanswered call rings, and how long the shortest talk lasts. */
 export const ringMs = 30_000;
 export const shortTalkMs = 30_000;
 
-/** More lines than this no campaign file may ask for. */
+/** Maximum that a campaign file may request. */
 const mostLines = 100_000;
 
 export interface WindowNeeds {
-  /** What does not fit: somebody's first attempt, or only further ones. */
+  /** Whether some recipients get no first attempt, or only miss retries. */
   missing: 'first_attempts' | 'further_attempts';
   recipients: number;
-  /** How much later the campaign would have to end; null when no later end is enough. */
+  /** How much later the campaign would have to end; null: no later end suffices. */
   moreMs: number | null;
-  /** The fewest concurrent calls that are enough; null when no number is. */
+  /** Fewest concurrent calls that suffice; null: no number does. */
   concurrentCalls: number | null;
   limitedBy: 'shared_words' | 'account_limit' | 'starts_per_minute' | 'caller_limits' | 'warm_up' | 'delays' | 'windows' | null;
 }
 
 export interface CampaignForecast {
   startsAt: number;
-  /** Concurrent calls that campaign and account both allow. */
+  /** Concurrent calls that both campaign and account allow. */
   lines: number;
   assumptions: ForecastAssumptions & { ringMs: number; shortTalkMs: number };
-  /** Everybody answers the first call and says little. */
+  /** Best case: every first call is answered and short. */
   earliest: Forecast;
   likely: Forecast;
-  /** Nobody ever answers, every call is as long as a talk, retries wait their longest. No bound: others may slow it down. */
+  /**
+   * Worst case: no call is answered, each lasts as long as a talk, retries wait longest. Not a bound: omitted influences may slow it down.
+   */
   slowest: Forecast;
-  /** Whether at least one call to everybody fits before the end, in the best case. */
+  /** True when every recipient gets a call before the end in the best case. */
   canFinish: boolean;
   needs: WindowNeeds | null;
   calls: Range;
-  /** Of talking and ringing. */
+  /** Talk and ring time. */
   minutes: Range;
 }
 
@@ -65,23 +67,20 @@ export interface ForecastRequest {
   groups: readonly ForecastGroup[];
   startsAt: number;
   assumptions?: ForecastAssumptions;
-  /** Calls that all campaigns of the account may have open; null: no limit of its own. */
+  /** Limit on open calls over all campaigns of the account; null: unlimited. */
   accountLines?: number | null;
-  /** Calls that the opening lines let be open at once; null: any number. */
+  /** Open calls that the opening lines can distinguish; null: unlimited. */
   wordsLines?: number | null;
 }
 
-/**
- * When the campaign would end, whether its windows are long enough, and its greatest cost. Other campaigns, refusals and the service's
- * speed are left out.
- */
+/** Forecasts end, sufficiency of the windows, and greatest cost. Ignores other campaigns, refusals and the service's speed. */
 export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   const { rules, groups, startsAt, assumptions = usualAssumptions, accountLines = null, wordsLines = null } = request;
   const { callMs } = assumptions;
   const { lines, tellable, ...inputs } = inputsOf(request);
   const [earliest, likely, slowest] = [forecast(inputs.earliest), forecast(inputs.likely), forecast(inputs.slowest)];
   const people = groups.reduce((sum, { count }) => sum + count, 0);
-  // A failure of the carrier uses up no attempt, up to so many times before each that counts.
+  // Carrier failures use up no attempt, up to `maxUncounted` before each one that counts.
   const mostCalls = people * (inputs.slowest.course.retries + 1) * (rules.retry.maxUncounted + 1);
   return {
     startsAt,
@@ -101,13 +100,13 @@ export function forecastCampaign(request: ForecastRequest): CampaignForecast {
   };
 }
 
-/** The same without what takes many simulations: neither the worst case nor what the windows lack. */
+/** Cheaper variant: no worst case and no search for what the windows lack. */
 export function forecastOutlook(request: ForecastRequest): Outlook {
   const { earliest, likely } = inputsOf(request);
   return { earliest: forecast(earliest), likely: forecast(likely) };
 }
 
-/** What is left of a campaign that goes on, in steps as large as its length allows: cheap at any size. */
+/** Forecast for the rest of a running campaign; step size grows with its length, so cheap at any size. */
 export function forecastRest(request: ForecastRequest): Pick<CampaignForecast, 'earliest' | 'likely' | 'slowest'> {
   const { earliest, likely, slowest } = inputsOf(request);
   return { earliest: forecast(coarsened(earliest)), likely: forecast(coarsened(likely)), slowest: forecast(coarsened(slowest)) };
@@ -118,7 +117,7 @@ const bestCourse: Course = { answerRate: 1, answeredMs: shortTalkMs, unansweredM
 
 interface ForecastInputs extends Record<'earliest' | 'likely' | 'slowest', ForecastInput> {
   lines: number;
-  /** Lines that the opening lines let be in use. */
+  /** Lines usable given the opening lines. */
   tellable: number;
 }
 
@@ -141,7 +140,7 @@ function inputsOf(request: ForecastRequest): ForecastInputs {
   return {
     lines,
     tellable,
-    // At best the records show whose they are, and words do not matter.
+    // At best the records identify their calls, so the opening lines impose no limit.
     earliest: inputFor(bestCourse, lines),
     likely: inputFor({ answerRate, answeredMs: callMs, unansweredMs: ringMs, ...likelyRetries(rules.retry) }, tellable),
     slowest: inputFor({ answerRate: 0, answeredMs: callMs, unansweredMs: callMs, ...longest }, tellable),
@@ -152,7 +151,7 @@ function paceOf({ startsPerMinute: most }: CampaignRules['pacing']): StartLimit[
   return most === null ? [] : [{ most, withinMs: paceMs }];
 }
 
-/** What all numbers may begin together; that people keep theirs, and what other campaigns call from them, is left out. */
+/** Combined start limits of all caller numbers; ignores recipients' fixed numbers and other campaigns' calls. */
 function startLimitsOf({ limits, numbers }: CampaignRules['callers']): StartLimit[] {
   return windowsOf(limits ?? { perHour: null, perDay: null }).map(({ most, ms }) => ({ most: most * numbers.length, withinMs: ms }));
 }
@@ -184,7 +183,7 @@ function findNeeds(
   if (recipients === 0) return null;
   const fits = (changes: Partial<ForecastInput>): boolean => lackOf(forecast({ ...input, ...changes })) === 0;
   const withLines = (lines: number): Partial<ForecastInput> => ({ linesAt: warmingUp(lines, warmUpMs) });
-  // More lines than people are of no use.
+  // More lines than recipients are of no use.
   const enough = Math.min(mostLines, Math.max(people, lines));
   const allowed = Math.min(enough, accountLines ?? enough, wordsLines ?? enough);
   const base = { missing, recipients, moreMs: findMoreTime(input, missing, lackOf) } as const;
@@ -207,17 +206,17 @@ function findNeeds(
   };
 }
 
-/** Without an end the campaign goes the same way up to its own and then on, so one simulation tells how far. */
+/** Without an end the campaign takes the same course and goes on, so one simulation suffices. */
 function findMoreTime(input: ForecastInput, missing: WindowNeeds['missing'], lackOf: (result: Forecast) => number): number | null {
   if (input.endsAt === null) return null;
   const unbounded = forecast({ ...input, endsAt: null });
   const last = missing === 'first_attempts' ? unbounded.lastFirstStartAt : unbounded.lastStartAt;
   if (unbounded.endless || last === null || lackOf(unbounded) > 0) return null;
-  // The window must be open beyond a start for longer than the margin.
+  // The window must stay open after a start for longer than the margin.
   return last + input.marginMs + 1 - input.endsAt;
 }
 
-/** The least number above `tooFew` for which it holds, when it holds for `enough` and for all above the least. */
+/** Smallest value above `tooFew` that satisfies `holds`; requires `holds` to be monotonic and true for `enough`. */
 function leastThat(holds: (value: number) => boolean, tooFew: number, enough: number): number {
   let low = tooFew;
   let high = Math.min(enough, tooFew * 2);

@@ -6,7 +6,7 @@ import { CampaignFileError } from '../../shared/input/errors.ts';
 import { problemAt } from '../../shared/input/problems.ts';
 import type { CampaignFile } from '../file/campaign-file.ts';
 
-/** Thrown when the campaign file leaves open who has given consent. `summary`: the same without any word of the list. */
+/** Thrown when the campaign file leaves open who gave consent. `summary` has no text from the list. */
 export class ConsentOpenError extends CampaignFileError {
   readonly summary: string;
 
@@ -37,7 +37,7 @@ export class ConsentCensus {
     }
   }
 
-  /** Columns that look like consent and that the file does not explain. Beside a mapped consent its details need no answer. */
+  /** Unexplained consent-like columns. With consent mapped, detail columns count only if they hold yes or no. */
   open(): string[] {
     return this.#columns.filter(({ isDetail, answers }) => !this.#isMapped || !isDetail || answers).map(({ name }) => name);
   }
@@ -45,16 +45,13 @@ export class ConsentCensus {
 
 type RestsOn = { [Key in 'basis' | 'consent']?: unknown };
 
-/** Why a campaign with these rules cannot rest on consent; null: it names where the list says so, or rests on something else. */
+/** Why these rules cannot rest on consent; null: columns are named, or the basis is another. */
 export function unnamedConsent({ basis, consent }: RestsOn): string | null {
   if (basis !== 'consent' || consent !== undefined) return null;
   return 'The campaign file states basis: consent and names no columns of consent (consent:).';
 }
 
-/**
- * Refuses a campaign that rests on consent without naming its columns, or whose list has unexplained columns of consent. Throws
- * ConsentOpenError.
- */
+/** Refuses basis consent without consent columns, and unexplained consent-like columns. Throws ConsentOpenError. */
 export function refuseOpenConsent(file: CampaignFile, rules: RestsOn, census: ConsentCensus | null): void {
   const example = 'consent: { at: consent_at, source: consent_source, text: consent_text }';
   const unnamed = unnamedConsent(rules);

@@ -28,29 +28,29 @@ export interface ListImport {
   store: Store;
   read: ReadCampaign;
   accountId: string;
-  /** By which API it is asked; absent: the contract's. */
+  /** Service API; default: the contract's. */
   api?: ServiceApi;
   now: number;
   allowPartial: boolean;
   rows?: AsyncIterable<ListRow[]>;
-  /** What is imported of a chunk of rows; default: all of it. */
+  /** Selects the rows to import from each chunk; default: all. */
   select?: (rows: ListRow[]) => ListRow[];
   onProgress?: (rows: number) => void;
   signal?: AbortSignal;
 }
 
-/** Thrown when the list was changed while it was read; nothing was imported. */
+/** Thrown when the list changed while it was read; nothing was imported. */
 export class ListChangedError extends ListFileError {}
 
-/** Throws CampaignFileError and ListFileError. `now`: holidays are frozen as of then. */
+/** Holidays are frozen as of `now`. Throws CampaignFileError and ListFileError. */
 export async function readCampaign(file: CampaignFile, now: number): Promise<ReadCampaign> {
   const header = await readHeader(file);
   return { file, header, rules: campaignRules(file, header.columns, now), hash: await campaignHash(file) };
 }
 
 /**
- * The one way to import a list; does nothing if the ledger has it. Answers warnings, as sentences without a full stop. Throws
- * CampaignConflictError, CampaignFileError (then nothing was imported), ListChangedError.
+ * The only way to import a list; idempotent. Returns warnings without a full stop. Throws CampaignConflictError, CampaignFileError (nothing
+ * imported), ListChangedError.
  */
 export async function importList(input: ListImport): Promise<string[]> {
   const { store, read, accountId, now, onProgress } = input;
@@ -98,7 +98,7 @@ async function* checkedRows(
   refuseImpossible(file, rules, impossible);
   refuseMissingBasis(file, census.law());
   refuseWithoutHouse(file, rules);
-  // Rows that are handed in are those of a test call, to a phone of the operator's own.
+  // Rows passed in belong to a test call to the operator's own phone.
   if (input.rows === undefined) refuseOpenConsent(file, rules, consent);
   const shortages = time.judge({ file, rules, accountLines, allowPartial, impossibleRows: impossible.rows });
   const unruled = unruledWarnings(rules, census.unruled());

@@ -16,33 +16,29 @@ interface CountedPlace extends RecipientPlace {
   firstRow: number;
 }
 
-/** Recipients who can never be called: hours and law leave no time, open in all their zones, that is longer than the margin. */
+/** Recipients who can never be called: hours and law leave no common time longer than the margin. */
 export interface ImpossiblePlace extends CountedPlace {
-  /**
-   * The rules by law without which they could be called; empty: the campaign's own hours never open in all zones at once; null: not looked
-   * for.
-   */
+  /** The laws that rule calls out; empty: the campaign's own hours never open in all zones at once; null: not computed. */
   law: readonly LegalHours[] | null;
-  /** Whether each zone by itself has a time to call, and only all of them together have none; null like `law`. */
+  /** True when each zone alone has open hours and only their combination has none; null like `law`. */
   onlyTogether: boolean | null;
 }
 
 export interface ImpossibleWindows {
   places: readonly ImpossiblePlace[];
   rows: number;
-  /** Whether the rows of no place at all can be called at some time; rows without a known zone are in no place. */
+  /** True when every known place is impossible; rows without a known zone belong to no place. */
   all: boolean;
 }
 
 const dayMs = 86_400_000;
-/** Every week of a year, with its holidays and clock changes. */
+/** Covers every week of a year, with holidays and clock changes. */
 const yearMs = 400 * dayMs;
-/** Finding out which rules are at fault takes many questions, and nobody reads more answers. */
+/** Finding the rules at fault is expensive, and a reader needs only a few. */
 const explainedPlaces = 5;
 
 /**
- * Counts accepted rows by place and finds places that never open. Rows pass it first: it adds the holidays of countries without a law to
- * the rules.
+ * Counts accepted rows by place and finds places that never open. Feed it first: it adds holidays of countries without law to the rules.
  */
 export class WindowCensus {
   readonly #rules: CampaignRules;
@@ -87,7 +83,7 @@ export class WindowCensus {
     return [...rows].map(([country, count]) => ({ country, rows: count })).sort((a, b) => b.rows - a.rows);
   }
 
-  /** What is impossible from `at`, or a later start of its own, on. Its end is not looked at: that is a matter of time, not rules. */
+  /** From `at` or the later campaign start. Ignores the campaign's end, a matter of time and not of rules. */
   find(at: number): ImpossibleWindows {
     const begins = dialsFrom(this.#rules, at);
     const known = [...this.#places.values()].filter(({ zones }) => zones.length > 0);
@@ -101,7 +97,7 @@ export class WindowCensus {
   }
 }
 
-/** Asked instant by instant, not place by place, since windows are worked out for one day at a time. */
+/** Loops over instants, then places, since windows are computed one day at a time. */
 function neverOpen(rules: CampaignRules, places: readonly CountedPlace[], at: number): CountedPlace[] {
   let closed = [...places];
   for (let from = at; from < at + yearMs && closed.length > 0; from += windowHorizonMs)
@@ -117,7 +113,7 @@ function explain(rules: CampaignRules, place: CountedPlace, at: number): Pick<Im
   return { law, onlyTogether: place.zones.every((zone) => opensUnder(law, [zone])) };
 }
 
-/** One rule that closes by itself, else rules that do so together and of which none can be spared. */
+/** A single rule that closes by itself, else a minimal set of rules that do so together. */
 function leastLaw(all: readonly LegalHours[], closes: (law: readonly LegalHours[]) => boolean): readonly LegalHours[] {
   const alone = all.find((rule) => closes([rule]));
   if (alone !== undefined) return [alone];
@@ -152,7 +148,7 @@ export function impossibleAsJson({ places, rows, all }: ImpossibleWindows): obje
   return { all, rows, places: named };
 }
 
-/** Throws CampaignFileError where nobody can ever be called: with windows, rules and sources, or zones never open together. */
+/** Throws CampaignFileError when no recipient can ever be called, naming windows, rules and sources, or zones never open together. */
 export function refuseImpossible(file: CampaignFile, rules: CampaignRules, found: ImpossibleWindows): void {
   const [place] = found.places;
   if (!found.all || place === undefined) return;

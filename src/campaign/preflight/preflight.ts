@@ -51,7 +51,7 @@ export interface Outlook {
 const examplesPerReason = 3;
 const renderedExamples = 3;
 
-/** Gathers what `check` reports, chunk by chunk, in memory that does not grow with the rows but for some hashes each. */
+/** Gathers what `check` reports, chunk by chunk; memory grows only by a few hashes per row. */
 export class Preflight {
   readonly #rules: CampaignRules;
   readonly #at: number;
@@ -70,7 +70,7 @@ export class Preflight {
     this.#words = new WordsCounter(speakableColumns(rules));
   }
 
-  /** Answers the rows with what would become of each. `ledger`: what the database says about them; null when none was asked. */
+  /** Returns each row with its exclusion. `ledger` null: no database queried. */
   add(rows: readonly ListRow[], ledger: LedgerFindings | null): CheckedRow[] {
     return rows.map((row) => {
       const excluded = this.#callable.add(row, ledger);
@@ -124,7 +124,7 @@ export class Preflight {
   }
 }
 
-/** What the agent's newest records show; null: nobody asked, or there are none. */
+/** What the agent's newest records show; null: not queried, or none exist. */
 export interface RecordsShown {
   read: number;
   naming: number;
@@ -132,17 +132,17 @@ export interface RecordsShown {
 }
 
 interface WordsOutlook {
-  /** Calls that can be open at once as far as words go; null: any number. */
+  /** Open calls that the opening lines can distinguish; null: unlimited. */
   openAtOnce: number | null;
-  /** How long the calls of the largest set of the same words take, one after the other. */
+  /** Duration of the largest group of calls with the same opening line, made one after the other. */
   longestMs: number;
-  /** Rows whose turn would not come before the end, at least. */
+  /** Lower bound of the rows whose turn comes after the end. */
   late: number;
-  /** Rows that may end in doubt, by words or by what records show; null: that cannot be foretold. */
+  /** Rows that may end unresolved, by opening lines or by records; null: cannot be predicted. */
   doubtful: number | null;
 }
 
-/** So many finished records in a row that name the call make words needless. */
+/** After so many consecutive finished records that identify their call, opening lines no longer matter. */
 const tellingRun = 20;
 
 export function lookAhead(
@@ -174,9 +174,9 @@ export function lookAhead(
 }
 
 interface OpeningLines extends WordsForecast {
-  /** `shared` as a part of the accepted rows, 0 to 1. */
+  /** `shared` as a share of accepted rows, 0 to 1. */
   share: number;
-  /** What to change in the campaign file; null when the lines tell all recipients apart. */
+  /** What to change in the campaign file; null when the opening lines distinguish all recipients. */
   advice: string | null;
 }
 

@@ -8,12 +8,12 @@ type RetryRules = CampaignRules['retry'];
 
 const dayMs = 24 * 60 * 60_000;
 
-/** What a call that is not answered mostly is. Of many people some meet the slower of them each time, and those decide the end. */
+/** Most common results of an unanswered call. In a large list some recipients always get the slower one, and those decide the end. */
 const usualFailures: readonly RetryDisposition[] = ['no_answer', 'voicemail'];
-/** What it is else, the most frequent first. */
+/** Other results, most frequent first. */
 const rareFailures: readonly RetryDisposition[] = ['busy', 'unreached', 'failed'];
 
-/** As if each unanswered call were of the usual kind with the longest wait, or of a rarer one where none is retried. */
+/** Assumes the usual result with the longest wait for each unanswered call, or a rarer one if no usual one is retried. */
 export function likelyRetries(rules: RetryRules): RetryPath {
   const delaysAfter = (kind: RetryDisposition): RetryDelay[] =>
     Array.from({ length: budgetOf(rules) - 1 }, (_, index) => delayOf(rules.delays[kind], index + 1));
@@ -26,12 +26,12 @@ export function likelyRetries(rules: RetryRules): RetryPath {
   return pathOf(longest, rules.jitterMs / 2);
 }
 
-/** The dispositions, in any order, that make a recipient wait longest. `settleMs`: how much later than others `unreached` is found. */
+/** The sequence of dispositions with the longest total wait. `settleMs`: extra time until `unreached` is known. */
 export function longestRetries(rules: RetryRules, settleMs: number): RetryPath {
   const kinds = (Object.keys(rules.delays) as RetryDisposition[]).filter((kind) => rules.delays[kind] !== 'never');
   if (kinds.length === 0) return pathOf([], 0);
   const retries = budgetOf(rules) - 1;
-  /** By how many retries are spread over the kinds looked at so far: the delays that last longest. */
+  /** Indexed by number of retries: the longest delays using the dispositions seen so far. */
   let best: RetryDelay[][] = [[], ...Array.from({ length: retries }, () => [])];
   let isFirst = true;
   for (const kind of kinds) {
@@ -48,7 +48,7 @@ export function longestRetries(rules: RetryRules, settleMs: number): RetryPath {
   return pathOf(best[retries] ?? [], rules.jitterMs);
 }
 
-/** Each number stands in a list once, so the budget of the number is one more limit of the recipient's. */
+/** A list has each number once, so the number's budget simply lowers the recipient's. */
 function budgetOf({ maxAttempts, maxAttemptsPerNumber }: RetryRules): number {
   return Math.min(maxAttempts, maxAttemptsPerNumber ?? maxAttempts);
 }
@@ -70,7 +70,7 @@ function pathOf(delays: readonly RetryDelay[], jitterMs: number): RetryPath {
   const nextDay = rememberNextDay();
   return {
     retries: delays.length,
-    // Drawn for each attempt by its own name; here all have the same.
+    // Real jitter is drawn per attempt; the forecast uses the same for all.
     retryAt: (retry, endedAt, zones) => {
       const delay = delays[retry - 1];
       if (delay === undefined) return endedAt + jitterMs;
@@ -79,7 +79,7 @@ function pathOf(delays: readonly RetryDelay[], jitterMs: number): RetryPath {
   };
 }
 
-/** When the next day begins in all these zones. Remembered: a simulation asks for each call, mostly for the same day. */
+/** When the next day begins in all these zones. Cached: a simulation asks for each call, mostly for the same day. */
 function rememberNextDay(): (from: number, zones: readonly string[]) => number {
   const known = new Map<string, { from: number; until: number }>();
   const ofZone = (from: number, zone: string): number => {

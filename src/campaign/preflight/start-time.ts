@@ -18,10 +18,7 @@ export interface StartTimeInput {
   impossibleRows: number;
 }
 
-/**
- * Finds out, while a start reads its list, whether there is time to call everybody: as `check`, but without do-not-call list and earlier
- * calls.
- */
+/** Checks during an import whether time suffices: like `check`, without do-not-call list and earlier calls. */
 export class StartTime {
   readonly #callable: CallableRows | null;
   readonly #startsAt: number;
@@ -35,7 +32,9 @@ export class StartTime {
     if (this.#callable !== null) for (const row of rows) this.#callable.add(row, null);
   }
 
-  /** Answers warnings without a full stop. Throws CampaignFileError when nobody, or even at best not everybody, can be called in time. */
+  /**
+   * Returns warnings without a full stop. Throws CampaignFileError when no recipient, or even at best not every one, can be called in time.
+   */
   judge({ file, rules, accountLines, allowPartial, impossibleRows }: StartTimeInput): string[] {
     if (this.#callable === null) return [];
     const counts = this.#callable.counts();
@@ -43,7 +42,7 @@ export class StartTime {
     if (counts.dialable === 0) throw nobody(file, counts);
     const request = { rules, groups: this.#callable.groups(), startsAt: this.#startsAt, accountLines };
     const { earliest, likely } = forecastOutlook(request);
-    // One that stops at its goal need not come to everybody.
+    // A campaign that stops at its goal need not reach every recipient.
     if (earliest.neverCalled > 0 && !allowPartial && rules.stopAt === undefined) throw tooShort(file, rules, forecastCampaign(request));
     return [...lateRows(counts, impossibleRows), ...(earliest.neverCalled > 0 ? [neverCalledText(earliest)] : likelyShortfall(likely))];
   }
@@ -67,7 +66,7 @@ function tooShort(file: CampaignFile, rules: CampaignRules, forecast: CampaignFo
   const shortfall = shortfallText(rules, forecast);
   const needs = shortfall === null ? '' : ` ${shortfall}`;
   const fix = 'Write what it needs, or call as many as there is time for with --allow-partial';
-  // The setting that ends it too soon: of the campaign, where a later end would do, else of the rows.
+  // The setting at fault: the campaign's end if a later end would help, else the rows' own.
   const { endsAt, list } = rules;
   const byRows = list.expiresAtColumn != null && (endsAt === null || forecast.needs?.moreMs === null);
   const value = byRows ? JSON.stringify(list.expiresAtColumn) : isoText(endsAt ?? 0);
@@ -86,7 +85,7 @@ export function hasAnEnd({ endsAt, list }: CampaignRules): boolean {
   return endsAt !== null || list.expiresAtColumn != null;
 }
 
-/** The first instant at which a recipient could be called if the campaign ended later; null: its end is not the only reason. */
+/** First opening if the campaign ended later; null: its end is not the only reason. */
 export function opensTooLate({ endsAt }: CampaignRules, counts: CallableCounts): number | null {
   const { dialable, exclusions, opensAfterEnd } = counts;
   if (endsAt === null || dialable > 0 || !exclusions.every(({ reason }) => isForWantOfTime(reason))) return null;
@@ -113,7 +112,7 @@ export function neverCalledText({ neverCalled }: Forecast): string {
   return `even at best ${plural(neverCalled, 'recipient')} would never be called`;
 }
 
-/** What the likely course lacks, and how much time or how many calls would be enough, in sentences; null when it lacks nothing. */
+/** Sentences on the likely shortfall and the time or concurrent calls that would suffice; null: none. */
 export function shortfallText({ endsAt }: CampaignRules, { needs, lines: linesNow }: CampaignForecast): string | null {
   if (needs === null) return null;
   const whom =
@@ -154,7 +153,7 @@ function limitText({ limitedBy, moreMs }: WindowNeeds): string {
   }
 }
 
-/** A length of time, never told shorter than it is: `40 min`, `3 h 20 min`, `2 d 5 h`. */
+/** A duration, rounded up: `40 min`, `3 h 20 min`, `2 d 5 h`. */
 function atLeast(ms: number): string {
   const minutes = Math.max(1, Math.ceil(ms / minuteMs));
   if (minutes < 60) return `${minutes} min`;

@@ -9,7 +9,7 @@ import type { LegalRules } from '../file/legal-rules.ts';
 import type { CampaignFile } from '../file/campaign-file.ts';
 import { basisWords } from '../../rules/consent.ts';
 
-/** A country whose hours by law no rule knows, and the rows of the list that are there; null: numbers of no country. */
+/** A country without a calling-hours rule, and its rows in the list; null: numbers of no country. */
 export interface UnruledCountry {
   country: string | null;
   rows: number;
@@ -35,7 +35,7 @@ export function unruledWarnings({ law }: Pick<CampaignRules, 'law'>, countries: 
 }
 
 /**
- * Refuses to begin a campaign that does not state what its calls rest on, where the law forbids them without consent.
+ * Refuses a campaign without a stated basis where the law requires consent.
  * @throws CampaignFileError
  */
 export function refuseMissingBasis(file: CampaignFile, outlook: LawOutlook): void {
@@ -74,7 +74,7 @@ export function campaignWarnings(rules: CampaignRules): string[] {
   ];
 }
 
-/** Gates whose limit a pilot of that size cannot tell from chance, even if every row of it is a talk. */
+/** Warns of gates whose limit a pilot of that size cannot distinguish from chance, even if every row is a talk. */
 function pilotWarnings({ pilot, gates = [] }: CampaignRules): string[] {
   if (pilot === undefined) return [];
   return gates.flatMap(({ always, ...gate }, index) => {
@@ -87,7 +87,7 @@ function pilotWarnings({ pilot, gates = [] }: CampaignRules): string[] {
   });
 }
 
-/** Caps that forbid the very calls that people ask for, and an end before which none can be made. */
+/** Warns of caps that forbid requested callbacks, and of an end too early for the callback horizon. */
 function callbackWarnings({ callback, caps, endsAt, startsAt }: CampaignRules): string[] {
   if (callback === undefined) return [];
   const forbidding = caps.flatMap((cap, index) => {
@@ -106,17 +106,17 @@ function callbackWarnings({ callback, caps, endsAt, startsAt }: CampaignRules): 
   ];
 }
 
-/** Law changes, and who keeps to old rules may break new ones: rules older than this are told. */
+/** Laws change, so rules older than this get a warning. */
 const staleAfterMonths = 6;
 
-/** Whether rules of that date (`2026-01-31`) are so old that they should be looked at again. */
+/** True when rules of this date (`2026-01-31`) need a recheck. */
 export function isStale(asOf: string, nowMs: number): boolean {
   const until = new Date(`${asOf}T00:00:00Z`);
   until.setUTCMonth(until.getUTCMonth() + staleAfterMonths);
   return nowMs >= until.getTime();
 }
 
-/** What to know of the dates of rules by law before a start; `law`: null when they are off. */
+/** Warnings about outdated or future-dated rules; `law` null: rules are off. */
 export function lawWarnings(law: LegalRules | null, nowMs: number): string[] {
   if (law === null) return [];
   const { packagedAsOf, own } = law;

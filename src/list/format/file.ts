@@ -2,10 +2,10 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { describeFileError, ListFileError } from '../../shared/input/errors.ts';
 import { encodingOfHead, type MarkedEncoding } from './text-encoding.ts';
 
-/** An open list. Whoever asked for it closes it. */
+/** An open list; the caller closes `handle`. */
 export interface OpenList {
   handle: FileHandle;
-  /** Where its bytes end, without zeros that only fill it up. */
+  /** Length without trailing zero bytes. */
   end: number;
   zeros: number;
   kind: Exclude<ListKind, { kind: 'other' }>;
@@ -14,7 +14,7 @@ export interface OpenList {
 const sniffedBytes = 4096;
 const readBytes = 256 * 1024;
 
-/** Opens a list and recognises its kind by its content. Throws ListFileError when it cannot be read, or is plainly no list. */
+/** Opens a list and detects its kind by content. Throws ListFileError when it is unreadable or clearly not a list. */
 export async function openList(path: string): Promise<OpenList> {
   let handle: FileHandle | null = null;
   try {
@@ -28,7 +28,7 @@ export async function openList(path: string): Promise<OpenList> {
     const head = buffer.subarray(0, Math.min(bytesRead, text));
     const kind = recogniseKind(head);
     if (kind.kind === 'other') throw new ListFileError(path, refusalOf(kind.name));
-    // The last zero byte belongs to the last character there.
+    // An odd length means that the high byte of the last UTF-16 character is one of the zeros cut off.
     const isHalf = kind.kind === 'text' && kind.encoding?.encoding === 'utf-16le' && text % 2 === 1;
     const end = kind.kind === 'archive' ? found.size : text + (isHalf ? 1 : 0);
     return { handle, end, zeros: found.size - end, kind };
@@ -39,7 +39,7 @@ export async function openList(path: string): Promise<OpenList> {
   }
 }
 
-/** Where a file ends without the zero bytes that a full disk, or a program that reserves room, leaves behind its text. */
+/** File length without trailing zero bytes, as left by a full disk or a preallocating program. */
 async function endOfText(handle: FileHandle, size: number): Promise<number> {
   const buffer = Buffer.alloc(sniffedBytes);
   for (let end = size; end > 0;) {
@@ -52,7 +52,7 @@ async function endOfText(handle: FileHandle, size: number): Promise<number> {
   return 0;
 }
 
-/** The bytes of an open list from `start` on. Can be stopped and begun again, which a stream of the same handle cannot. */
+/** Bytes of an open list from `start`. Can be stopped and restarted, unlike a stream of the same handle. */
 export async function* bytesOf({ handle, end }: OpenList, start: number): AsyncGenerator<Buffer> {
   for (let position = start; position < end;) {
     const length = Math.min(readBytes, end - position);
@@ -93,7 +93,7 @@ const signatures: readonly Signature[] = [
   { bytes: [0xff, 0xfe, 0x00, 0x00], kind: 'text in UTF-32' },
 ];
 
-/** What a file is by its first bytes. `archive` may be a workbook; `encoding` null: UTF-8, or one byte per character. */
+/** File kind by its first bytes. `archive` may be a workbook; `encoding` null: UTF-8 or one byte per character. */
 type ListKind = { kind: 'text'; encoding: MarkedEncoding | null } | { kind: 'archive' } | { kind: 'other'; name: string };
 
 function recogniseKind(head: Uint8Array): ListKind {
@@ -108,7 +108,7 @@ function recogniseKind(head: Uint8Array): ListKind {
   return isBinary(text) ? { kind: 'other', name: 'binary data' } : { kind: 'text', encoding };
 }
 
-/** A stray control character spoils one row; one in ten is no text at all. */
+/** One stray control character spoils one row; more than one in ten means binary. */
 function isBinary(text: string): boolean {
   // eslint-disable-next-line no-control-regex
   return (text.match(/[\0-\x08\x0b\x0c\x0e-\x1f]/g)?.length ?? 0) > text.length / 10;

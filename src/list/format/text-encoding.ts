@@ -5,7 +5,7 @@ import type { LetterReading } from '../../shared/input/errors.ts';
 import { printable } from '../../shared/input/printable.ts';
 
 export interface MarkedEncoding {
-  /** A name of `readEncoding`. */
+  /** As returned by `readEncoding`. */
   encoding: string;
   markBytes: number;
 }
@@ -16,7 +16,7 @@ const marks: readonly (MarkedEncoding & { mark: readonly number[] })[] = [
   { mark: [0xfe, 0xff], encoding: 'utf-16be', markBytes: 2 },
 ];
 
-/** What the first bytes of a text say: a byte order mark, or the zero bytes of UTF-16. Null: UTF-8, or one byte per character. */
+/** Encoding by byte order mark or by the zero bytes of UTF-16. Null: UTF-8 or one byte per character. */
 export function encodingOfHead(head: Uint8Array): MarkedEncoding | null {
   const marked = marks.find(({ mark }) => mark.every((byte, index) => head[index] === byte));
   if (marked !== undefined) return { encoding: marked.encoding, markBytes: marked.markBytes };
@@ -26,21 +26,21 @@ export function encodingOfHead(head: Uint8Array): MarkedEncoding | null {
   });
   const [even = 0, odd = 0] = zeros;
   const half = head.length / 2;
-  // A stray zero byte spoils one cell; zeros in every second place are letters of two bytes.
+  // A stray zero byte spoils one cell; zeros in every second place mean UTF-16.
   if (head.length < 8 || Math.max(even, odd) <= half * 0.8 || Math.min(even, odd) >= half * 0.2) return null;
   return { encoding: odd > even ? 'utf-16le' : 'utf-16be', markBytes: 0 };
 }
 
 export interface ByteCensus {
-  /** Characters of more than one byte that are UTF-8; 1 stands for any number where `other` is 0. */
+  /** Multi-byte UTF-8 characters; only 0 or 1 (any) when `other` is 0. */
   utf8: number;
-  /** Bytes that no character of UTF-8 has in their place. */
+  /** Bytes that are invalid in UTF-8. */
   other: number;
-  /** Line of the first of those, from 1; 0 when there are none. */
+  /** Line of the first invalid byte, from 1; 0: none. */
   firstLine: number;
 }
 
-/** Counts what of a text is UTF-8 and what is not; that all of it is so is found at the speed of the disk. */
+/** Counts valid and invalid UTF-8; a fully valid file takes the fast path. */
 export async function takeCensus(open: () => AsyncIterable<Uint8Array>): Promise<ByteCensus> {
   let rest: Uint8Array = new Uint8Array(0);
   let utf8 = 0;
@@ -54,7 +54,7 @@ export async function takeCensus(open: () => AsyncIterable<Uint8Array>): Promise
   return rest.length === 0 ? { utf8, other: 0, firstLine: 0 } : countBytes(open());
 }
 
-/** How many bytes at the end begin a character that goes on in the next chunk. */
+/** Bytes at the end that begin a character continued in the next chunk. */
 function unfinishedBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -99,7 +99,7 @@ async function countBytes(chunks: AsyncIterable<Uint8Array>): Promise<ByteCensus
   return census;
 }
 
-/** The same text as UTF-8. `chunks` begin after the byte order mark. */
+/** The text as UTF-8. `chunks` must begin after the byte order mark. */
 export async function* toUtf8(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
   if (encoding === 'utf-8') {
     yield* chunks;
@@ -111,12 +111,11 @@ export async function* toUtf8(chunks: AsyncIterable<Buffer>, encoding: string): 
   if (rest !== '') yield Buffer.from(rest);
 }
 
-/** Enough to know a script by. */
 const mostWords = 300;
 const wordWithLetters = /[\x40-\xff]*[\x80-\xff][\x40-\xff]*/g;
 const shown = { words: 3, characters: 24 } as const;
 
-/** Of equal readings the first is shown. */
+/** Of encodings that read the same words, the first is shown. */
 // prettier-ignore
 const likely = [
   'windows-1252', 'macintosh', 'cp850', 'windows-1250', 'windows-1254', 'iso-8859-2', 'windows-1257', 'windows-1251', 'koi8-r', 'ibm866',
@@ -125,8 +124,8 @@ const likely = [
 ] as const;
 
 /**
- * The likely readings of a text, the likeliest first, for a person to choose from. `first`: shown before the others. Words are cut at
- * digits, so that no phone number is among them.
+ * Likely readings of a text, likeliest first, for the operator to choose from; `first` come before the others. Words are cut at digits, so
+ * no phone number appears.
  */
 export async function likelyReadings(chunks: AsyncIterable<Uint8Array>, first: readonly string[] = []): Promise<LetterReading[]> {
   const words = await wordsWithLetters(chunks);
@@ -137,7 +136,7 @@ export async function likelyReadings(chunks: AsyncIterable<Uint8Array>, first: r
   });
   const distinct = readings.filter(({ read }, at) => readings.findIndex((other) => isDeepStrictEqual(other.read, read)) === at);
   const sorted = distinct.sort((left, right) => right.fit - left.fit);
-  // The usual one is always among them.
+  // Windows-1252 is always among them.
   const third = sorted.slice(2).find(({ encoding }) => encoding === 'windows-1252') ?? sorted[2];
   const best = [...sorted.slice(0, 2), ...(third === undefined ? [] : [third])];
   const kindsAt = (at: number) => new Set(best.map(({ read }) => read[at])).size;
@@ -146,7 +145,7 @@ export async function likelyReadings(chunks: AsyncIterable<Uint8Array>, first: r
   return best.map(({ encoding, read }) => ({ encoding, words: places.map((at) => show(read[at])) }));
 }
 
-/** Letters, first signs of names in East Asia, and marks beside words: what names of people and places are written with. */
+/** Letters, first characters of East Asian names, and marks that occur in names. */
 const usual = new Set(
   'áéíóúàèìòùâêîôûäëïöüãõñçåæøœßÿąćęłńśźżčďěňřšťůýžőűăđğışİ’“”–€аеиновтрслкдмпαιοεσςτνρκλημυπ' +
     '王李张張刘劉陈陳杨楊黄黃赵趙吴吳周林田中山本小大木村井上川子美太郎一김이박최정강조윤장임',
@@ -154,25 +153,25 @@ const usual = new Set(
 const kana = /[\u3041-\u30ff]/u;
 
 /* eslint-disable no-control-regex */
-/** How much a word looks like one: letters of one alphabet in their usual places. */
+/** How plausible a word is: letters of one alphabet in usual positions. */
 function fitOf(word: string): number {
   const others = word.match(/[^\x00-\x7f]/gu) ?? [];
   let fit = others.filter((letter) => usual.has(letter) || usual.has(letter.toLowerCase()) || kana.test(letter)).length / others.length;
   if (/[\p{C}\ufffd]/u.test(word)) fit -= 8;
   if (/[^\x00-\x7f\p{L}\p{M}’“”–€]|[\uff61-\uff9f]|\p{L}[“”–€]\p{L}/u.test(word)) fit -= 3;
   if (/\p{Ll}\p{Lu}|\p{L}(?![A-Z])\p{Lu}\p{Ll}/u.test(word)) fit -= 3;
-  // Accented letters stand alone or in pairs among others; a word of another alphabet has no Latin ones.
+  // Accented letters occur singly or in pairs; a word of another alphabet has no Latin letters.
   const mixed = /\p{Script=Latin}/u.test(word) && /[\p{L}\p{M}]/u.test(word.replaceAll(/\p{Script=Latin}/gu, ''));
   return mixed || /[\u0080-\u024f]{4}/.test(word) ? fit - 3 : fit;
 }
 
-/** Whether the likeliest of these readings has no letters of another alphabet. */
+/** True when the likeliest reading has Latin letters only. */
 export function looksWestern([best]: readonly LetterReading[]): boolean {
   return best?.words.some((word) => /(?!\p{Script=Latin})\p{L}/u.test(word)) === false;
 }
 /* eslint-enable no-control-regex */
 
-/** Words with bytes beyond ASCII, each once, a byte to a character. Digits and commas end a word: in no encoding do they end a letter. */
+/** Distinct words with non-ASCII bytes, one byte per character. Split at digits and commas, which end no multi-byte character. */
 async function wordsWithLetters(chunks: AsyncIterable<Uint8Array>): Promise<string[]> {
   const words = new Set<string>();
   let rest = '';

@@ -20,9 +20,8 @@ const recordDelimiters = ['\r\n', '\n', '\r'];
 /**
  * Streams the records of a CSV file in chunks of at most `chunkSize`.
  *
- * Quotes inside an unquoted cell are text. A quoted cell that goes on after its closing quote is damage when it stays on
- * its line; when it spans lines, rows may have been swallowed, and the file is refused, as for a quote never closed.
- * Throws ListFileError when the file cannot be read, is something else than CSV, or has no certain rows.
+ * Quotes inside an unquoted cell are text. Text after a closing quote is damage within one line; across lines, rows may have been swallowed
+ * and the file is refused, as for a quote never closed. Throws ListFileError when the file is unreadable, not CSV, or has no certain rows.
  */
 export async function* readTextRecords(
   path: string,
@@ -35,7 +34,7 @@ export async function* readTextRecords(
   let gathered = 0;
   const parser = parse({
     delimiter: layout.delimiter,
-    // One kind of line end would be fixed by the first line, and a file that mixes them would fail far below.
+    // Autodetection would fix the first line's kind, and a file with mixed line ends would fail far below.
     record_delimiter: recordDelimiters,
     relax_column_count: true,
     relax_quotes: true,
@@ -43,7 +42,7 @@ export async function* readTextRecords(
     max_record_size: longestRecord,
     on_record: (cells, info) => {
       records.push(position.take(cells, info));
-      // Nothing is handed on, so no record takes the way through an object stream.
+      // Returning null keeps the record out of the slower object stream.
       return null;
     },
   });
@@ -65,7 +64,7 @@ export async function* readTextRecords(
     if (last !== undefined && !position.endsWithBreak) last.isLast = true;
     if (records.length > 0) yield records;
   } catch (error) {
-    // What came before is handed on: among it is the header, and from there the row of the fault is counted.
+    // Yields the earlier records: they include the header, from which rows are counted.
     if (records.length > 0) yield records;
     throw position.explain(error, parser);
   } finally {
@@ -88,7 +87,7 @@ function end(parser: Parser): Promise<void> {
 
 /** Counts rows and lines as the parser emits records; the parser's own line numbers count CRLF in quotes twice. */
 class RecordPosition {
-  /** What the parser was given since the end of a record, and where that was. */
+  /** Bytes fed to the parser since the last record end, and their offset. */
   #recent = { bytes: Buffer.alloc(0), from: 0 };
   readonly #path: string;
   readonly #suspicious: RegExp;
@@ -98,7 +97,7 @@ class RecordPosition {
 
   constructor(path: string, encoding: string, recordsAbove: number) {
     this.#path = path;
-    // 0x80 to 0x9F are letters and signs in most encodings of one byte; what is still a control character there is no text.
+    // 0x80 to 0x9F are printable in most one-byte encodings; a control character left there after decoding is invalid.
     // eslint-disable-next-line no-control-regex
     this.#suspicious = !encoding.startsWith('utf-') ? /[\n\r"\uFFFD\x80-\x9f]/ : /[\n\r"\uFFFD]/;
     this.#row = -recordsAbove;
@@ -160,7 +159,7 @@ class RecordPosition {
       return 'text follows a closing quote ("); double the quotes that are text';
     }
     if (cell.length > longestCell) return `${String(cell.length)} characters are more than the ${String(longestCell)} a cell may have`;
-    // What is left of the suspects and no line break or quote.
+    // A suspicious character other than a line break or quote.
     // eslint-disable-next-line no-control-regex
     if (/[\uFFFD\x80-\x9f]/.test(cell) && this.#suspicious.test(cell.replace(/[\n\r"]/g, ''))) {
       return 'the cell holds bytes that are no text in the encoding of the file; save the list as "CSV UTF-8"';
@@ -168,7 +167,7 @@ class RecordPosition {
     return null;
   }
 
-  /** A cell that begins with a quote was written with doubled quotes, or its closing quote was followed by more text. */
+  /** True when the cell was written with doubled quotes; false when text followed its closing quote. */
   #isProperlyQuoted(cell: string, endByte: number): boolean {
     const { bytes, from } = this.#recent;
     const written = bytes.subarray(this.#bytesBefore - from, endByte - from);
@@ -189,28 +188,27 @@ class RecordPosition {
 }
 
 const candidates = [',', ';', '\t', '|'] as const;
-/** Lines that are looked at; a header stands further up. */
+/** Lines to search; the header must be among them. */
 export const linesAboveRows = 50;
 
-/** How the first lines look when one character separates their cells. */
 interface Trial {
   delimiter: string;
-  /** Cells of the line that looks like a header, or else of the longest one. */
+  /** Cells of the header-like line, else of the longest. */
   width: number;
   fits: boolean;
-  /** Whether that line has company: further lines with as many cells. */
+  /** True when most lines, at least two, have that many cells. */
   steady: boolean;
 }
 
-/** The delimiter that the first line notes for spreadsheets, as `sep=;`; an empty one says nothing. */
+/** Delimiter from a `sep=;` first line. Null: no such line; `delimiter` null: it names none. */
 export function readNote(text: string): { delimiter: string | null } | null {
   const note = /^"?sep=([^"\r\n]?)[^\r\n]*(?:[\r\n]|$)/i.exec(text);
   return note === null ? null : { delimiter: note[1] || null };
 }
 
 /**
- * Finds the delimiter: the one under which a line has all cells that `isWanted` asks for; if none or several have, the one under which
- * lines have equally many cells. Throws ListFileError when several may be it.
+ * Finds the delimiter under which one line satisfies `isWanted`; if none or several qualify, the one with equally long lines. Throws
+ * ListFileError when ambiguous.
  */
 export function findDelimiter(path: string, text: string, isWanted: (cells: string[]) => boolean): string {
   const trials = candidates.map((delimiter) => tryDelimiter(text, delimiter, isWanted));
@@ -218,7 +216,7 @@ export function findDelimiter(path: string, text: string, isWanted: (cells: stri
   const fitting = wide.filter(({ fits }) => fits);
   const steady = (fitting.length > 0 ? fitting : wide).filter((trial) => trial.steady);
   const choices = fitting.length === 1 ? fitting : steady.length > 0 ? steady : fitting.length > 0 ? fitting : wide;
-  // A list of one column is the same under each of them.
+  // Same result under each.
   const [only] = trials.some(({ fits }) => fits) && fitting.length === 0 ? [] : choices;
   if (only === undefined) return ',';
   if (choices.length === 1) return only.delimiter;
@@ -253,7 +251,7 @@ function splitFirstLines(text: string, delimiter: string): string[][] {
       },
     });
   } catch {
-    // The text ends somewhere in the list, maybe inside of quotes; the lines before that are enough.
+    // The text may be cut inside quotes; the complete lines before suffice.
   }
   return lines;
 }

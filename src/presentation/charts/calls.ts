@@ -39,7 +39,7 @@ export function attemptsChart(lines: readonly CallLine[]): Chart {
   });
 }
 
-/** Calls of each day, in the recipients' own calendar; the drawing has the last days. */
+/** Calls per day of the recipients' own calendar; the drawing shows only the last days. */
 export function daysChart(lines: readonly CallLine[]): Chart {
   const note = 'Calls of the recipients’ own days, and the part of them that a person answered.';
   return ratesChart({ title: 'Calls by day', column: 'Day', note }, lines, lines.slice(-mostDays));
@@ -63,7 +63,7 @@ function ratesChart(
 const mostDays = 14;
 const mostCallers = 12;
 
-/** The last days of each caller number: the first sign of a number that is no longer picked up. */
+/** Recent days per caller number: an early sign that calls from it go unanswered. */
 export function callerDaysChart(lines: readonly CallerLine[]): Chart {
   const title = 'Caller numbers by day';
   const known = [...new Set(lines.flatMap(({ days }) => days.map(({ value }) => String(value))))].sort();
@@ -151,7 +151,7 @@ function cellLines({ answerRate, calls }: Rated): [string, string] {
   return [answerRate === null ? '–' : `${Math.round(answerRate * 100)} %`, count(calls)];
 }
 
-/** `12 of 40`: answered, and ended; calls that are open besides. */
+/** `12 of 40`: answered of ended calls, plus open ones. */
 function matrixCell(line: Rated | undefined): string {
   if (line === undefined) return '';
   const open = line.open === 0 ? '' : ` + ${count(line.open)} open`;

@@ -11,7 +11,7 @@ export interface Chart {
 }
 
 export interface FigureTable {
-  /** The first names the rows; all others hold figures. */
+  /** The first column names the rows; the others hold figures. */
   columns: readonly string[];
   rows: readonly FigureRow[];
   more?: number;
@@ -19,14 +19,11 @@ export interface FigureTable {
 
 export interface FigureRow {
   cells: readonly string[];
-  /** Colour of the row in the drawing, where the drawing does not name it. */
+  /** Colour of the row in the drawing, if that has no label for it. */
   ink?: string;
 }
 
-/**
- * The chart with its table. `heading`: of the level that its place in the document asks for; null where the title stands there already.
- * `fold`: a table that a drawing stands for is opened by whoever wants it.
- */
+/** `heading` null: the page already shows the title. `fold`: collapses the table below its drawing. */
 export function renderChart(
   { title, note, drawing, figures, whenEmpty }: Chart,
   heading: 'h2' | 'h3' | 'h4' | null,
@@ -58,7 +55,7 @@ interface ShownTable extends Omit<FigureTable, 'rows'> {
   rows: readonly { cells: readonly HtmlValue[]; ink?: string }[];
 }
 
-/** `words`: its cells hold text, in whatever direction it is written. */
+/** `words`: cells hold text in any writing direction. */
 export function figureTable(title: string, { columns, rows, more = 0 }: ShownTable, kind: 'figures' | 'words' = 'figures'): Html {
   const isText = kind === 'words';
   const lines = rows.map(
@@ -99,7 +96,7 @@ function swatch(ink: string): Html {
 
 const longestLabel = 24;
 
-/** Text of a list, an agent or a caller as a label in a drawing: on one line, and short. The table has it whole. */
+/** Shortens text to a one-line label; the table shows it in full. */
 export function label(text: string): string {
   const letters = Array.from(printable(text));
   return letters.length <= longestLabel ? letters.join('') : `${letters.slice(0, longestLabel - 1).join('')}…`;

@@ -10,12 +10,12 @@ import { inks } from './inks.ts';
 use([BarChart, CustomChart, LineChart, ScatterChart, GridComponent, MarkAreaComponent, SVGRenderer]);
 
 export interface Drawing {
-  /** What a screen reader says in place of the drawing: its name, and what it shows. */
+  /** Text alternative for screen readers: name and content. */
   title: string;
   text: string;
   width: number;
   height: number;
-  /** Nothing in it may need clipping: no value may lie outside its axes. */
+  /** All values must lie inside the axes, since clip paths are removed. */
   option: EChartsOption;
 }
 
@@ -31,7 +31,7 @@ export function namesAxis(names: readonly string[]) {
   } as const;
 }
 
-/** The drawing as inline SVG. Equal data give equal text: no ids. Colours are never styles, which a strict content policy forbids. */
+/** Inline SVG. Deterministic: no ids. Colours are attributes, since a strict content policy forbids inline styles. */
 export function draw({ title, text, width, height, option }: Drawing): Html {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height });
   try {
@@ -48,7 +48,7 @@ export function draw({ title, text, width, height, option }: Drawing): Html {
 
 const usualSize = 12;
 
-/** Only shapes and words: no frame, hover styles, inline styles or counted names. Text is escaped, so a quote is an attribute's. */
+/** Keeps shapes and text only. Text is escaped, so a quote always belongs to an attribute. */
 function plain(svg: string): string {
   return svg
     .replace(/^<svg[^>]*>\s*<rect[^>]*><\/rect>/, '')
@@ -80,12 +80,12 @@ interface Bar {
   figure: string;
 }
 
-/** More bars than these are not read any more; the table goes on. */
+/** More bars are unreadable; the table shows them. */
 const mostBars = 15;
 const width = 520;
 const lineHeight = 26;
 
-/** Horizontal bars from a common base, the first at the top. */
+/** Horizontal bars, the first at the top. */
 function drawBars(title: string, text: string, bars: readonly Bar[]): Html {
   const shown = bars.slice(0, mostBars);
   const longest = Math.max(...shown.map(({ value, whole }) => whole ?? value), 1);
@@ -122,7 +122,7 @@ function drawBars(title: string, text: string, bars: readonly Bar[]): Html {
   });
 }
 
-/** Bars with their table; `whenEmpty`: in place of both where there are none. */
+/** Bars with their table; `whenEmpty` replaces both if there are no rows. */
 export function barChart(
   { title, note, whenEmpty }: Pick<Chart, 'title' | 'note' | 'whenEmpty'>,
   bars: readonly Bar[],

@@ -1,4 +1,4 @@
-/** Colours of charts by what they stand for; `chartStyles` gives each its values, so that schemes and print switch them. */
+/** Chart colours by meaning; `chartStyles` sets values per scheme and for print. */
 export const inks = {
   text: 'var(--chart-text)',
   axis: 'var(--chart-axis)',
@@ -9,15 +9,15 @@ export const inks = {
   alarm: 'var(--chart-alarm)',
 } as const;
 
-/** Grounds of heat maps from the least to the most, and the ink that is read on each. */
+/** Heat map backgrounds, lowest first, each with a legible text colour. */
 export const heatInks = [0, 1, 2, 3, 4].map((step) => ({
   ground: `var(--chart-heat-${step})`,
   text: `var(--chart-on-heat-${step})`,
 }));
 
 /**
- * The colours as a style sheet. They follow Okabe and Ito, darker where white paper asks for it: what may stand side by side is told apart
- * with protanopia, deuteranopia and tritanopia. Drawings are never narrower than 26rem: they scroll, so that their words stay readable.
+ * Based on Okabe and Ito, darkened for white paper; adjacent colours stay distinct with protanopia, deuteranopia and tritanopia. Drawings
+ * scroll below 26rem, so their text stays readable.
  */
 export const chartStyles = `:root {
   --chart-text: light-dark(#39424d, #c3cbd4);

@@ -6,7 +6,7 @@ import { heatInks, inks } from './inks.ts';
 export interface Cell {
   column: number;
   row: number;
-  /** From 0 to 1, by which the cell is shaded; null: not known yet. */
+  /** Shade, 0 to 1; null: unknown. */
   share: number | null;
   lines: readonly [string, string];
 }
@@ -15,7 +15,7 @@ const cellWidth = 44;
 const cellHeight = 34;
 const margins = { left: 104, right: 8, top: 24, bottom: 4 };
 
-/** Cells of a grid, shaded by their share; one that is not named stays empty. */
+/** A grid shaded by share; unlisted cells stay empty. */
 export function drawMatrix(
   title: string,
   text: string,

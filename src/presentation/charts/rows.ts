@@ -5,7 +5,7 @@ import type { CountLine } from '../../ledger/read/report.ts';
 import { barChart } from './drawing.ts';
 import type { Chart } from './chart.ts';
 
-/** How many rows of the list came how far, and what became of usable rows that were never called. */
+/** How far the rows of the list came, and why usable rows were never called. */
 export function funnelChart(funnel: Funnel): Chart {
   const { listed, notCalled } = funnel;
   const steps = [

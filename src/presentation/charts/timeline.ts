@@ -24,7 +24,7 @@ export function courseChart(course: ReportedCourse | null): Chart {
 
 const mostRows = 24;
 
-/** Stretches of a table: as many points each as it takes to have at most 24. */
+/** Groups points evenly into at most 24 table rows. */
 function merge(points: readonly CoursePoint[]): CoursePoint[][] {
   const size = Math.max(1, Math.ceil(points.length / mostRows));
   return Array.from({ length: Math.ceil(points.length / size) }, (_, n) => points.slice(n * size, (n + 1) * size));

@@ -11,14 +11,14 @@ import type { Store } from '../../ledger/tx.ts';
 
 export interface BundleWish {
   e164: string;
-  /** Calls that were requested before are left out; null: none is. */
+  /** Leaves out calls requested earlier; null: none. */
   since: number | null;
   now: number;
-  /** Who asks for it, as the log names them. */
+  /** Name of the requester, for the log. */
   by: string;
 }
 
-/** Conversations of the number's calls, as the service tells them. */
+/** Conversations of the number's calls, as stored by the service. */
 export interface ConversationFile {
   name: string;
   bytes: Uint8Array;
@@ -33,7 +33,7 @@ export interface Bundle {
   findings: number;
 }
 
-/** Reads, judges, writes and signs. Null: the database has nothing of the number. */
+/** Reads, verifies and signs the evidence. Null: the database has nothing on the number. */
 export async function makeBundle(
   store: Store,
   wish: BundleWish,
@@ -63,7 +63,7 @@ export async function makeBundle(
   };
 }
 
-/** The public key of what a database signs, as a bundle names it: Ed25519, DER in base64. */
+/** Public half of a database's signing key: Ed25519, DER in base64. */
 export function publicKeyOf(privateKey: string): string {
   return publicText(createPrivateKey(privateKey));
 }
@@ -72,7 +72,7 @@ function publicText(key: KeyObject): string {
   return createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
-/** Violations that name a call, a row or a line of the log of the number. */
+/** Violations that name one of the number's calls, rows or log lines. */
 function findingsOf({ rules, events, notes }: LogReport, { rows, events: own }: Evidence): Findings {
   const ids = new Set(rows.flatMap(({ recipientId, calls }) => [recipientId, ...calls.map(({ attemptId }) => attemptId)]));
   const seqs = new Set(own.map(({ seq }) => seq));
@@ -105,7 +105,7 @@ function seal(
   return archiveOf([...files, ['manifest.json', manifest], ['manifest.sig', text(signature)]]);
 }
 
-/** The same archive for the same files: uncompressed, without times. `check.mjs` makes it anew, so no byte can be changed. */
+/** Deterministic archive: uncompressed, without times. `check.mjs` rebuilds it, so any changed byte shows. */
 function archiveOf(files: readonly [string, Uint8Array][]): Uint8Array {
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
@@ -136,7 +136,7 @@ function archiveOf(files: readonly [string, Uint8Array][]): Uint8Array {
 }
 
 const utf8Names = 0x0800;
-/** 1980-01-01, which is where archives begin. */
+/** 1980-01-01, the earliest ZIP date. */
 const firstDay = 0x21;
 
 function json(value: object): Buffer {

@@ -8,7 +8,7 @@ import { eventText, dispositionText } from '../words/history.ts';
 import { reasonText } from '../words/causes.ts';
 import { houseLines } from '../words/house.ts';
 
-/** What the judge of the log says of the number's calls. */
+/** Results of `verify` for the number's calls. */
 export interface Findings {
   events: number;
   promises: number;
@@ -24,7 +24,7 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
 
 const notRecorded = html`<span class="none">not recorded</span>`;
 
-/** One page for somebody who reads no program: each call, what it rested on, what came of it, and what is not known. */
+/** One page for a non-technical reader: each call, its basis, its result, and what is unknown. */
 export function renderSummary(
   evidence: Evidence,
   { findings, by, conversations }: { findings: Findings; by: string; conversations: number },
@@ -85,7 +85,7 @@ export function renderSummary(
   return page.text.replace(/<style>[^]*?<\/style>/, () => `<style>${styles}</style>`);
 }
 
-/** What held for all campaigns, and from when on; null: the log tells of none. */
+/** Account rules over time; null: the log has none. */
 function houseText(events: Evidence['events']): string | null {
   const versions = events.flatMap(({ type, at, data }) => (type === 'house.changed' ? [{ at, ...data }] : []));
   const told = versions.map(({ at, version, rules }) => {

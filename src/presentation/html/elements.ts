@@ -8,22 +8,19 @@ export type Tone = 'live' | 'wait' | 'good' | 'bad' | 'quiet';
 
 const toneIcons: Readonly<Record<Tone, IconName>> = { live: 'phone', wait: 'clock', good: 'check', bad: 'alert', quiet: 'dots' };
 
-/** A word with a shape: the colour never says what the word does not. */
+/** The text carries the whole meaning; colour and icon add none. */
 export function badge(tone: Tone, text: HtmlValue, drawing: IconName = toneIcons[tone]): Html {
   return html`<span class="state is-${tone}">${icon(drawing, tone === 'live' ? 'pulse' : '')} ${text}</span>`;
 }
 
-/** What became of people, in the order of every legend, bar and filter. */
+/** Outcomes in the order of every legend, bar and filter. */
 export type OutcomeTone = 'reached' | 'unreached' | 'optout' | 'decide' | 'stopped' | 'calling' | 'waiting' | 'cannot';
 
 export function outcome(tone: OutcomeTone, text: HtmlValue): Html {
   return html`<span class="outcome"><i class="dot ${tone}"></i>${text}</span>`;
 }
 
-/**
- * Parts of a whole as one bar; the smallest is wide enough to be seen, and between two is a gap. `says`: the same in a sentence; without it
- * the bar is for the eye alone, since the words stand beside it.
- */
+/** One stacked bar with a minimum width per part. `says`: text alternative; without it the bar is hidden from screen readers. */
 export function bar(
   parts: readonly (readonly [tone: OutcomeTone, size: number])[],
   { says, big = false }: { says?: string; big?: boolean } = {},
@@ -57,7 +54,7 @@ export function bar(
   </svg>`;
 }
 
-/** Where somebody has to act: what is wrong, what follows, how to fix it; `action`: one button. */
+/** Asks the operator to act: what is wrong, what follows, how to fix it; `action`: one button. */
 export function note(tone: Tone, { title, body, action = null, drawing }: Note): Html {
   return html`<div class="note is-${tone}" role="note">
     ${icon(drawing ?? toneIcons[tone])}
@@ -73,12 +70,12 @@ interface Note {
   drawing?: IconName;
 }
 
-/** A link that looks like a button. At most one of a page is `primary`. */
+/** A link styled as a button. At most one per page is `primary`. */
 export function linkButton(path: string, text: HtmlValue, look: '' | 'primary' | 'danger' | 'bare' | 'sm' = '', drawing?: IconName): Html {
   return html`<a class="btn ${look}" href="${path}">${drawing === undefined ? null : icon(drawing)} ${text}</a>`;
 }
 
-/** What can be done beside the one button: links or buttons, what cannot be undone last. */
+/** Secondary actions as links or buttons, irreversible ones last. */
 export function menu(label: string, entries: HtmlValue, drawing: IconName = 'dots'): Html {
   return html`<details class="menu">
     <summary class="btn square" aria-label="${label}">${icon(drawing)}</summary>
@@ -98,7 +95,7 @@ interface MenuEntry {
   danger?: boolean;
 }
 
-/** Key figures: what it is, how much, of what. What is not known is a dash, and `of` says why. */
+/** Key figures: name, value, of what. An unknown value is a dash, and `of` explains it. */
 export function figures(entries: readonly { name: string; value: HtmlValue; of?: HtmlValue; plot?: boolean }[]): Html {
   return html`<dl class="figs">
     ${entries.map(
@@ -113,12 +110,12 @@ export function figures(entries: readonly { name: string; value: HtmlValue; of?:
 }
 
 /**
- * How an instant is written: `minute`: `today 17:40`, `Wed 25 Nov, 11:05`; `about`: `today about 17:40`; `brief`: the least that tells
- * it, for a list of what has just happened; `clock`: the time of day alone.
+ * `minute`: `today 17:40`, `Wed 25 Nov, 11:05`; `about`: `today about 17:40`; `brief`: shortest form, for recent events; `clock`: time of
+ * day only.
  */
 export type Show = 'time' | 'full' | 'minute' | 'about' | 'brief' | 'clock';
 
-/** An instant of service time. The page's script writes it in the viewer's zone; without it, UTC stands there. */
+/** An instant of service time: UTC, until the page's script writes it in the viewer's zone. */
 export function instant(epochMs: number | null, show: Show = 'time'): Html {
   if (epochMs === null || !Number.isFinite(epochMs)) return muted('–');
   const iso = new Date(epochMs).toISOString();
@@ -127,18 +124,18 @@ export function instant(epochMs: number | null, show: Show = 'time'): Html {
   return html`<time datetime="${iso}" data-show="${show}">${text} UTC</time>`;
 }
 
-/** Words for a page: instants in them, as `instantText` writes them, are shown in the viewer's zone. */
+/** Text whose instants, as `instantText` writes them, are shown in the viewer's zone. */
 export function withInstants(text: string): HtmlValue {
   const parts = text.split(/(\d{4}-\d\d-\d\d \d\d:\d\d) UTC/);
   return parts.map((part, index) => (index % 2 === 0 ? part : instant(Date.parse(`${part}Z`), 'minute')));
 }
 
-/** What is still being read, in the size that it will have. */
+/** Placeholder of the final size while content loads. */
 export function bone(text: string): Html {
   return html`<span class="bone"><span class="hidden">${text}</span></span>`;
 }
 
-/** How long something has lasted at `now`; the script counts on from there. */
+/** Elapsed time at `now`; the script counts on. */
 export function since(epochMs: number, now: number): Html {
   return html`<span class="num" data-since="${epochMs}">${duration(now - epochMs)}</span>`;
 }
@@ -163,7 +160,7 @@ export function link(path: string, text: HtmlValue): Html {
   return html`<a href="${path}">${text}</a>`;
 }
 
-/** What things are known by: never broken over lines, and cut only beyond the length of any id that the sandbox gives. */
+/** An identifier: never wraps, and is cut only beyond the sandbox's longest id. */
 export function id(text: string): Html {
   return html`<code class="id" title="${text}">${text}</code>`;
 }
@@ -174,16 +171,16 @@ export function phone(number: string): Html {
 
 const longestWhole = 36;
 
-/** The address of a request, broken before its parts if at all, and inside them only where they are longer than any id. */
+/** A URL path that wraps between its parts only, unless a part is longer than any id. */
 export function address(path: string): HtmlValue {
   const parts = path.split(/(?=[/?&=])/);
   return parts.map((part) => [html`<wbr />`, part.length > longestWhole ? part : html`<span class="word">${part}</span>`]);
 }
 
 export interface Row {
-  /** Stays the same while the thing is shown, and is no other thing's on the page. */
+  /** Stable and unique on the page. */
   key: string;
-  /** By the name of their column, the same for all rows; the first names the thing, and one without a name holds buttons. */
+  /** By column name, the same for all rows; the first identifies the row, an unnamed one has buttons. */
   cells: Readonly<Record<string, HtmlValue>>;
 }
 
@@ -191,7 +188,7 @@ export function two(first: HtmlValue, second: HtmlValue): Html {
   return html`<span class="two"><span>${first}</span>${second === null ? null : html`<small>${second}</small>`}</span>`;
 }
 
-/** A table that turns into cards where it is narrow; without rows, what is shown in its place. `tall`: its cells have two lines. */
+/** Becomes cards on narrow pages; `whenEmpty` replaces it without rows. `tall`: two-line cells. */
 export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValue = null, tall = false): HtmlValue {
   const [first] = rows;
   if (first === undefined) return whenEmpty;
@@ -212,16 +209,14 @@ export function table(caption: string, rows: readonly Row[], whenEmpty: HtmlValu
 }
 
 interface Scrolled {
-  /** Classes: `cards` for one that turns into cards where it is narrow. */
+  /** CSS classes; `cards`: becomes cards on narrow pages. */
   kind?: string;
-  /** Id of the heading that names it; without one, the caption does. */
+  /** Id of the heading that labels it; default: the caption. */
   by?: string;
-  /** Words, or cells of their own. */
   heads: readonly (string | Html)[];
   lines: HtmlValue;
 }
 
-/** A table from its heads and lines, scrolled where it is too wide. */
 export function scrolled(caption: HtmlValue, { kind = 'cards', by, heads, lines }: Scrolled): Html {
   return html`<div
     class="scroll"
@@ -256,7 +251,6 @@ export function facts(entries: readonly (readonly [string, HtmlValue])[], kind: 
   </dl>`;
 }
 
-/** Where there is nothing yet: what is missing, and what to do next. */
 export function empty(title: string, next: HtmlValue): Html {
   return html`<div class="empty">
     <p class="empty-title">${title}</p>
@@ -264,7 +258,7 @@ export function empty(title: string, next: HtmlValue): Html {
   </div>`;
 }
 
-/** `id`: of its heading, which names it and what is in it. */
+/** `id`: of the heading, which then labels the section. */
 export function panel(title: string | Html, body: HtmlValue, aside: HtmlValue = null, id?: string): Html {
   const head = id === undefined ? html`<h2>${title}</h2>` : html`<h2 id="${id}">${title}</h2>`;
   return html`<section class="panel" ${id === undefined ? null : html`aria-labelledby="${id}"`}>

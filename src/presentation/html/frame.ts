@@ -6,25 +6,24 @@ export interface FrameEntry {
   words: string;
   drawing: IconName;
   isHere: boolean;
-  /** Nothing stands there where it is 0. `unit`: of what, for whoever does not see the page; `alert`: somebody has to act. */
+  /** Hidden at 0. `unit`: for screen readers; `alert`: action required. */
   count?: { number: number; unit: string; tone?: 'alert' | 'is-live' };
 }
 
 export interface Frame {
   brand: HtmlValue;
   entries: readonly FrameEntry[];
-  /** The clock of the service, with `data-now` and `data-speed`; the script lets it go on. */
+  /** Service clock with `data-now` and `data-speed`, advanced by the script. */
   clock: Html;
-  /** Below the clock: who is signed in, and what they choose. */
+  /** Below the clock: who is signed in, and the viewer's settings. */
   foot?: HtmlValue;
-  /** In the menu of a narrow page, below the entries. */
+  /** Below the entries in the menu of a narrow page. */
   menuFoot?: HtmlValue;
-  /** Whether it says if it is live. */
   isLive: boolean;
   main: Html;
 }
 
-/** What is around the main part of a page: the navigation at its side, or in a menu at its top where it is narrow. */
+/** A page's frame: navigation at the side, or in a top menu on narrow pages. */
 export function renderFrame({ brand, entries, clock, foot = null, menuFoot = null, isLive, main }: Frame): Html {
   const home = html`<a class="brand" href="/">${icon('bell', 'mark')} ${brand}</a>`;
   const links = entries.map(

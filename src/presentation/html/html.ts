@@ -1,6 +1,6 @@
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Text that is markup already, and goes into other markup as it is. */
+/** Trusted markup, inserted unescaped. */
 export class Html {
   readonly text: string;
 
@@ -11,7 +11,7 @@ export class Html {
 
 export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
-/** Markup with values in it: every value is escaped, for text and for attributes in quotes; only `Html` is taken as it is. */
+/** Markup template: escapes every value, for text and quoted attributes, except `Html`. */
 export function html(parts: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(parts.reduce((text, part, index) => text + write(values[index - 1]) + part));
 }

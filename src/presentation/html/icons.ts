@@ -1,6 +1,6 @@
 import { Html, html } from './html.ts';
 
-/** Drawings on a field of 16 by 16, in strokes of the text's colour. */
+/** 16 by 16 strokes in the text's colour. */
 const drawings = {
   alert: '<path d="M8 2.3 1.8 13.2h12.4zM8 6.5v3M8 11.3h.01"/>',
   ban: '<circle cx="8" cy="8" r="5.8"/><path d="m4 4 8 8"/>',
@@ -52,7 +52,7 @@ const drawings = {
 
 export type IconName = keyof typeof drawings;
 
-/** A drawing beside a word that says the same. */
+/** Decorative: the word beside it says the same. */
 export function icon(name: IconName, more = ''): Html {
   return html`<svg class="icon${more === '' ? '' : ` ${more}`}" aria-hidden="true"><use href="#i-${name}"></use></svg>`;
 }
@@ -60,10 +60,10 @@ export function icon(name: IconName, more = ''): Html {
 const hatch =
   '<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="cannot" width="4" height="6"/></pattern>';
 
-/** The hatch of whoever cannot be called, for a document without other drawings. */
+/** Hatch pattern for recipients who cannot be called, for a document without icons. */
 export const hatched: Html = new Html(`<svg class="hidden" aria-hidden="true"><defs>${hatch}</defs></svg>`);
 
-/** The drawings that a page refers to, and the hatch of whoever cannot be called: once in each document, outside of what is morphed. */
+/** Icon sprite and hatch pattern: once per document, outside the morphed part. */
 export const drawn: Html = new Html(
   `<svg class="hidden" aria-hidden="true"><defs>${Object.entries(drawings)
     .map(([name, drawing]) => `<symbol id="i-${name}" viewBox="0 0 16 16">${drawing}</symbol>`)

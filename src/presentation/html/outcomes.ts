@@ -1,7 +1,7 @@
 import { outcomeOf, outcomes, type Outcome } from '../../rules/outcome.ts';
 import type { OutcomeTone } from './elements.ts';
 
-/** How many people there are of each tone, in the order of every bar; `also`: those without an outcome. */
+/** Number of recipients per tone, in the order of every bar; `also`: those without an outcome. */
 export function outcomeParts(counts: Readonly<Partial<Record<Outcome, number>>>, also: { calling: number; waiting: number }) {
   const of = (tone: OutcomeTone): number =>
     outcomes.reduce((sum, outcome) => sum + (outcomeOf[outcome].tone === tone ? (counts[outcome] ?? 0) : 0), 0);

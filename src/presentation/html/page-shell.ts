@@ -8,9 +8,9 @@ export interface Shell {
   title: string;
   app: HtmlValue;
   notice?: string | null;
-  /** Whether what is shown takes a token, and whether it was given. */
+  /** Whether the page needs an access token, and whether one was given. */
   token: 'given' | 'wanted' | null;
-  /** Light or dark where the viewer has chosen one; else as the system has it. */
+  /** The viewer's choice; null: as the system. */
   theme?: 'light' | 'dark' | null;
   isBare?: boolean;
   after?: HtmlValue;
@@ -42,7 +42,7 @@ export function renderShell({ title, app, notice = null, token, theme = null, is
     </html>`;
 }
 
-/** A document whose instants stand as the viewer's script will write them. `said`: zone and language of it, or nothing that is known. */
+/** Writes instants as the viewer's script would. `viewerLocale`: zone and language, possibly invalid. */
 export function withViewerTimes(markup: string, said: string, now: number): string {
   const words = timeWordsIn(said);
   if (words === null) return markup;
@@ -53,7 +53,7 @@ export function withViewerTimes(markup: string, said: string, now: number): stri
     .replaceAll(/(<span (?:id="clock-zone"|class="viewer-zone")>)UTC/g, (_, tag: string) => tag + html`${words.zoneName}`.text);
 }
 
-/** Null: nothing that Intl takes. */
+/** Null: Intl does not accept it. */
 function timeWordsIn(said: string): TimeWords | null {
   const [zone = '', locale] = said.split(' ');
   try {
@@ -63,7 +63,7 @@ function timeWordsIn(said: string): TimeWords | null {
   }
 }
 
-/** Where pages have their scripts, styles and icon. */
+/** URL path of the pages' scripts, styles and icon. */
 export const assetFolder = '/_page';
 
 export interface PageAsset {
@@ -73,7 +73,7 @@ export interface PageAsset {
 }
 
 const sharedStyles = ['tokens', 'frame', 'parts', 'tables', 'people', 'making', 'kit', 'room'];
-/** Tokens and parts of the pages for a document of its own, which asks for no file: without their font. */
+/** Tokens and parts for a self-contained document, without the font. */
 export const detachedStyles = ['tokens', 'parts']
   .map((name) => readFileSync(new URL(`browser/styles/${name}.css`, import.meta.url), 'utf8'))
   .join('\n')
@@ -83,7 +83,7 @@ const sharedScripts = ['dom.js', 'follow.js', 'show.js', 'time-words.js', 'times
 
 const read = (name: string, folder: string): string => readFileSync(new URL(name, folder), 'utf8');
 
-/** A page's files: those that all pages share, and its own folder's. Its style sheet is one, `page.css`, with `styles` last. */
+/** Shared files plus those in `folder`; style sheets are joined as `page.css`, with `styles` last. */
 export function readPageAssets(folder: string, { scripts, styles = '' }: { scripts: readonly string[]; styles?: string }): PageAsset[] {
   const shared = new URL('browser/', import.meta.url).href;
   const morph = createRequire(import.meta.url).resolve('idiomorph/dist/idiomorph.min.js');
@@ -102,7 +102,7 @@ export function readPageAssets(folder: string, { scripts, styles = '' }: { scrip
   ];
 }
 
-/** What goes with every answer of a page. The policy: nothing from elsewhere, nothing inline, in no frame. */
+/** Headers of every page response. The policy forbids foreign sources, inline code and framing. */
 export const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",

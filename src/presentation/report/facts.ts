@@ -11,7 +11,7 @@ import { bar, figures, type OutcomeTone } from '../html/elements.ts';
 import { outcomeParts } from '../html/outcomes.ts';
 import type { People, Proof, ReportData, ShownCampaign } from './report-data.ts';
 
-/** What a reader has to know who reads no further: one page on paper. */
+/** What a reader needs who reads no further: one printed page. */
 export function summarySection({ campaigns, proof }: Pick<ReportData, 'proof'> & { campaigns: readonly ShownCampaign[] }): Html {
   const alone = campaigns.length === 1;
   return html`<section class="summary">
@@ -33,7 +33,7 @@ function verdict({ ok, checks, found }: Proof): Html {
     : html`<p class="verdict is-bad">${plural(found, 'broken promise')}: see Proof.</p>`;
 }
 
-/** In sentences, as a bar, and in figures. Whoever cannot be called is no progress. */
+/** Text, bar and figures. Rows that cannot be called do not count as progress. */
 function summaryOf(campaign: ShownCampaign): Html {
   const { rows, calls, cost, goal, callbacks, funnel, outcome = [], attempt = [] } = campaign;
   const perGoal = cost?.perGoal == null ? '' : `, ${moneyText(cost.perGoal * 1_000_000, cost.currency)} each`;
@@ -79,7 +79,7 @@ const toneWords: Readonly<Record<OutcomeTone, string>> = {
   cannot: 'Cannot be called',
 };
 
-/** What each further call to a person has added. */
+/** Answers gained by each further call to a recipient. */
 function steps(attempts: readonly CallLine[]): string {
   const answered = attempts.filter((line) => line.answered > 0).map(({ value, answered: people }) => [Number(value), people] as const);
   if (answered.length < 2) return '';

@@ -16,16 +16,16 @@ import { causeText } from '../words/needs.ts';
 import { goalText } from '../words/campaign.ts';
 import { reasonText, unreachedText } from '../words/causes.ts';
 
-/** A report is handed on by mail, so it stays below this. */
+/** Keeps a report small enough for mail. */
 export const mostReportBytes = 300_000;
 
-/** Thrown when so many campaigns are reported on together that the file would be too large. */
+/** Thrown when the chosen campaigns would make the file too large. */
 export class ReportTooLargeError extends Error {
   override readonly name = 'ReportTooLargeError' as const;
   readonly isBadInput = true;
 }
 
-/** One HTML file without scripts or requests, with its data as JSON, cut where they have no bound. Throws ReportTooLargeError. */
+/** One HTML file without scripts or requests, with its data as JSON; unbounded tables are cut. Throws ReportTooLargeError. */
 export function renderHtmlReport(data: ReportData): string {
   let bytes = 0;
   for (const detail of details) {
@@ -38,11 +38,11 @@ export function renderHtmlReport(data: ReportData): string {
   );
 }
 
-/** Stands near the beginning of every report, so that one is known by it. */
+/** Near the start of every report, so that a file is recognised as one. */
 export const generator = 'Carillon report';
 
 const stylesHash = createHash('sha256').update(reportStyles).digest('base64');
-/** Holds wherever the file is opened, whatever stands in it: nothing runs, and nothing is asked for. */
+/** Safe wherever the file is opened: no script runs and nothing is loaded. */
 const policy = `default-src 'none'; style-src 'sha256-${stylesHash}'; base-uri 'none'; form-action 'none'`;
 
 function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
@@ -80,16 +80,16 @@ function render(data: ReportData & { campaigns: ShownCampaign[] }): string {
         </script>
       </body>
     </html>`;
-  // The sheet goes in byte by byte, since the policy names its hash.
+  // Inserted byte for byte, since the policy contains its hash.
   return compact(document.text).replace(/<style>\s*styles\s*<\/style>/, () => `<style>${reportStyles}</style>`);
 }
 
-/** The template's own indentation would be a fifth of the file. */
+/** Template indentation would be a fifth of the file. */
 function compact(text: string): string {
   return text.replaceAll(/>\s*\n\s*</g, '>\n<').replaceAll(/\n +/g, '\n');
 }
 
-/** In a script element only `<` could end it, or begin a comment. */
+/** Inside a script element only `<` could end it or begin a comment. */
 function embedded({ people, ...data }: ReportData): Html {
   const value = people === null ? data : { ...data, people };
   return new Html(jsonText(withInstants(value)).replaceAll('<', String.raw`\u003c`));
@@ -101,7 +101,7 @@ export interface ChartGroup {
   wide?: true;
 }
 
-/** What is told with charts, in the order of the questions that people ask. */
+/** Charts in the order of a reader's questions. */
 export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
   const { funnel, course, day = [], week = [], attempt = [], caller = [], disposition = [] } = campaign;
   return [
@@ -117,7 +117,7 @@ export function chartGroups(campaign: ShownCampaign): ChartGroup[] {
   ];
 }
 
-/** What was changed while it called, beside the days of the numbers; none where nothing was. */
+/** Changes during the campaign beside daily figures; none without changes. */
 function changeCharts({ changes }: ShownCampaign): Chart[] {
   const rows = changes.flatMap((event) => {
     const told = tellEvent(event);
@@ -128,7 +128,6 @@ function changeCharts({ changes }: ShownCampaign): Chart[] {
   return [{ title: 'What was changed', note, drawing: null, figures: { columns: ['When', 'What'], rows }, whenEmpty: '' }];
 }
 
-/** The groups as sections of a report; campaigns stand side by side in each. */
 function chartSections(campaigns: readonly ShownCampaign[]): Html[] {
   const [first = [], ...others] = campaigns.map((campaign) => chartGroups(campaign).map((group) => ({ ...group, campaign })));
   return first.map((group, index) => {

@@ -4,10 +4,9 @@ import type { Campaign } from '../../ledger/rows/campaigns.ts';
 import { verifyLog, type VerifyOptions } from '../../verify/log.ts';
 import type { Store } from '../../ledger/tx.ts';
 
-/** What a report is made of. Instants are service time. */
+/** Instants are service time. */
 export interface ReportData {
   madeAt: number;
-  /** In the order in which they stand side by side. */
   campaigns: readonly CampaignReport[];
   proof: Proof | null;
   people: readonly People[] | null;
@@ -21,9 +20,9 @@ export interface People {
   more: number;
 }
 
-/** How much of what has no bound is shown, so that a report stays one small file. */
+/** Limits on unbounded tables, so that a report stays one small file. */
 export interface Detail {
-  /** Most values of one collected value or evaluation, and most of these. */
+  /** Most values of a collected value or evaluation, and most of those. */
   values: number;
   tables: number;
   /** Most lines of tables by zone, caller number and day. */
@@ -32,7 +31,7 @@ export interface Detail {
   violations: number;
 }
 
-/** From the most to the least that a report shows. */
+/** Most detailed first. */
 export const details = [
   { values: 50, tables: 40, lines: 120, people: 500, violations: 50 },
   { values: 20, tables: 20, lines: 60, people: 200, violations: 20 },
@@ -40,13 +39,13 @@ export const details = [
   { values: 5, tables: 6, lines: 14, people: 50, violations: 10 },
 ] as const satisfies readonly Detail[];
 
-/** How many lines were left out of a report, by the name of their table: `collected.confirmed`, `zone`. */
+/** Omitted lines by table name: `collected.confirmed`, `zone`. */
 export type LeftOut = Record<string, number>;
 
-/** A campaign without what is too much for a report; `leftOut` stands in its data beside the rest, where anything is. */
+/** A campaign cut to the report's limits; `leftOut` only if lines were omitted. */
 export type ShownCampaign = CampaignReport & { leftOut?: LeftOut };
 
-/** The same data with no more than the detail allows. The most frequent values, the busiest numbers and the last days are kept. */
+/** Keeps the most frequent values, the busiest numbers and the last days. */
 export function cut(data: ReportData, detail: Detail): ReportData & { campaigns: ShownCampaign[] } {
   const { proof, people } = data;
   return {
@@ -100,7 +99,7 @@ interface ReadReportInput {
   verify: VerifyOptions;
 }
 
-/** Reads everything that a report tells, and has the judge of `carillon verify` look at the campaigns. Changes nothing. */
+/** Reads all report data and verifies the campaigns. Read-only. */
 export async function readReportData(store: Store, input: ReadReportInput): Promise<ReportData> {
   const { campaigns, now, people, verify } = input;
   const reports = [];
@@ -122,7 +121,7 @@ async function readPeople(store: Store, { campaignId, rowsTotal }: Campaign, now
   return { campaignId, rows, more: Math.max(0, rowsTotal - rows.length) };
 }
 
-/** Has the judge of `carillon verify` look at the campaigns; it reads the whole log. */
+/** Runs the checks of `carillon verify` on the campaigns; reads the whole log. */
 export async function proveCampaigns(store: Store, { ids, now, verify }: { ids: readonly string[]; now: number; verify: VerifyOptions }) {
   const only = ids.length === 1 ? (ids[0] ?? null) : null;
   const { rules, events, calls, notes } = await verifyLog(store.db, only, verify);
@@ -131,6 +130,6 @@ export async function proveCampaigns(store: Store, { ids, now, verify }: { ids: 
     .filter(({ campaignId }) => ids.includes(campaignId))
     .map(({ campaignId, promise, at, what }) => ({ campaignId, promise, at, what }));
   const found = violations.length;
-  /** `events`, `calls`: lines of the log, and calls, that were judged; `checks`: promises that were checked. */
+  /** `events`, `calls`: verified log lines and calls; `checks`: verified rules. */
   return { judgedAt: now, ok: found === 0, events, calls, checks: rules.length, found, violations, notes };
 }

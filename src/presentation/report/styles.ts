@@ -1,7 +1,7 @@
 import { chartStyles } from '../charts/inks.ts';
 import { detachedStyles } from '../html/page-shell.ts';
 
-/** The style sheet of a report: that of the console's pages, two schemes, any width from 320 pixels, and A4. Fonts are the reader's own. */
+/** Report style sheet, shared with the console: two schemes, widths from 320 pixels, A4, the reader's fonts. */
 export const reportStyles = `${detachedStyles}
 ${chartStyles}
 * {

@@ -25,11 +25,11 @@ const columns = [
   'result',
   'decision',
 ] as const;
-/** The others are for the person who decides. */
+/** The other columns only help the operator to decide. */
 const readColumns = ['row', 'attempt', 'conversation', 'decision'] as const;
 const rowsPerChunk = 500;
 
-/** The rows in doubt as CSV: a line for every record that may be that of one of their calls, or one without a record. */
+/** Rows in doubt as CSV: one line per record that may be theirs, or one line without a record. */
 export async function* candidateLines(rows: readonly DoubtfulRow[]): AsyncGenerator<string> {
   yield stringify([[...columns]]);
   for (const { recipient, calls } of rows) {
@@ -66,9 +66,9 @@ function spokenBy({ hasTranscript, agentTurns, userTurns }: ConversationFacts): 
   return userTurns > 0 ? 'callee' : 'nobody';
 }
 
-/** Reads the file back as people left it; answers faults of single cells. Throws ListFileError when it is no such file. */
+/** Reads the edited file back; returns faults of single cells. Throws ListFileError when it is no such file. */
 export async function readDecisions(path: string): Promise<{ lines: DecisionLine[]; problems: DecisionProblem[] }> {
-  // None of these columns has a letter beyond ASCII.
+  // These columns are ASCII only.
   const header = await findHeader({ path, names: readColumns, unnamed: 'any', defaultRegion: null });
   const [row, attempt, conversation, decision] = readColumns.map((name) => {
     const found = findColumn(name, header.columns);
@@ -115,7 +115,6 @@ function readLine(record: ListRecord, cells: Record<(typeof readColumns)[number]
   return { place, row: Number(cells.row), attemptId: attempt || null, conversationId: conversation || null, decision };
 }
 
-/** A problem as a line for a person: where, what stands there, and what to do. */
 export function describeProblem(path: string, { place, column, value, problem }: DecisionProblem): string {
   return `${path}: ${place}, ${column} ${quoteCell(value)}: ${problem}`;
 }

@@ -1,16 +1,16 @@
 import type { RecipientResult } from '../../ledger/read/result-rows.ts';
 
-/** What became of one data row. Times are epoch milliseconds. */
+/** Result of one data row. Times are epoch ms. */
 export type ResultRow = RecipientResult;
 
 export interface ResultsTable {
   columns: readonly string[];
-  /** Keys of all collected values and evaluations of the campaign; each becomes a column. */
+  /** Each becomes a column. */
   collectedKeys: readonly string[];
   evaluationKeys: readonly string[];
-  /** The campaign has rules for what a talk came to, which is a column then. */
+  /** The campaign has `results` rules: adds a column. */
   hasResults?: boolean;
-  /** The campaign calls people back, which are two columns then. */
+  /** The campaign has callbacks: adds two columns. */
   hasCallbacks?: boolean;
 }
 
@@ -31,10 +31,10 @@ const resultColumns = [
   'candidates',
 ] as const;
 
-/** Columns that results of versions before 0.3 lack; `row` is the number that commands ask for. */
+/** Missing in results before version 0.3; `row` is the number that commands expect. */
 const laterColumns = ['row'];
 
-/** Names of the columns: those of the list, then the added ones. An added one whose name the list uses gets a prefix. */
+/** List columns, then the added ones, prefixed if the list uses the name. */
 export function resultsHeader({ columns, collectedKeys, evaluationKeys, hasResults, hasCallbacks }: ResultsTable): string[] {
   const taken = new Set(columns);
   const added = [
@@ -53,25 +53,25 @@ export function resultsHeader({ columns, collectedKeys, evaluationKeys, hasResul
   return [...columns, ...added];
 }
 
-/** How the header of a campaign's results begins, in files of every version: it tells results from other files. */
+/** How the header begins in results of every version; distinguishes them from other files. */
 export function resultsHeaderStart(columns: readonly string[]): string[] {
   const { length } = laterColumns;
   return resultsHeader({ columns, collectedKeys: [], evaluationKeys: [] }).slice(0, -length);
 }
 
 export interface ResultCells {
-  /** The cells of the list, as they were read; as many as the list has columns. */
+  /** List cells as read, one per column. */
   original: string[];
   added: ResultValue[];
 }
 
-/** One line of the results, in the order of the header. Instants are in ISO form. */
+/** One result line in header order. Instants are ISO text. */
 export function resultCells(
   row: ResultRow,
   { columns, collectedKeys, evaluationKeys, hasResults, hasCallbacks }: ResultsTable,
 ): ResultCells {
   const surplus = row.cells.slice(columns.length);
-  // A row with too many cells may not push the columns after it out of place, nor lose what it held.
+  // Surplus cells go into `detail`: they must neither shift the columns nor be lost.
   const detail = surplus.length === 0 ? row.detail : [row.detail, `surplus cells: ${surplus.join(' | ')}`].filter(Boolean).join('; ');
   return {
     original: columns.map((_, index) => row.cells[index] ?? ''),

@@ -12,14 +12,14 @@ export interface WriteResultsInput extends ResultsTable {
   rows: AsyncIterable<ResultRow>;
   format?: ResultsFormat;
   csv?: CsvSettings;
-  /** Where to write; `-` for `stdout`. */
+  /** `-`: `stdout`. */
   path: string;
   stdout: NodeJS.WritableStream;
-  /** Called after each row; what it throws gives the writing up, and nothing is left behind. */
+  /** Called after each row; if it throws, writing is aborted and no file is left. */
   onRow?: (rows: number) => void;
 }
 
-/** Writes the results; answers how many rows. A file appears whole or not at all, standard output row by row. Throws OutputFileError. */
+/** Returns the number of rows. A file appears whole or not at all, standard output row by row. Throws OutputFileError. */
 export async function writeResults(input: WriteResultsInput): Promise<number> {
   const counter = { rows: 0 };
   if (input.format === 'xlsx') requireFittingSheet(input);
@@ -28,7 +28,7 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
     try {
       for await (const chunk of chunks) if (!input.stdout.write(chunk)) await once(input.stdout, 'drain');
     } catch (error) {
-      // `carillon results | head`: the reader has what it wanted, which is no failure.
+      // `carillon results | head`: a reader that closes early is no failure.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
     }
     return counter.rows;
@@ -44,7 +44,7 @@ export async function writeResults(input: WriteResultsInput): Promise<number> {
   return counter.rows;
 }
 
-/** The results as text, or as the bytes of a workbook, a piece at a time. */
+/** Yields the results as text, or as the bytes of a workbook. */
 export function renderResults(
   rows: AsyncIterable<ResultRow>,
   input: ResultsTable & Pick<WriteResultsInput, 'format' | 'csv'>,
@@ -77,15 +77,14 @@ async function* counted({ rows, onRow }: WriteResultsInput, counter: { rows: num
   }
 }
 
-/** Name of the first sheet; the next ones are `results_2`, `results_3`, … */
+/** Further sheets: `results_2`, `results_3`, … */
 export const resultsSheet = 'results';
 const mostSheetColumns = 16_384;
 
 /**
- * The results as an Excel workbook, in constant memory. Every text is stored as text, so nothing in it is ever run as a formula,
- * and cells of the list keep the text format, so that an edit does not turn `+1…` into a sum. Counts and seconds are numbers.
- * A full sheet is followed by another one with the same header. `rowsPerSheet`: header included; what Excel allows unless a test
- * wants fewer.
+ * The results as an Excel workbook, in constant memory. Text is stored as text, so no formula runs, and list cells keep the text format, so
+ * that an edit does not turn `+1…` into a sum. Counts and seconds are numbers. A full sheet continues on another. `rowsPerSheet` includes
+ * the header; default: Excel's limit.
  */
 export async function* workbookBytes(
   rows: AsyncIterable<ResultRow>,
@@ -103,7 +102,7 @@ export async function* workbookBytes(
     })),
     freezePane: { rows: 1 },
     maxRowsPerSheet: rowsPerSheet ?? XLSX_MAX_ROWS_PER_SHEET,
-    // Excel takes an archive with these records for damaged, see COMPRESS-474 of Apache: better none than such a one.
+    // Excel reports an archive with ZIP64 records as damaged, see COMPRESS-474 of Apache.
     zip64: false,
   });
 }
@@ -118,14 +117,14 @@ async function* sheetRows(rows: AsyncIterable<ResultRow>, table: ResultsTable): 
   }
 }
 
-/** Whether the writing failed because a sheet would hold more than the 4 GiB that Excel can open. */
+/** True when a sheet would exceed the 4 GiB that Excel can open. */
 function isTooLarge(error: unknown): boolean {
   return error instanceof Error && error.name === 'ZipError' && error.message.includes('4 GiB');
 }
 
 const cutMark = ' … (cut: a cell of Excel ends here; CSV and JSON Lines have the whole text)';
 
-/** Text as a cell can hold it: Excel reads `_x000D_` as a character, and ends a cell after 32,767 of them. */
+/** Escapes `_x000D_`, which Excel decodes, and cuts at its limit of 32,767 characters. */
 function asText(text: string): string {
   const whole = text.length <= longestCell ? text : text.slice(0, longestCell - cutMark.length) + cutMark;
   return whole.replaceAll(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_').replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD');

@@ -5,16 +5,15 @@ import { isoInstant, resultCells, resultsHeader, type ResultRow, type ResultsTab
 const linesPerChunk = 500;
 
 export interface CsvSettings {
-  /** Guards the cells of the list as well, which else are written as they were read. */
+  /** Also guards list cells against formulas; default: they are written as read. */
   safeCells?: boolean;
-  /** Begins with a byte order mark, by which Excel knows that it is UTF-8. */
+  /** Adds a byte order mark, by which Excel recognises UTF-8. */
   bom?: boolean;
 }
 
 /**
- * The results as CSV. The original cells are written as they were read, never altered, unless `safeCells` asks for it: they are the user's
- * own. What a spreadsheet would run as a formula in the added cells gets an apostrophe before it, and so do the names of collected values,
- * which others than the list's author may have written.
+ * The results as CSV. List cells stay as read unless `safeCells`, being the user's own. Formulas in added cells and names of collected
+ * values, which others may have written, get an apostrophe.
  */
 export async function* csvLines(
   rows: AsyncIterable<ResultRow>,
@@ -48,19 +47,18 @@ async function* inParts(rows: AsyncIterable<ResultRow>): AsyncGenerator<ResultRo
 
 export const byteOrderMark = '\uFEFF';
 
-/** The results as JSON Lines, one object per row with its number and its cells by column. A terminal obeys nothing in them. */
+/** The results as JSON Lines, one object per row. Control characters are escaped for terminals. */
 export async function* jsonLines(rows: AsyncIterable<ResultRow>, { columns }: Pick<ResultsTable, 'columns'>): AsyncGenerator<string> {
   const keys = cellKeys(columns);
   for await (const part of inParts(rows)) yield part.map((row) => `${jsonText(asJson(row, keys))}\n`).join('');
 }
 
-/** Rows of the results for programs, as the lines of `jsonLines` are. */
 export function resultsAsJson(rows: readonly ResultRow[], { columns }: Pick<ResultsTable, 'columns'>): object[] {
   const keys = cellKeys(columns);
   return rows.map((row) => asJson(row, keys));
 }
 
-/** Names are unique but for empty ones, which a spreadsheet leaves over: such a column is called by its place, `column_3`. */
+/** Only empty names repeat (left by spreadsheets): those become `column_3` by position. */
 function cellKeys(columns: readonly string[]): string[] {
   const taken = new Set(columns);
   return columns.map((name, index) => {
@@ -72,10 +70,10 @@ function cellKeys(columns: readonly string[]): string[] {
   });
 }
 
-/** A malformed row may have fewer cells than the header, which are then left out, or more, which have no name. */
+/** A malformed row may have fewer cells (left out) or more (unnamed). */
 function asJson({ row, cells, ...result }: ResultRow, keys: readonly string[]): object {
   const surplus = cells.slice(keys.length);
-  // Without a prototype, so that a column may have any name.
+  // No prototype, so that a column may have any name.
   const named = Object.create(null) as Record<string, string>;
   for (const [index, value] of cells.slice(0, keys.length).entries()) named[keys[index] ?? ''] = value;
   return {
@@ -90,16 +88,16 @@ function asJson({ row, cells, ...result }: ResultRow, keys: readonly string[]): 
   };
 }
 
-/** What begins a formula, at the start of a cell, or of what a program that separates cells by `;` or tabs takes for one. */
+/** Start of a formula in a cell, or after `;` or a tab, where some programs split cells. */
 const formula = /(^|[;\t\r\n])(?=[ \u00a0"]*[=+\-@＝＋－＠])/g;
 
-/** Puts an apostrophe before whatever a spreadsheet would run as a formula, which makes it text. */
+/** Prefixes formulas with an apostrophe, which makes them text. */
 export function guardCell(cell: string): string {
   const guarded = cell.replace(formula, "$1'");
   return /^[\t\r\n]/.test(guarded) ? `'${guarded}` : guarded;
 }
 
-/** The same for a cell of the list: what is a plain number there, such as `-5` or `+12125550101`, is no formula. */
+/** As `guardCell`, except for plain numbers such as `-5` or `+12125550101`. */
 export function guardListCell(cell: string): string {
   return /^[+-]?\d+(?:[.,]\d+)?$/.test(cell) ? cell : guardCell(cell);
 }

@@ -7,9 +7,8 @@ import { describeFileError, OutputFileError, codeOf } from '../../shared/input/e
 type Chunks = AsyncIterable<string | Uint8Array> | Iterable<string>;
 
 /**
- * Writes a file so that it appears whole or not at all: into a temporary file of the same folder, flushed to disk, then
- * renamed over the path. On any failure, of `chunks` as well, the temporary file is removed and what stood at the path is
- * untouched.
+ * Writes atomically: a flushed temporary file in the same folder, renamed over `path`. On any failure, also of `chunks`, removes the
+ * temporary file and leaves `path` untouched.
  * @throws OutputFileError when the system refuses; errors of `chunks` pass through.
  */
 export async function writeWholeFile(path: string, chunks: Chunks): Promise<void> {
@@ -34,7 +33,7 @@ export async function writeWholeFile(path: string, chunks: Chunks): Promise<void
   await syncFolder(folder);
 }
 
-/** Throws OutputFileError for a path of an input, a folder, or no regular file: renaming over a device would replace it. */
+/** Throws OutputFileError for an input's path, a folder, or no regular file: the rename would replace a device. */
 export async function refuseToOverwrite(path: string, inputs: readonly string[]): Promise<void> {
   const target = await identify(path);
   if (target === null) return;
@@ -57,7 +56,7 @@ async function attempt<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A file that is replaced keeps its permissions; a new one is its owner's alone. */
+/** A replaced file keeps its permissions; a new one is readable by its owner only. */
 async function modeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).mode & 0o777;
@@ -66,7 +65,7 @@ async function modeOf(path: string): Promise<number> {
   }
 }
 
-/** Without it a crash of the machine may forget the rename; where folders cannot be opened there is nothing to do. */
+/** Without it the rename may be lost in a machine crash; skipped where folders cannot be opened. */
 export async function syncFolder(path: string): Promise<void> {
   let folder: FileHandle | null = null;
   try {
@@ -79,19 +78,19 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Two names of one file are one file: what counts is where its bytes stand. Null when nothing stands there. */
+/** Identity by file, not by name. Null: does not exist. */
 async function identify(path: string): Promise<{ identity: string; kind: 'file' | 'folder' | 'other' } | null> {
   try {
     const found = await stat(path);
     const kind = found.isFile() ? 'file' : found.isDirectory() ? 'folder' : 'other';
     return { identity: `${String(found.dev)}:${String(found.ino)}`, kind };
   } catch {
-    // What does not exist overwrites nothing; other faults show when the file is written.
+    // A missing file cannot be overwritten; other faults show when the file is written.
     return null;
   }
 }
 
-/** Refuses as `refuseToOverwrite`, and any file there that does not begin as one of its kind. Throws OutputFileError. */
+/** As `refuseToOverwrite`, and also refuses an existing file that does not begin as one of its kind. Throws OutputFileError. */
 export async function refuseOtherFile(
   path: string,
   { what, isEarlier }: { what: string; isEarlier: (begin: string) => boolean | Promise<boolean> },
@@ -102,10 +101,9 @@ export async function refuseOtherFile(
   throw new OutputFileError(path, `this file is no earlier ${what} and will not be overwritten; name another file`, { isBadInput: true });
 }
 
-/** Far more than the header of a list with many columns. */
 const longestBegin = 1024 * 1024;
 
-/** Empty for what cannot be read. */
+/** Empty if unreadable. */
 async function readBegin(path: string): Promise<string> {
   const chunks = await createReadStream(path, { end: longestBegin - 1 }).toArray().catch(() => []); // prettier-ignore
   return Buffer.concat(chunks as Buffer[]).toString('latin1');

@@ -29,7 +29,7 @@ export function reasonText(reason: string): string {
   return (reasons as Readonly<Record<string, string>>)[reason] ?? printable(otherReason(reason));
 }
 
-/** `2030-11-30 17:00, America/New_York`: what their clock shows; `-` where no time is known. */
+/** `2030-11-30 17:00, America/New_York`: the recipient's local time; `-`: no time is known. */
 export function localTimeText({ dueAt, local, zones }: Pick<Callback, 'dueAt' | 'local'> & { zones: readonly string[] }): string {
   const [zone] = zones;
   if (dueAt === null) return '-';
@@ -41,7 +41,7 @@ export function firingText({ result }: { result: string }): string {
   return result === 'callbacks' ? 'only calls back are left' : result;
 }
 
-/** `3 open (the next in 12 min), 1 of them overdue · 5 kept · 2 unclear`; empty where the campaign never had any. `now`: service time. */
+/** `3 open (the next in 12 min), 1 of them overdue · 5 kept · 2 unclear`; empty if there never were any. `now`: service time. */
 export function callbackCounts(counts: PromiseCounts | null, now: number): string {
   if (counts === null) return '';
   const { open, overdue, nextDueAt, unclear, ended } = counts;

@@ -41,7 +41,7 @@ export function stateText(campaign: Campaign): string {
   return stateWords[state];
 }
 
-/** The interface that the campaign calls through, for people; null for the contract's, which is what they expect. */
+/** Name of the campaign's service API; null for the contract's, the default. */
 export function apiText({ api }: Pick<Campaign, 'api'>): string | null {
   return api === 'contract' ? null : api;
 }
@@ -50,7 +50,6 @@ export function campaignTitle(campaign: Campaign): string {
   return campaign.name === null ? campaign.campaignId : `${campaign.campaignId} (${printable(campaign.name)})`;
 }
 
-/** What a pause does to calls that wait at the service, as a sentence. */
 export const queuedWords: Readonly<Record<QueuedFate, string>> = {
   taken_back: 'Calls that still wait at the service are taken back.',
   left_to_ring: 'Calls that wait at the service may still ring.',
@@ -58,7 +57,7 @@ export const queuedWords: Readonly<Record<QueuedFate, string>> = {
     'Calls that the service has taken ring in any case: with SVC_API=contract none can be taken back, so --let-queued changes nothing.',
 };
 
-/** Why it is paused and what to do about it; nothing in other states. */
+/** Reason for the pause and the fix; empty in other states. */
 export function pauseLines(campaign: Campaign): string[] {
   if (campaign.state !== 'paused') return [];
   const reason = campaign.stateReason === null ? 'no reason is on record' : printable(campaign.stateReason);
@@ -69,7 +68,7 @@ export function pauseLines(campaign: Campaign): string[] {
   ];
 }
 
-/** `completed 98 · exhausted 12`, in the order of the words' own list. */
+/** `completed 98 · exhausted 12`, in fixed order. */
 export function outcomeCounts(status: CampaignStatus): string {
   const known = outcomes.flatMap((outcome) => {
     const times = status.outcomes[outcome] ?? 0;
@@ -78,14 +77,14 @@ export function outcomeCounts(status: CampaignStatus): string {
   return known.join(' · ');
 }
 
-/** `answered 98 · busy 9`, the most frequent first. */
+/** `answered 98 · busy 9`, most frequent first. */
 export function dispositionCounts(status: CampaignStatus): string {
   return sorted(callsAmong(status.dispositions))
     .map(([name, times]) => `${name} ${count(times)}`)
     .join(' · ');
 }
 
-/** Talks by what they came to, and how many of them reached the goal. */
+/** Talks by result, and how many reached the goal. */
 export function resultCounts({ rules }: Pick<Campaign, 'rules'>, { results }: CampaignStatus): string {
   const goal = goalShare(rules.results, results);
   const { stopAt } = rules;
@@ -112,7 +111,7 @@ function goalAsJson({ rules }: Campaign, { results }: CampaignStatus) {
   return goal === null ? null : { results: [...goalsOf(rules.results)], ...goal };
 }
 
-/** A campaign's status for programs, before `withInstants`; instants are of service time. */
+/** Campaign status as JSON, before `withInstants`; instants are service time. */
 export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record<string, unknown> {
   const { campaignId, name, api, state, stateReason, round, createdAt, rowsRejected } = campaign;
   return {
@@ -130,7 +129,6 @@ export function statusAsJson(campaign: Campaign, status: CampaignStatus): Record
   };
 }
 
-/** What became of all rows, and of all calls, as tables. */
 export function renderOutcomes(campaign: Campaign, status: CampaignStatus, colour: boolean): string {
   const { bold } = pc.createColors(colour);
   const rows = outcomes.map((outcome) => [outcome, status.outcomes[outcome] ?? 0] as const);
@@ -176,7 +174,7 @@ function sorted(counts: Record<string, number>): [string, number][] {
     .toSorted((a, b) => b[1] - a[1]);
 }
 
-/** How a campaign stands, and why nobody is called, for programs, before `withInstants`: the same from command line and API. */
+/** Status and reason for no calls, before `withInstants`; the same for command line and API. */
 export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<string, unknown> {
   const { campaign, status, limits, callers, hooks, doubt, callbacks, pilot, clocksApartMs } = view;
   return {
@@ -193,7 +191,7 @@ export function viewAsJson(view: CampaignView, why: Why, at: Reader): Record<str
   };
 }
 
-/** `pn_main 40 calls`, `pn_second 12 calls, OUT: is not verified`: a line per number. */
+/** `pn_main 40 calls`, `pn_second 12 calls, OUT: is not verified`: one line per number. */
 export function callerUseLines(callers: readonly CallerUse[]): string[] {
   const width = Math.max(...callers.map(({ phoneNumberId }) => printable(phoneNumberId).length));
   return callers.map(({ phoneNumberId, calls, out }) => {
@@ -202,7 +200,7 @@ export function callerUseLines(callers: readonly CallerUse[]): string[] {
   });
 }
 
-/** The same for programs, before `withInstants`. */
+/** As JSON, before `withInstants`. */
 function callerUseAsJson(callers: readonly CallerUse[]): Record<string, unknown>[] {
   return callers.map(({ phoneNumberId, out, checkedAt, calls }) => ({
     phoneNumberId,
@@ -213,7 +211,7 @@ function callerUseAsJson(callers: readonly CallerUse[]): Record<string, unknown>
   }));
 }
 
-/** How many calls may be on the line, and what holds them down; lines of a status, with their labels. */
+/** Status lines: current call limit, and what lowers it. */
 export function pacingLines(limits: LineLimits, clock: Pick<ServiceClock, 'atReal'>, now: number): [label: string, text: string][] {
   const { own, warm, pace, cutAt, account, allowed, open, startsPerMinute, starts } = limits;
   const reasons = [
@@ -232,7 +230,7 @@ export function pacingLines(limits: LineLimits, clock: Pick<ServiceClock, 'atRea
   ];
 }
 
-/** The same for programs, before `withInstants`. Shares and paces are parts of 1. */
+/** As JSON, before `withInstants`. Shares and paces are 0 to 1. */
 function pacingAsJson(limits: LineLimits): Record<string, unknown> {
   const { own, warm, pace, cutAt, account, allowed, open, startsPerMinute, starts } = limits;
   return {

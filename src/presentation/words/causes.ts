@@ -3,13 +3,13 @@ import type { ExclusionReason, WaitReason } from '../../rules/attempts/eligibili
 import type { CallableCounts } from '../../campaign/preflight/callable-rows.ts';
 import { printable } from '../../shared/input/printable.ts';
 
-/** Why rows wait, of several of them and of one. */
+/** Wait reasons, for several rows and for one. */
 interface WaitText {
   several: string;
   one: string;
 }
 
-/** Why a row is never called: of one, as a heading, and the setting that it is about. */
+/** Exclusion of one row, as heading, with the setting at fault. */
 interface ExclusionText {
   one: string;
   label: string;
@@ -24,7 +24,7 @@ const waits: Readonly<Record<Exclude<WaitReason, RowFieldKey>, WaitText>> = {
   outside_hours: { several: 'outside calling hours', one: 'calling hours open then' },
 };
 
-/** What keeps rows waiting beside the rules, of several. */
+/** Planner waits that are not rules, for several rows. */
 const plannerWaits: Readonly<Record<string, string>> = {
   due: 'their turn: they are due',
   retry: 'the delay after their last call',
@@ -35,7 +35,6 @@ const plannerWaits: Readonly<Record<string, string>> = {
   words: 'open calls that begin with the same words must end first',
 };
 
-/** Why an accepted row would never be called. */
 const exclusions: Readonly<Record<ExclusionReason, ExclusionText>> = {
   withdrawn: { one: 'an operator withdrew it', label: 'withdrawn', note: 'carillon update --restore puts it back' },
   campaign_end: { one: 'the campaign ends before', label: 'due after the end', note: 'ends_at comes first' },
@@ -81,7 +80,7 @@ export function verdictReason(reason: string): string {
   return one[reason] ?? reasonText(reason);
 }
 
-/** Why a person who was not reached is not called again, by the reason of the row. */
+/** Why an unreached recipient is not called again, by the row's reason. */
 export function unreachedText(reason: string): string {
   if (reason === 'attempts_used_up') return 'all attempts used';
   const [, disposition] = /^no_retry_after_(\w+)$/.exec(reason) ?? [];
@@ -92,18 +91,16 @@ export function reasonText(reason: string): string {
   return printable(reason).replaceAll('_', ' ');
 }
 
-/** A line of the way from the rows of a list down to those who can be called. */
 interface CallableLine {
   key: string;
   label: string;
-  /** Negative: rows that fall away. */
+  /** Negative: excluded rows. */
   rows: number;
   note: string;
-  /** Whether it counts a part of those who can be called, by when. */
+  /** Part of the dialable rows, by when they can be called. */
   isPart: boolean;
 }
 
-/** Who of a list can be called, and why the others cannot. */
 export function callableLines({ rows, rejections, exclusions: excluded, dialable, start }: CallableCounts): CallableLine[] {
   const line = (key: string, label: string, count: number, note = '') => ({ key, label, rows: count, note, isPart: false });
   const parts = [
@@ -121,7 +118,7 @@ export function callableLines({ rows, rejections, exclusions: excluded, dialable
   ];
 }
 
-/** `usedBy`: the campaign that uses the number, too, where that is the cause. */
+/** `usedBy`: the campaign that also uses the number, if that is the cause. */
 export function callerLimitText(usedBy: string | undefined): string {
   const whose = usedBy === undefined ? 'its caller numbers have made' : `campaign ${usedBy} uses this number, which has made`;
   return `${whose} as many calls as caller_limits allow; more numbers would help`;

@@ -28,7 +28,7 @@ const withdrawWords: Readonly<Record<WithdrawReason, string>> = {
   carried_out_twice: 'the service has it more than once',
 };
 
-/** What people want to hear of as it happens, in words; what befalls each single recipient (null) is counted instead. */
+/** Text of live events; null: events of single recipients, which are only counted. */
 const tellers: { readonly [Type in EventType]: Teller<Type> | null } = {
   'campaign.imported': ({ data }) => `${plural(data.rows, 'row')} imported, ${data.rejected} rejected`,
   'campaign.edited': ({ data }) => tellEdit(data),
@@ -111,7 +111,7 @@ export const eventTypes = Object.keys(tellers) as EventType[];
 
 export const toldEvents = eventTypes.filter((type) => tellers[type] !== null);
 
-/** An event of the log in words, without any recipient's data; null when it adds nothing to the one before it. */
+/** Text of a log event without recipient data; null when it adds nothing to the previous one. */
 export function tellEvent(event: NewEvent): string | null {
   return (tellers[event.type] as Teller<EventType> | null)?.(event) ?? null;
 }
@@ -147,7 +147,7 @@ function isTerm(key: string): key is keyof AdjustableTerms {
   return Object.hasOwn(adjustableTerms, key);
 }
 
-/** What a person changed: `concurrent calls from 10 to 40`. */
+/** Changed limits: `concurrent calls from 10 to 40`. */
 export function tellAdjustment({ from, to }: { from: object; to: object }): string {
   return Object.keys(to)
     .map((key) => `${limitNames[key] ?? key} from ${tellLimit(key, from)} to ${tellLimit(key, to)}`)
@@ -168,7 +168,7 @@ function tellLimit(key: string, told: object): string {
   return key === 'keepFree' ? percent(value / 1000) : String(value);
 }
 
-/** Of the way back only the end is told. */
+/** Reports each reduction, but of the recovery only its end. */
 function tellPace({ from, to }: EventData['account.pace']): string | null {
   if (to < from) return `the service limits requests: all limits are at ${percent(to / 1000)}, and rise as it accepts batches`;
   return to === fullPace ? 'the service has accepted enough batches: all limits are at 100 % again' : null;
@@ -199,7 +199,7 @@ function tellState({ to, reason }: EventData['campaign.state']): string {
 function tellVerdict(name: string, { verdict, status }: EventData['post.verdict']): string | null {
   const code = status === null ? '' : ` (status ${status})`;
   switch (verdict) {
-    // What follows from it is told with the batch's state.
+    // The batch state reports what follows.
     case 'confirmed':
       return null;
     case 'refused': {
@@ -261,14 +261,14 @@ function batchName(event: NewEvent): string {
   return `batch ${event.batchId?.split('/').at(-1) ?? '?'}`;
 }
 
-/** `row 17`: a recipient's id ends with its row, an attempt's with row and number. */
+/** `row 17`: the second part of a recipient's or attempt's id. */
 function rowName(event: NewEvent): string {
   const id = event.recipientId ?? event.attemptId ?? '';
   const row = id.slice(event.campaignId.length + 1).split('/')[0];
   return row === undefined || row === '' ? 'a recipient' : `row ${row}`;
 }
 
-/** A line of the log for programs, before `withInstants`: type, ids and words; its data stays inside, where numbers may stand. */
+/** Before `withInstants`. Without the event's data, which may hold phone numbers. */
 export function eventAsJson(event: CampaignEvent): Record<string, unknown> {
   const { seq, at, type, campaignId, batchId = null, recipientId = null, attemptId = null } = event;
   return { seq, at, type, campaignId, batchId, recipientId, attemptId, text: tellEvent(event) };

@@ -8,7 +8,7 @@ import { wrapped } from '../../shared/input/printable.ts';
 
 const minuteMs = 60_000;
 
-/** When the campaign would end, what it costs at most, and what its windows lack. */
+/** Expected end, greatest cost, and what the windows lack. */
 export function renderForecast(rules: CampaignRules, forecast: CampaignForecast): string[] {
   const { assumptions, calls, minutes } = forecast;
   const { answerRate, callMs, ringMs, shortTalkMs } = assumptions;
@@ -45,7 +45,7 @@ export function renderForecast(rules: CampaignRules, forecast: CampaignForecast)
   ];
 }
 
-/** Last line of a check whose campaign cannot call everybody. */
+/** Last line of a check whose campaign cannot call every recipient. */
 export function cannotFinishLine(forecast: CampaignForecast): string {
   return `The window is too short: ${neverCalledText(forecast.earliest)}. No call was placed.`;
 }
@@ -64,7 +64,7 @@ function renderNeeds(rules: CampaignRules, forecast: CampaignForecast): string[]
   return ['', ...wrapped(isAccount ? `${text} carillon adjust --account changes that.` : text)];
 }
 
-/** What the course that takes longest loses, when the likely one does not. */
+/** Losses of the slowest course when the likely one has none. */
 function renderLost({ needs, slowest }: CampaignForecast): string[] {
   const lost = slowest.neverCalled + slowest.cutShort;
   if (needs !== null || lost === 0) return [];

@@ -10,7 +10,7 @@ import type { ServiceRecord, Turn } from '../../service/port/call-service.ts';
 
 type Teller<Type extends EventType> = (event: Extract<CampaignEvent, { type: Type }>, call: string) => string;
 
-/** What befalls a single row; the rest is told as it is of the whole campaign. */
+/** Text for events of one row; other events use `describeEvent`. */
 const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
   'attempt.planned': (_event, call) => `${call} planned`,
   'attempt.posted': ({ data: { k } }, call) => `${call} requested from the service${k === 1 ? '' : `, again (request ${k})`}`,
@@ -37,7 +37,7 @@ const tellers: { readonly [Type in EventType]?: Teller<Type> } = {
     `an operator withdrew the row${data.callOpen === true ? '; its open call is asked back from the service' : ''}`,
 };
 
-/** What an event of one row's life says, in words. No number and nothing that was said is in it. */
+/** Text of an event in one row's history, without phone numbers or spoken words. */
 export function eventText(event: CampaignEvent): string {
   const call = event.attemptId === undefined ? 'call' : `call ${event.attemptId.split('/').at(-1) ?? ''}`;
   const tell = tellers[event.type] as Teller<EventType> | undefined;
@@ -57,7 +57,7 @@ function endText({ disposition, detail, counted }: { disposition: Disposition; d
   return `${dispositionOf[disposition].text}${said}${counted ? '' : '; it does not use up an attempt'}`;
 }
 
-/** `May be called next at …, because …`, of a row and the rules now. */
+/** `May be called next at …, because …`, by row and current rules. */
 export function nextCallText({ campaign, recipient, verdict }: CalleeRow): string {
   if (recipient.state === 'open') return 'A call is planned or open.';
   if (recipient.state === 'done') return `It has its outcome, ${recipient.outcome ?? 'none'}, and is not called again in this round.`;
@@ -68,7 +68,7 @@ export function nextCallText({ campaign, recipient, verdict }: CalleeRow): strin
   return `It may be called at ${instantText(verdict.until)}${paused}: ${verdictReason(verdict.reason)}.`;
 }
 
-/** A conversation for reading: a few lines about the call, then who said what. `row` is the list's, for a call of a campaign. */
+/** Facts of the call, then the turns. `row` is the list's, for a campaign's call. */
 export function renderTranscript(row: number | null, { facts, turns }: ServiceRecord): string {
   const { conversationId, startedAt, durationMs, callResult, collected, evaluation } = facts;
   const head = [

@@ -50,7 +50,7 @@ const noticeWords: Readonly<Record<NonNullable<HookStanding['completion']>, (wha
   failed: (what) => `could not be notified of the ${what} (see the log of the worker)`,
 };
 
-/** Lines of `status` about the hooks of a campaign; none while there is nothing to tell. */
+/** `status` lines about a campaign's hooks; none if nothing is pending or failed. */
 export function hookLines(
   { silentSince, completion, pause }: HookStanding,
   { preDial, onCompletion, onPause }: Pick<CampaignRules, 'preDial' | 'onCompletion' | 'onPause'>,
@@ -70,12 +70,12 @@ export function hookLines(
   ];
 }
 
-/** The same for programs, before `withInstants`. */
+/** As JSON, before `withInstants`. */
 export function hooksAsJson({ silentSince, completion, pause }: HookStanding): object {
   return { preDialSilentSinceAt: silentSince, completion, pause };
 }
 
-/** A webhook for programs, before `withInstants`. Of its address only what people may see. */
+/** A webhook as JSON, before `withInstants`. Shows only the public part of its address. */
 export function webhookAsJson(webhook: WebhookWithWaiting) {
   const { webhookId, url, campaignId, types, madeBy, madeReal, state, reason, sinceReal } = webhook;
   const { failures, failingSinceReal, succeededReal, failedReal, fault, status, waiting } = webhook;
@@ -98,7 +98,7 @@ export function webhookAsJson(webhook: WebhookWithWaiting) {
   };
 }
 
-/** How a webhook stands, for people: `active`, `failing for 3 h: 12 failures, the last one status 500`. */
+/** `active`, or `failing for 3 h: 12 failures, the last one status 500`. */
 export function webhookStanding(webhook: Webhook, now: number): string {
   const { state, reason, failures, failingSinceReal, fault, status } = webhook;
   if (state === 'disabled') return `disabled: ${reason ?? 'nobody says why'}`;
@@ -109,7 +109,7 @@ export function webhookStanding(webhook: Webhook, now: number): string {
   return `failing for ${span(Math.max(0, now - failingSinceReal))}: ${tries}, the last one ${last.replaceAll('_', ' ')}`;
 }
 
-/** What waits for a webhook: `3 events wait, the oldest for 12 min`; without the service's clock, since when the oldest waits. */
+/** `3 events wait, the oldest for 12 min`; without the service's clock: since when. */
 export function waitingText({ events, orMore, oldestAt }: WaitingEvents, now: number, clock: ServiceClock | null): string {
   if (events === 0 && !orMore) return 'no event waits';
   const waits = `${orMore ? 'at least ' : ''}${plural(events, 'event')} ${events === 1 ? 'waits' : 'wait'}`;

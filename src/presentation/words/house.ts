@@ -7,12 +7,12 @@ import { plural, span } from '../../shared/input/figures.ts';
 
 const mostDates = 6;
 
-/** What the house rules say, as sentences without a full stop; nothing where nothing is ruled. */
+/** Account rules as sentences without a full stop; empty without rules. */
 export function houseLines(house: Omit<HouseRules, 'version'> | null): string[] {
   return house === null ? [] : partsOf(house).map(({ text }) => text);
 }
 
-/** What of the house rules binds a campaign more than its own file does, and what does not. */
+/** Which account rules are stricter than the campaign's own. */
 export function houseSentences(rules: CampaignRules): string[] {
   const { house } = rules;
   if (house === undefined) return [];
@@ -23,7 +23,7 @@ export function houseSentences(rules: CampaignRules): string[] {
 
 interface Part {
   text: string;
-  /** Whether it forbids what the campaign's own rules allow. */
+  /** True when it forbids what the campaign's own rules allow. */
   binds: (own: CampaignRules) => boolean;
 }
 

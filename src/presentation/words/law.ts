@@ -6,7 +6,7 @@ import { basisWords, type Basis } from '../../rules/consent.ts';
 
 const indent = ' '.repeat(10);
 
-/** Which rules by law hold, in the head of a report. `law`: null when the campaign file turns them off. */
+/** Law in the head of a report; `law` null: turned off. */
 export function renderLaw(law: LegalRules | null): string[] {
   if (law === null) return ['Law       off: calling hours and caps by law do not hold'];
   const { packagedAsOf, own, none } = law;
@@ -21,7 +21,7 @@ export function renderLaw(law: LegalRules | null): string[] {
 
 const mostNamed = 10;
 
-/** What a person should know of the law of the places that are called, in sentences; nothing where there is nothing to know. */
+/** Sentences on consent and unconfirmed law in the called places; may be empty. */
 export function lawSentences({ basis, consent, unconfirmed }: LawOutlook): string[] {
   return [...consent.map((rule) => consentSentence(rule, basis)), ...unconfirmedSentences(unconfirmed)];
 }
@@ -47,7 +47,6 @@ function unconfirmedSentences(rules: LawOutlook['unconfirmed']): string[] {
   ];
 }
 
-/** Which rules hold, as plain data; null when they are off. */
 export function lawAsJson(law: LegalRules | null): object | null {
   if (law === null) return null;
   const { rules, packagedAsOf, own, none } = law;

@@ -12,7 +12,7 @@ interface NeedText {
   todo: string;
 }
 
-/** In words for people who see the campaign in front of them; its texts are printable. */
+/** Text for a reader who sees the campaign; all of it is printable. */
 export function needText(need: Exclude<Need, { kind: 'failed' | 'paused' | 'unresolved' }>): NeedText {
   switch (need.kind) {
     case 'callbacks':
@@ -54,7 +54,7 @@ function faultText(reason: string): string {
   return faultWords[reason as CallerFault] ?? printable(reason);
 }
 
-/** Why nobody can know what became of a row, by the reason of the row or the detail of its last call. */
+/** Why a row's result cannot be known, by its reason or its last call's detail. */
 const causes: Readonly<Record<string, string>> = {
   [notToldApart]: 'a record may belong to their call, or to another one',
   [acceptedLate]: 'their batch was considered lost, but was carried out after all',
@@ -74,7 +74,7 @@ export function causeText(cause: string): string {
   return causes[cause] ?? cause;
 }
 
-/** One line: how many rows wait or have ended because calls cannot be told apart, and what mends it; empty when none does. */
+/** One line on rows that wait or ended because calls cannot be distinguished, with the fix; may be empty. */
 export function apartText({ campaignId, rules }: Campaign, doubt: DoubtCounts): string {
   const waiting = doubt.waitingForWords + doubt.waitingForEvidence;
   const unresolved = doubt.unresolved[notToldApart] ?? 0;
@@ -92,7 +92,6 @@ export function apartText({ campaignId, rules }: Campaign, doubt: DoubtCounts): 
   return `${parts.join(' and ')} because calls cannot be told apart (${mends.join('; ')})`;
 }
 
-/** What to do about rows of which nobody knows whether they were called, or what came of it. */
 export function unresolvedLines({ campaignId }: Campaign, { unresolved }: DoubtCounts): string[] {
   const rows = Object.entries(unresolved).toSorted((a, b) => b[1] - a[1]);
   const all = rows.reduce((sum, [, times]) => sum + times, 0);

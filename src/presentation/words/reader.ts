@@ -5,20 +5,20 @@ import { instantText } from '../../shared/input/times.ts';
 export interface Reader {
   clock: ServiceClock;
   now: number;
-  /** At a command line, where the command that ends it can be entered; default: on the page, or for programs. */
+  /** Fixes name commands; default: page and API wording. */
   atCommandLine?: true;
-  /** Service time, where the service's clock is shown beside what is read: how far an instant is away is told by it, else by real time. */
+  /** Set if the reader sees the service's clock: distances are then in service time, else real. */
   serviceNow?: number;
 }
 
-/** `since …`; empty where that is not known. */
+/** `since …`; empty if unknown. */
 export function sinceText(since: number | null, at: Reader): string {
   if (since === null) return '';
-  // The clock of a sandbox that was started again may be behind what it said before.
+  // A restarted sandbox's clock may be behind an earlier instant.
   return `since ${awayFrom(since, at) > 0 ? instantText(since) : when(since, at)}`;
 }
 
-/** An instant of the service's time, and how far that is by the clock of whoever reads it. */
+/** An instant of service time and its distance on the reader's clock. */
 export function when(instant: number, at: Reader): string {
   const away = awayFrom(instant, at);
   return `${instantText(instant)} (${away > 0 ? `in ${span(away)}` : `${span(-away)} ago`})`;

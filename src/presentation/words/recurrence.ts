@@ -2,7 +2,7 @@ import { localMinute } from '../../shared/input/times.ts';
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** When a schedule runs, for people: `Weekdays at 8:30`, `Mondays at 13:00`; any other cron expression as it was written. */
+/** A schedule in words: `Weekdays at 8:30`, `Mondays at 13:00`; any other cron expression as written. */
 export function recurrenceText(when: string): string {
   const [, every] = /^every (\S+)$/.exec(when) ?? [];
   if (every !== undefined) return `Every ${{ '1d': 'day', '24h': 'day', '7d': 'week', '1h': 'hour' }[every] ?? every}`;
@@ -28,7 +28,7 @@ interface ClockEffects {
   untouchedCron: string | null;
 }
 
-/** What clock changes do to the runs of a schedule, a sentence each, and the time that avoids it. */
+/** One sentence per effect of clock changes on a schedule, with the time that avoids it. */
 export function clockChangeLines({ clockChanges, untouchedCron }: ClockEffects, zone: string | null): string[] {
   const lines = clockChanges.map(({ effect, local, at }) => {
     const [date, time] = local.split('T');

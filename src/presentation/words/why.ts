@@ -7,37 +7,36 @@ import type { CampaignCounters } from '../../../workflows/messages.ts';
 import { callerLimitText, waitingText } from './causes.ts';
 import { sinceText, when, type Reader } from './reader.ts';
 
-/** What Temporal and the service know of a campaign that the database does not. */
+/** State of a campaign at Temporal and the service, beyond the database. */
 export interface WorkflowLook {
-  /** Why Temporal could not be asked; null: it has answered. */
+  /** Why Temporal did not answer; null: it did. */
   unreachable: string | null;
-  /** Workers on this database; null: not known. */
+  /** Workers on this database; null: unknown. */
   workers: number | null;
-  /** False: its workflow was ended by hand, or Temporal has lost it. Null: not known. */
+  /** False: the workflow was terminated, or Temporal lost it. Null: unknown. */
   runs: boolean | null;
   failing: FailingStep | null;
-  /** Why the service does not answer whoever asks; null: it does. */
+  /** Why the service does not answer; null: it does. */
   service: string | null;
 }
 
 export interface FailingStep {
   activity: string;
   tries: number;
-  /** In words that stand in a history: of the kind of failure, without what the service said. */
+  /** Safe to store in a history: kind of failure, without the service's words. */
   message: string;
   nextAt: number | null;
 }
 
-/** What keeps a campaign from calling anybody now, as far as it is known: the one reading from which every face takes its sentence. */
+/** Known reasons that a campaign places no call; the single source for page, command line and API. */
 export interface Why {
   campaign: Campaign;
-  /** Rows of which a person has to decide what became of them, once it has ended. */
+  /** Unresolved rows that need a decision, once the campaign has ended. */
   undecided: number;
-  /** What the planner waits for. */
   idle: IdleReason | null;
-  /** When anything last happened in it, in service time. */
+  /** Last event of the campaign, in service time. */
   movedAt: number | null;
-  /** Undefined: it is not known yet. Null: Temporal has nothing to say of it, or nothing that matters. */
+  /** Undefined: not known yet. Null: nothing relevant at Temporal. */
   look: WorkflowLook | null | undefined;
 }
 
@@ -66,25 +65,26 @@ const words: Readonly<Record<Exclude<IdleReasonName, 'paused'>, (calls: string, 
   rows: () => 'everyone has been called; it waits for rows that are added (stays_open)',
 };
 
-/** Real milliseconds; a call that lasts longer is worth a look. */
+/** Real ms; a call that lasts longer deserves attention. */
 const recentMs = 600_000;
 
-/** What a person can do about it where they stand: the page has a button for it, the command line a command. */
+/** Fixes by the operator: a button on the page, a command at the command line. */
 export type WhyAction = 'resume' | 'recover' | 'decide' | 'limits';
 
-/** What keeps a campaign from calling, as every face tells it. */
 export interface WhyReading {
-  /** For programs: the planner's reason, the rule that keeps those who are due next, or `undecided`, `failed`, `unknown_yet`, `temporal`,
-   * `workflow_lost`, `no_worker`, `service`, `step_fails`, `key_refused`, `breaker`. */
+  /**
+   * For programs: the planner's reason, the rule that delays the next due rows, or `undecided`, `failed`, `unknown_yet`, `temporal`,
+   * `workflow_lost`, `no_worker`, `service`, `step_fails`, `key_refused`, `breaker`.
+   */
   cause: string;
-  /** One sentence without its full stop: why, since when, and until when. */
+  /** One sentence without full stop: why, since when, until when. */
   text: string;
-  /** What to do, as sentences; null: it ends by itself. */
+  /** Fix, in sentences; null: it ends by itself. */
   todo: string | null;
   action: WhyAction | null;
 }
 
-/** Why nobody is called now; null while nothing stands in the way. */
+/** Why no call is placed now; null: nothing prevents calls. */
 export function readingOf(known: Why, at: Reader): WhyReading | null {
   const { campaign, undecided, idle, movedAt, look } = known;
   if (undecided > 0)
@@ -102,7 +102,7 @@ export function readingOf(known: Why, at: Reader): WhyReading | null {
       action: null,
     };
   if (hasEnded(campaign) || campaign.round === 0) return null;
-  // A person, or the start time, keeps it still whatever else is the matter.
+  // A pause or a future start time outranks what Temporal and the service report.
   if (idle === null || !['paused', 'scheduled'].includes(idle.reason)) {
     if (look === undefined) return { cause: 'unknown_yet', text: 'it is being looked up', todo: null, action: null };
     const outside = outsideText(campaign, look, at);
@@ -116,7 +116,7 @@ export function readingOf(known: Why, at: Reader): WhyReading | null {
   const calls = idle.calls === null ? '' : plural(idle.calls, 'call');
   const why = reason === 'paused' ? stateWords('paused', campaign) : rule === null ? words[reason](calls, idle) : waitingText(rule);
   const end = until === null ? endWords(campaign, reason, at) : `until ${when(until, at)}`;
-  // While one call follows the other, the last that began says nothing of the next.
+  // While calls follow each other, the last start says nothing about the next.
   const isPassing = ['capacity', 'share', 'pacing'].includes(reason) && since !== null && isRecent(since, at);
   const text = [why, isPassing ? '' : sinceText(since, at), end].filter((part) => part !== '').join(', ');
   return { ...fixOf(campaign, idle, at), text };
@@ -138,7 +138,6 @@ function fixOf(campaign: Campaign, { reason, rule }: IdleReason, at: Reader): Om
   return { cause, todo, action: ['capacity', 'pacing'].includes(cause) ? 'limits' : null };
 }
 
-/** What a person might do where it does not end by itself, or sooner than it would. */
 const todos: Readonly<Record<string, string>> = {
   outside_hours: 'Nothing: calls begin by themselves when the hours open. To call at other times, change the calling hours.',
   frequency_cap: 'Nothing: calls begin by themselves when the limit permits. It protects people from too many calls, over all campaigns.',
@@ -182,7 +181,7 @@ interface Outside extends Pick<WhyReading, 'cause' | 'todo' | 'action'> {
   until: string;
 }
 
-/** What Temporal and the service say of it, which the planner cannot know. */
+/** Reasons outside the planner's knowledge: Temporal and the service. */
 function outsideText(campaign: Campaign, look: WorkflowLook | null, at: Reader): Outside | null {
   const { campaignId } = campaign;
   if (look === null) return null;
@@ -210,7 +209,7 @@ function outsideText(campaign: Campaign, look: WorkflowLook | null, at: Reader):
       todo: 'Run carillon worker on a machine that reaches this database. The campaign goes on by itself.',
       action: null,
     };
-  // Whatever step fails while the service is away: that is what has to be mended.
+  // Any failing step is a consequence while the service is away, so the service comes first.
   if (look.service !== null)
     return { cause: 'service', why: firstSentence(look.service), until: 'until it answers', todo: todos['not_sent'] ?? null, action: null };
   if (look.failing === null || look.failing.activity === 'collect') return null;
@@ -241,28 +240,27 @@ function firstLine(text: string): string {
   return (text.split('\n')[0] ?? '').replace(/\.$/, '');
 }
 
-/** Who is at work; lines of a status. */
 export function workflowText(look: WorkflowLook, counters: CampaignCounters | null = null): string {
   if (look.unreachable !== null) return `not asked: ${firstLine(look.unreachable)}`;
   const workers = look.workers === null ? '' : `${plural(look.workers, 'worker')} on this database`;
   return [counters?.state ?? '', workers].filter((part) => part !== '').join(', ');
 }
 
-/** `why`, and `fix` with what mends it, for programs. */
+/** As JSON: `why`, and `fix`. */
 export function readingAsJson(reading: WhyReading | null): Record<string, unknown> {
   if (reading === null) return { why: null, fix: null };
   const { text, ...fix } = reading;
   return { why: text, fix };
 }
 
-/** The same for programs, before `withInstants`; instants are of service time. */
+/** As JSON, before `withInstants`; instants are service time. */
 export function idleReasonAsJson(idle: IdleReason | null): Record<string, unknown> | null {
   if (idle === null) return null;
   const { since, until, ...facts } = idle;
   return { ...facts, sinceAt: since, untilAt: until };
 }
 
-/** `workflow`: what it says of itself, or why that is not known; `temporal`: what its server says. */
+/** `workflow`: its own counters, or why they are unknown; `temporal`: the server's view. */
 export function workflowAsJson(look: WorkflowLook | null, counters: CampaignCounters | null): Record<string, unknown> {
   if (look === null) return { workflow: null, temporal: null };
   const { service, ...temporal } = look;

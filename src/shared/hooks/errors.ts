@@ -13,11 +13,11 @@ export type HookFault =
   | 'too_large'
   | 'unusable';
 
-/** Thrown when a hook gave no usable answer. The message holds the status at most: address, request and answer may be secret. */
+/** Thrown when a hook gave no usable answer. The message has the status at most; the rest may be secret. */
 export class HookError extends Error {
   override readonly name = 'HookError' as const;
   readonly fault: HookFault;
-  /** Of an answer that came; null when none did. */
+  /** Null: no response. */
   readonly status: number | null;
 
   constructor(fault: HookFault, message: string, status: number | null = null, options?: ErrorOptions) {
@@ -27,12 +27,12 @@ export class HookError extends Error {
   }
 }
 
-/** A hook as people may see it: its setting and its host, or where its address stands; the rest of the address may be secret. */
+/** Public form of a hook: setting and host or reference; the rest of its address may be secret. */
 export function hookPlace(setting: 'pre_dial' | 'on_completion' | 'on_pause', url: string): string {
   return isKeptUrl(url) ? `${setting}.url in ${url}` : `${setting}.url at ${addressPlace(url)}`;
 }
 
-/** The address of a webhook as people may see it: its host, or where it stands. */
+/** Public form of a webhook address: host or reference. */
 export function addressPlace(url: string): string {
   return isKeptUrl(url) ? url : new URL(url).host;
 }

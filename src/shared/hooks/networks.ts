@@ -6,18 +6,18 @@ import { HookError } from './errors.ts';
 export type Resolve = (name: string) => Promise<LookupAddress[]>;
 const resolveAll: Resolve = (name) => lookup(name, { all: true });
 
-/** Of IPv4, what is no host of the internet: private, shared, link-local with its metadata, reserved. The last one is Azure's. */
+/** IPv4 ranges outside the internet: private, shared, link-local including cloud metadata, reserved; the last one is Azure's. */
 const closed4 = [
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24',
   '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3', '168.63.129.16/32',
 ]; // prettier-ignore
-/** In 2000::/3, which alone of IPv6 is the internet, what is reserved or holds an address of IPv4. */
+/** Reserved or IPv4-embedding parts of 2000::/3, the only IPv6 internet range. */
 const closed6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const widths = { ipv4: 32, ipv6: 128 } as const;
 const [closed, open] = [listOf([...closed4, ...closed6]), listOf(['2000::/3'])];
 
-/** Reads addresses and ranges, separated by commas: `127.0.0.1, 10.2.0.0/16, fd00::/8`. Null where one is neither. */
+/** Parses `127.0.0.1, 10.2.0.0/16, fd00::/8`. Null: an entry is invalid. */
 export function readNetworks(text: string): BlockList | null {
   const parts = text.split(',').map((part) => part.trim());
   return parts.every(isNetwork) ? listOf(parts) : null;
@@ -41,14 +41,14 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv6(address) ? 'ipv6' : 'ipv4';
 }
 
-/** Whether requests may go to an IP address: one of the internet, or one that `allowed` names. */
+/** True for internet addresses and those in `allowed`. */
 export function mayReach(address: string, allowed: BlockList | undefined): boolean {
   const family = familyOf(address);
   if (allowed?.check(address, family) === true) return true;
   return !closed.check(address, family) && (family === 'ipv4' || open.check(address, family));
 }
 
-/** Looks a name up for a connection, which goes only to an address that may be reached, whatever the name means later; else HookError. */
+/** DNS lookup that yields only permitted addresses, so a later DNS change cannot redirect the connection; else HookError. */
 export function lookupWithin(allowed: BlockList | undefined, resolve = resolveAll): LookupFunction {
   return (name, { all }, done) => {
     resolve(name).then(
@@ -63,17 +63,17 @@ export function lookupWithin(allowed: BlockList | undefined, resolve = resolveAl
   };
 }
 
-/** Throws HookError where an address is none that may be reached; of a name the addresses are those that it has now. */
+/** Throws HookError when the address, or every current address of the name, is forbidden. */
 export async function refuseClosed(url: URL, allowed: BlockList | undefined, resolve = resolveAll): Promise<void> {
   refuseWritten(url, allowed);
-  // A name that is not known now may be known to the workers.
+  // A name unknown here may resolve at the workers.
   const found = await resolve(url.hostname).catch(() => null);
   if (found?.some(({ address }) => mayReach(address, allowed)) === false) throw refusedAddress();
 }
 
 /**
- * The address that a proxy is asked for in place of a name: it would look the name up anew, perhaps to an inner address. Throws HookError
- * where any address of the name is none that may be reached, and where it has none here.
+ * Resolves a name for the proxy, which might resolve it to an internal address. Throws HookError when any address is forbidden, or none is
+ * found here.
  */
 export async function judgedAddress(name: string, allowed: BlockList | undefined, resolve = resolveAll): Promise<string> {
   const found = await resolve(name).catch((): LookupAddress[] => []);
@@ -84,7 +84,7 @@ export async function judgedAddress(name: string, allowed: BlockList | undefined
   return address;
 }
 
-/** The same for an address that is written as numbers, of which no connection looks anything up. */
+/** As `refuseClosed`, for a literal IP address, which is never looked up. */
 export function refuseWritten({ hostname }: URL, allowed: BlockList | undefined): void {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host, allowed)) throw refusedAddress();

@@ -6,12 +6,12 @@ import { HookError } from './errors.ts';
 import { askSigned, type SignedPost } from './signed-post.ts';
 
 export interface ScreenedCall {
-  /** Comes back in the answer; says nothing to the hook. */
+  /** Returned in the answer; opaque to the hook. */
   ref: string;
   phone: string;
-  /** The user's own id, or null. */
+  /** User's own id, or null. */
   id: string | null;
-  /** Data row of the list, from 1. */
+  /** Data row, from 1. */
   row: number;
 }
 
@@ -21,7 +21,7 @@ export interface PreDialQuestion {
   recipients: readonly ScreenedCall[];
 }
 
-/** Far above what a batch of 1,000 with its reasons needs. */
+/** Far above a batch of 1,000 with reasons. */
 const longestAnswerBytes = 1024 * 1024;
 const codePattern = /^[a-z0-9_-]{1,40}$/;
 
@@ -34,8 +34,8 @@ const entry = z.object({
 const answer = z.object({ recipients: z.array(entry) });
 
 /**
- * Asks the hook about the people of one batch. Whatever is not a full and plain answer to all that was asked is a HookError, and then
- * nobody of them may be called: a missing line must never be read as a yes.
+ * Asks the hook about one batch. Throws HookError for any incomplete or malformed answer, and then no call is placed: a missing line must
+ * never count as a yes.
  */
 export async function askPreDial(question: PreDialQuestion, request: Omit<SignedPost, 'body'>): Promise<Map<string, ScreeningVerdict>> {
   const body = { event: 'pre_dial', ...question };
@@ -46,7 +46,7 @@ export async function askPreDial(question: PreDialQuestion, request: Omit<Signed
   );
 }
 
-/** Reads the hook's answer about these calls. Throws HookError, which names places of the answer and none of its values. */
+/** Parses the hook's answer for these calls. Throws HookError, which names paths but no values. */
 export function readAnswer(text: string, refs: readonly string[]): Map<string, ScreeningVerdict> {
   const parsed = answer.safeParse(parseJson(text));
   if (!parsed.success) {
@@ -69,7 +69,7 @@ export function readAnswer(text: string, refs: readonly string[]): Map<string, S
 function readVerdict(eligible: boolean, reason: string | null, afterMs: number | null): ScreeningVerdict {
   if (eligible) return { kind: 'eligible' };
   if (afterMs !== null) return { kind: 'later', afterMs };
-  // Anything but a code may hold what belongs to a person.
+  // Free text may contain personal data.
   return { kind: 'refused', code: reason !== null && codePattern.test(reason) ? reason : null };
 }
 

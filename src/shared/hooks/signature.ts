@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 
-/** What a request is signed with: a receiver that knows one of the secrets accepts it. */
+/** A receiver accepts a signature by any of them. */
 export type SigningKeys = readonly Buffer[];
 
 const prefix = 'whsec_';
-/** As Standard Webhooks wants it; a secret of text has 16 characters at least. */
+/** Minimum of Standard Webhooks; a plain-text secret needs 16 characters. */
 const leastBytes = 24;
 const mostBytes = 64;
 
 /**
- * Reads the value of `CARILLON_HOOK_SECRET`: one secret, or several with blanks between them while the receiver changes from one to the
- * other. `whsec_` and base64 is a key of 24 to 64 bytes; anything else is a key by its own bytes. Null when one cannot be used.
+ * Parses `CARILLON_HOOK_SECRET`: one secret, or several separated by blanks during a rotation. `whsec_` and base64: a key of 24 to 64
+ * bytes; other text: its own bytes. Null: unusable.
  */
 export function readSigningKeys(text: string): SigningKeys | null {
   const keys = text.trim().split(/\s+/).map(readKey);
@@ -26,8 +26,8 @@ function readKey(secret: string): Buffer | null {
 }
 
 /**
- * The headers of Standard Webhooks: id, unix seconds, and for each key an HMAC-SHA256 over `<id>.<seconds>.<body>`. The time is signed
- * as well, so that a receiver can refuse a request that somebody kept and sends again later.
+ * Standard Webhooks headers: id, unix seconds, and per key an HMAC-SHA256 over `<id>.<seconds>.<body>`. The signed time lets a receiver
+ * refuse a replay.
  */
 export function signedHeaders(keys: SigningKeys, { id, body, atMs }: { id: string; body: string; atMs: number }): Record<string, string> {
   const seconds = String(Math.floor(atMs / 1000));

@@ -10,49 +10,46 @@ import { readSigningKeys, signedHeaders } from './signature.ts';
 
 export type HookWay = Pick<SignedPost, 'networks' | 'resolve' | 'proxies' | 'timeoutMs'>;
 
-/** What all requests of a process to hooks and webhooks have in common. */
 export interface Sender {
   readVariable: (name: string) => string | undefined;
-  /** Null: the worker has none, and nothing is sent. */
+  /** Null: not configured, so nothing is sent. */
   secret: string | null;
-  /** What may be reached beside the internet; undefined: nothing. */
+  /** Permitted besides the internet; undefined: none. */
   networks: BlockList | undefined;
-  /** Default: as the system does. */
+  /** Default: the system resolver. */
   resolve?: Resolve;
   /** Default: none. */
   proxies?: Proxies | undefined;
   nowReal: () => number;
-  /** Ends the request when the process is asked to stop. */
+  /** Aborts when the process is asked to stop. */
   stopping: AbortSignal;
 }
 
-/** One request. */
 export interface SignedPost extends Sender {
-  /** As it is written in the campaign file: it may only say where the address stands. */
+  /** As in the campaign file: may be a reference to the address. */
   url: string;
-  /** The same for each try of the same event, so that the receiver can tell a repetition. */
+  /** Same for each try, so that the receiver can detect a repetition. */
   eventId: string;
   body: object;
-  /** Until the answer is there; real time. */
+  /** Until the response; real time. */
   timeoutMs: number;
 }
 
-/** A body of no interest is read for so long and so far, and then let go. */
+/** Limits for reading an ignored body. */
 const unread = { ms: 1_000, bytes: 64 * 1024 };
 
 /**
- * Sends a signed JSON POST over a connection of its own, once, to a receiver that confirms it with a 2xx. The status decides, whatever
- * comes after it. Follows no redirect: the address that was written is the one that a person trusts. Connects to the internet and to
- * `networks` only. Throws HookError for everything else.
+ * Sends one signed JSON POST over its own connection; any 2xx confirms it. No redirects: only the configured address is trusted. Connects
+ * to the internet and `networks` only. Throws HookError otherwise.
  */
 export function postSigned(post: SignedPost): Promise<void> {
   return exchangeSigned(post, undefined, async (body) => {
-    // Whether it ends, breaks or is too long: the status was read.
+    // The status already decided, however the body ends.
     await body.dump({ limit: unread.bytes, signal: AbortSignal.timeout(unread.ms) }).catch(() => {});
   });
 }
 
-/** The same to a receiver whose answer is wanted: its text, all of it, with at most so many bytes. */
+/** As `postSigned`, but returns the whole response text, up to `longestAnswerBytes`. */
 export function askSigned(post: SignedPost & { longestAnswerBytes: number }): Promise<string> {
   const { longestAnswerBytes: most } = post;
   return exchangeSigned(post, most, async (body, encoding) => {
@@ -74,7 +71,7 @@ async function exchangeSigned<Result>(
   refuseWritten(url, post.networks);
   const body = JSON.stringify(post.body);
   const timeout = AbortSignal.timeout(timeoutMs);
-  // Few who know how to send ever do.
+  // Lazy: most processes never send.
   const { Client } = await import('undici');
   const client = new Client(url.origin, {
     connect: await hookConnector(post),
@@ -109,7 +106,7 @@ async function exchangeSigned<Result>(
   }
 }
 
-/** How connections to a hook are opened: directly or by a proxy, to an address that was judged here and to no other. */
+/** Connects directly or by proxy, only to addresses checked here. */
 export async function hookConnector({ networks, resolve, proxies, timeoutMs }: HookWay): Promise<buildConnector.connector> {
   const { connectorThrough } = await import('../network/connector.ts');
   return connectorThrough(proxies ?? noProxies, {

@@ -1,11 +1,11 @@
-/** The upper half of CP850, which `TextDecoder` does not have; DOS and older Windows programs write it. */
+/** Upper half of CP850, which `TextDecoder` lacks; DOS and older Windows programs write it. */
 const cp850 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤' +
   'ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
 
 export const encodingNames = 'the name of an encoding, such as windows-1252, windows-1250, macintosh or cp850';
 
-/** The one name of an encoding, such as `windows-1252` for `latin1`; null when Carillon does not know it. */
+/** Canonical name, such as `windows-1252` for `latin1`; null: unknown. */
 export function readEncoding(written: string): string | null {
   const name = written.trim().toLowerCase();
   if (/^(?:cp|ibm)?-?850$/.test(name)) return 'cp850';
@@ -16,7 +16,7 @@ export function readEncoding(written: string): string | null {
   }
 }
 
-/** Reads the bytes of a text part by part, in an encoding of `readEncoding`; called without a part at its end. */
+/** Incremental decoder for an encoding of `readEncoding`; call it without bytes at the end. */
 export function textReader(encoding: string): (bytes?: Uint8Array) => string {
   if (encoding === 'cp850') return (bytes = new Uint8Array(0)) => readHigh(Buffer.from(bytes).toString('latin1'));
   const decoder = new TextDecoder(encoding, { ignoreBOM: true });

@@ -1,13 +1,13 @@
-/** One thing that is wrong with a campaign file: where it stands, and a sentence that says what and how to mend it. */
+/** One fault of a campaign file: place and fix. */
 export interface CampaignProblem {
-  /** Line in the file, from 1; null when the file could not be read as text. */
+  /** From 1; null when the file was not readable as text. */
   line: number | null;
-  /** Path of the setting, such as `retry.busy`; empty for the file as a whole. */
+  /** Setting path such as `retry.busy`; empty: the whole file. */
   path: string;
   message: string;
 }
 
-/** An error that was foreseen: its message is all there is to say. `isBadInput`: another input helps (exit code 2); else 1. */
+/** Base of expected errors, whose message is complete. `isBadInput`: other input helps (exit code 2); else 1. */
 export const foreseen = <Name extends string>(name: Name, isBadInput: boolean) =>
   class extends Error {
     override readonly name = name;
@@ -16,13 +16,10 @@ export const foreseen = <Name extends string>(name: Name, isBadInput: boolean) =
 
 const mostProblemsShown = 30;
 
-/** `isAboutRows`: none of the rows can be used, and a check of them says why. */
+/** `isAboutRows`: no row is usable; a check shows why. */
 type RowsErrorOptions = ErrorOptions & { isAboutRows?: boolean };
 
-/**
- * Thrown when a campaign file cannot be used. Lists every problem at once, so that one correction round is enough.
- * Nothing has been read or written beyond the file itself.
- */
+/** Thrown when a campaign file is unusable. Lists every problem at once; nothing else has been read or written. */
 export class CampaignFileError extends Error {
   override readonly name = 'CampaignFileError' as const;
   readonly isBadInput = true;
@@ -41,7 +38,7 @@ export class CampaignFileError extends Error {
   }
 }
 
-/** Thrown when a recipient list as a whole cannot be used. A single bad row never throws: it is kept and reported. */
+/** Thrown when a list as a whole is unusable. A single bad row never throws: it is kept and reported. */
 export class ListFileError extends Error {
   override readonly name: string = 'ListFileError';
   readonly isBadInput = true;
@@ -58,13 +55,13 @@ export class ListFileError extends Error {
   }
 }
 
-/** Some words of a text, read in one of the encodings that it may have. */
+/** Sample words of a text, decoded in one candidate encoding. */
 export interface LetterReading {
   encoding: string;
   words: string[];
 }
 
-/** Thrown when the encoding of a list is not known, or is not the one that is named (`named`). Its message shows words of the list. */
+/** Thrown when a list's encoding is unknown or contradicts `named`. The message shows words of the list. */
 export class ListEncodingError extends ListFileError {
   override readonly name: string = 'ListEncodingError';
   readonly readings: readonly LetterReading[];
@@ -85,10 +82,10 @@ export class ListEncodingError extends ListFileError {
   }
 }
 
-/** Thrown when a file cannot be written. What stood at the path before is untouched. */
+/** Thrown when a file cannot be written. An existing file at the path is untouched. */
 export class OutputFileError extends Error {
   override readonly name = 'OutputFileError' as const;
-  /** Whether another path would do; else the disk is at fault. */
+  /** True: another path would do; false: the disk is at fault. */
   readonly isBadInput: boolean;
   readonly path: string;
 
@@ -119,7 +116,7 @@ const faults: Readonly<Record<string, string>> = {
   EIO: 'the disk does not work as it should; check it, then run the command again',
 };
 
-/** What the operating system's error code means for somebody who has named a file. */
+/** The system's error code in words, for the user who named the file. */
 export function describeFileError(error: unknown): string {
   return faults[codeOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error));
 }
@@ -129,14 +126,14 @@ function describeProblem(file: string, problem: CampaignProblem): string {
   return problem.path === '' ? `${place}: ${problem.message}` : `${place}: ${problem.path}: ${problem.message}`;
 }
 
-/** The `code` of an error or its nearest cause that has one. It may be shown where a message, which can hold a number, may not. */
+/** The nearest `code` in the cause chain. Safe to show; a message may contain a phone number. */
 export function codeOf(error: unknown): string | null {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
   return null;
 }
 
-/** What programs may go by, of the name of an error class: `UnknownCampaignError` is `unknown_campaign`. */
+/** Stable error code: `UnknownCampaignError` is `unknown_campaign`. */
 export function codeOfName(name: string): string {
   return name
     .replace(/Error$/, '')
@@ -144,7 +141,7 @@ export function codeOfName(name: string): string {
     .toLowerCase();
 }
 
-/** Thrown when what was asked for cannot be done as it was asked; the message says what is wrong and what to do. */
+/** Thrown when a request cannot be carried out as given; the message has the fix. */
 export class UsageError extends Error {
   override readonly name = 'UsageError' as const;
   readonly isBadInput = true;

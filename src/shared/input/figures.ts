@@ -11,7 +11,7 @@ export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Real milliseconds as people say them: `40 s`, `12 min`, `3 h 5 min`. */
+/** Real ms in words: `40 s`, `12 min`, `3 h 5 min`. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 90) return `${seconds} s`;
@@ -21,12 +21,12 @@ export function span(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`;
 }
 
-/** A share from 0 to 1 as people say it: `50 %`, `6.2 %`. */
+/** A share from 0 to 1: `50 %`, `6.2 %`. */
 export function percent(share: number): string {
   return `${Number((share * 100).toFixed(1))} %`;
 }
 
-/** The same for a column of a table, where digits stand below digits: `50.0 %`. */
+/** Fixed decimals for table columns: `50.0 %`. */
 export function percentCell(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }

@@ -4,17 +4,17 @@ import { isLoopback } from '../../rules/service-api.ts';
 import { codeOf } from './errors.ts';
 
 /**
- * Where an address stands that is a secret itself: `env://CARILLON_URL_…`, a variable of the worker, or `url-file:///path`, a file on its
- * machine. Only the reference is written down; what it leads to is read at each use.
+ * Reference to a secret address: `env://CARILLON_URL_…`, a variable of the worker, or `url-file:///path`, a file on its machine. Its target
+ * is read at each use and never stored.
  */
 export type KeptUrl = string;
 
-/** Thrown when the reference leads to nothing that can be used. Its message names the reference, never what stands there. */
+/** Thrown when a reference is unusable. The message names the reference, never its value. */
 export class KeptUrlError extends Error {
   override readonly name = 'KeptUrlError' as const;
 }
 
-/** The prefix keeps a campaign file from sending other secrets of the worker somewhere. */
+/** The prefix prevents a campaign file from sending other worker secrets out. */
 const variable = /^env:\/\/(CARILLON_URL_[A-Z0-9_]{1,100})$/;
 const file = /^url-file:\/\/(.{1,4000})$/;
 
@@ -26,7 +26,7 @@ export function isKeptUrl(text: string): boolean {
   return variable.test(text) || isAbsolute(file.exec(text)?.[1] ?? '');
 }
 
-/** The address itself, or the text as it is when it is no reference. Throws KeptUrlError. */
+/** Resolves a reference; returns any other text unchanged. Throws KeptUrlError. */
 export async function revealUrl(text: string, readVariable: (name: string) => string | undefined): Promise<string> {
   if (!isKeptUrl(text)) return text;
   const [, name] = variable.exec(text) ?? [];
@@ -47,7 +47,7 @@ async function readText(path: string, reference: string): Promise<string> {
   }
 }
 
-/** Whether a text is an address that may hold a secret: one with a query, or with what stands before an `@`. */
+/** True for an address that may contain a secret: with a query or user info. */
 export function isSecretAddress(text: string): boolean {
   return wholeAddress.test(text) && (hasQuery(text) || /^\w+:\/\/[^/]*@/.test(text));
 }

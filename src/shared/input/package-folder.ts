@@ -3,7 +3,7 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A folder or file that comes with the program, such as `examples`: sources and built files lie at different depths below it. */
+/** Path of a packaged file or folder such as `examples`, which sources and built files reach at different depths. */
 export function packageFolder(name: string): string {
   for (const root of ['../../..', '../../../..']) {
     const folder = fileURLToPath(new URL(`${root}/${name}`, import.meta.url));
@@ -12,7 +12,7 @@ export function packageFolder(name: string): string {
   throw new Error(`The folder ${name} of carillon is not above its own files; install it again.`);
 }
 
-/** Writes the example campaign, under another id, and its list into a folder. Answers the path of the campaign file. */
+/** Writes the example campaign under `id`, and its list. Returns the campaign file's path. */
 export async function writeExample(folder: string, id: string): Promise<string> {
   const source = join(packageFolder('examples'), 'reminders');
   const path = join(folder, 'campaign.yaml');

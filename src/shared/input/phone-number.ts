@@ -2,29 +2,26 @@ import { isSupportedCountry, parsePhoneNumberFromString, type CountryCode, type 
 import type { Numbering } from '../../rules/row-terms.ts';
 import { hasPersonalForm, isUnknownArea, readNumberingTable } from './numbering.ts';
 
-/** A phone cell as `readPhoneNumber` reads it. It never throws. */
 export type PhoneReading =
   | {
       ok: true;
       e164: string;
       /** ISO 3166 code, or null for numbers of no country (such as international toll-free). */
       country: string | null;
-      /** Only of a number that the library's data does not have: its zones, or null where no data tells them. */
+      /** Only for a number outside the library's data: its zones, or null if unknown. */
       range?: { zones: readonly string[] | null };
     }
   | {
       ok: false;
       reason: 'missing_phone' | 'invalid_phone' | 'unknown_range' | 'invalid_country';
-      /** What is wrong and what to do; never quotes the number. */
+      /** What is wrong and the fix; never quotes the number. */
       hint: string;
     };
 
 /**
- * Reads a phone cell of a list. `region` is the ISO code of the country in which numbers without `+` are meant (country
- * column, else the file's default); it is not looked at when the number starts with `+`. Digits of any script, odd blanks
- * and dashes are read as written. What could be another person's number after a guess is refused: letters, extensions, a
- * number that a spreadsheet has turned into a decimal, several numbers. `numbering`: ranges that are called besides those of the library's
- * data; absent: none.
+ * Parses a phone cell; never throws. `region`: ISO country of numbers without `+`. Accepts digits of any script, odd blanks and dashes.
+ * Refuses what a guess could turn into another recipient's number: letters, extensions, spreadsheet decimals, several numbers. `numbering`:
+ * extra callable ranges; default: none.
  */
 export function readPhoneNumber(cell: string, region: string | null, numbering?: Numbering): PhoneReading {
   const text = normalise(cell);
@@ -73,17 +70,17 @@ function readCountry(region: string | null): { ok: true; code: CountryCode } | E
   };
 }
 
-/** A number that the library's data does not have, and that is called none the less; null: it is not. */
+/** A number outside the library's data that may be called; null: it may not. */
 function readBeyond(e164: string, { call, ranges }: Numbering): PhoneReading | null {
   const isNorthAmerican = e164.startsWith('+1');
   if (isNorthAmerican && !(hasPersonalForm(e164) && isUnknownArea(e164))) return null;
   const known = ranges.find(({ prefix }) => e164.startsWith(prefix));
   if (known !== undefined) return { ok: true, e164, country: known.country, range: { zones: known.zones } };
-  // Elsewhere nothing tells a range that is new from one of premium services. The rules of the US are the strictest of the plan.
+  // Elsewhere a new range looks like a premium one. US rules are the strictest of the plan.
   return call && isNorthAmerican ? { ok: true, e164, country: 'US', range: { zones: null } } : null;
 }
 
-/** Of a number that has a possible length. `isKept`: the campaign tells the two reasons apart. */
+/** For a number of possible length. `isKept`: the campaign distinguishes the two reasons. */
 function explainUnknown(
   { number: e164, countryCallingCode }: PhoneNumber,
   { inCountry, isKept }: { inCountry: string; isKept: boolean },
@@ -96,10 +93,7 @@ function explainUnknown(
   return { ok: false, reason: isKept ? 'unknown_range' : 'invalid_phone', hint: `${range}: ${advice}` };
 }
 
-/**
- * What would make a valid number is told and never done: who has lost a `+` or a zero to a spreadsheet knows it then, and everybody else is
- * not connected to a stranger. Null: nothing would.
- */
+/** Suggests a valid number but never uses it: a wrong guess would call a stranger. Null: no suggestion. */
 function explainInvalid(text: string, region: CountryCode): string | null {
   const state = `this is no valid number in ${region}`;
   const parse = (candidate: string) => parsePhoneNumberFromString(candidate, { extract: false, defaultCountry: region });
@@ -112,7 +106,7 @@ function explainInvalid(text: string, region: CountryCode): string | null {
   return parse(text)?.isPossible() === true ? null : `${state}; write numbers of other countries with + and the country code`;
 }
 
-/** ASCII digits, plain blanks and dashes, no invisible characters, no apostrophe that marks text in a spreadsheet. */
+/** ASCII digits, plain blanks and dashes; no invisible characters, no spreadsheet apostrophe. */
 function normalise(cell: string): string {
   const text = /^[\x20-\x7e]*$/.test(cell) ? cell : toPlainCharacters(cell);
   return text
@@ -123,7 +117,7 @@ function normalise(cell: string): string {
     .replace(/^[([]\+(\d+)[)\]]/, '+$1');
 }
 
-/** The number of a `tel:` URI, with the country that its context names: `437-555-0157;phone-context=+1`. */
+/** Number of a `tel:` URI with its context's country: `437-555-0157;phone-context=+1`. */
 function withContext(number: string): string {
   const [, local, country] = /^([^+;]+);phone-context=(\+\d{1,7})$/i.exec(number) ?? [];
   return local === undefined || country === undefined ? number : `${country}${local}`;
@@ -132,7 +126,7 @@ function withContext(number: string): string {
 function toPlainCharacters(cell: string): string {
   return (
     cell
-      // Superscripts and fractions are no digits of the number, so they must stay what they are.
+      // Superscripts and fractions are not digits of the number, so they stay.
       .replace(/\P{No}+/gu, (part) => part.normalize('NFKC'))
       .replace(/[\p{Cf}\p{Mn}]/gu, '')
       .replace(/[\p{Pd}\u2212]/gu, '-')
@@ -142,15 +136,12 @@ function toPlainCharacters(cell: string): string {
   );
 }
 
-/** What parts the digits of one number, too. */
+/** Separators that also occur within one number. */
 const withinNumber = /^[\s().-]+$/;
 const beforeExtension = /#|x|ext/i;
 const fewestDigits = 7;
 
-/**
- * Whether a text is two numbers, wherever it is parted: each side is a valid one. Around a separator that no number has inside, it is
- * enough that each is as long as one that is dialled within its town.
- */
+/** True when both sides of some gap are valid numbers; at a separator that never occurs within a number, `fewestDigits` suffice. */
 function holdsTwo(text: string, region: string | null): boolean {
   const country = readCountry(region);
   const options = country.ok ? { extract: false, defaultCountry: country.code } : { extract: false };
@@ -164,7 +155,7 @@ function holdsTwo(text: string, region: string | null): boolean {
   });
 }
 
-/** Unicode keeps the ten digits of a script together and in order, so the value is the distance to the first of them. */
+/** Unicode keeps a script's ten digits contiguous, so the value is the distance from the first. */
 function digitValue(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let value = 0;
@@ -172,7 +163,7 @@ function digitValue(digit: string): string {
   return String(value);
 }
 
-/** Why the text cannot be taken as one number as it stands, or null. */
+/** Why the text is not a single number, or null. */
 function findDamage(text: string): string | null {
   if (/^\+?\d+([.,]\d+)?e[+-]?\d+$/i.test(text)) {
     return 'a spreadsheet has turned the number into scientific notation and may have lost digits; format the column as text and export again';
@@ -194,12 +185,12 @@ function findDamage(text: string): string | null {
   if (/.\+/.test(text)) return 'a + stands inside the number; give one number per cell';
   const digits = text.replace(/\D/g, '').length;
   if (digits === 0) return 'there are no digits in the cell';
-  // 15 digits at most in E.164, and a prefix for international calls before them.
+  // E.164 has at most 15 digits, plus an international prefix.
   if (digits > 20) return 'there are too many digits for one number; give one number per cell';
   return null;
 }
 
-/** Day, month and year in any order: numbers are written in these groups by nobody. */
+/** Day, month and year in any order; no number is grouped like that. */
 function isDate(text: string): boolean {
   const groups = /^(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})$/.exec(text);
   if (groups === null) return false;
@@ -214,7 +205,7 @@ function invalid(hint: string): Extract<PhoneReading, { ok: false }> {
   return { ok: false, reason: 'invalid_phone', hint };
 }
 
-/** Whether a cell of a list may be a telephone number. `region`: of those without `+`. */
+/** True when a list cell may be a phone number. `region`: for those without `+`. */
 export function looksLikeNumber(cell: string, region: string | null): boolean {
   return readPhoneNumber(cell, region).ok || /^\+?[\s()./-]*(?:\d[\s()./-]*){9,15}$/.test(cell.trim());
 }

@@ -1,11 +1,11 @@
-/** What a connection string of PostgreSQL comes to: an address for each of its hosts, in their order, or what is wrong with it. */
+/** One URL per host, in order, or the fault. */
 export type PostgresAddress = { urls: string[]; place: string } | { fault: string };
 
 const parts = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)([^?#]*)(.*)$/i;
-/** Of `target_session_attrs`: all of them are met by the one server that may write. */
+/** `target_session_attrs` values that a writable server satisfies. */
 const writing: readonly string[] = ['any', 'read-write', 'primary'];
 
-/** Reads a connection string as libpq does, with several hosts too. `place` is how it may be printed: without user, password and query. */
+/** Parses a connection string like libpq, including several hosts. `place` is safe to print: no user, password or query. */
 export function readPostgresAddress(text: string): PostgresAddress {
   const [, scheme, user = '', hosts = '', path = '', query = ''] = parts.exec(text) ?? [];
   if (scheme === undefined)

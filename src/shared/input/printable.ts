@@ -5,37 +5,37 @@ const controlsInLines = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]+/
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text of the user's or the service's own on a terminal: on one line, without the control characters that would move the cursor, colour
- * the rest or type for the reader, and without those that turn the direction of writing, so that `gpj.exe` cannot look like `exe.jpg`.
+ * Makes untrusted text safe for one terminal line: no line breaks, no controls that move the cursor, colour or type, none that turn the
+ * writing direction (`gpj.exe` must not look like `exe.jpg`).
  */
 export function printable(text: string): string {
   return text.replace(controls, ' ').replace(directions, '');
 }
 
-/** As `printable`, for text whose lines stay lines. */
+/** As `printable`, but keeps line breaks. */
 export function printableLines(text: string): string {
   return text.replace(controlsInLines, ' ').replace(directions, '');
 }
 
-/** Characters that JSON may hold as they are and a terminal obeys: further controls, and those that turn the direction of writing. */
+/** Characters that JSON leaves unescaped and a terminal obeys: more controls, and changes of writing direction. */
 const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** JSON for whoever reads it: the same value, with nothing in it that a terminal obeys. */
+/** Same JSON value with every terminal control escaped. */
 export function jsonText(value: unknown, indent?: number): string {
   const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value, null, indent).replace(obeyed, escape);
 }
 
-/** A cell or a name as a hint may show it: in quotes, on one line, and short. */
+/** A cell or name for a hint: quoted, on one line, shortened. */
 export function quoteCell(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}…` : text);
 }
 
 const shown = 2;
-/** What is shorter tells too much by its ends; no number that can be called is. */
+/** Shorter text would be revealed by its ends; no callable number is that short. */
 const fewest = 7;
 
-/** A number of which only the last two digits, and how it begins, can be read: enough to tell rows apart, too little to call. */
+/** Shows only the start and the last two digits: enough to distinguish rows, too little to call. */
 export function maskedNumber(e164: string): string {
   if (e164.length < fewest) return '•'.repeat(e164.length);
   const head = e164.slice(0, shown);
@@ -44,7 +44,7 @@ export function maskedNumber(e164: string): string {
 
 const width = 80;
 
-/** Text in lines of at most 80 characters, indented; words are never broken. */
+/** Wraps at 80 characters with indent; never breaks words. */
 export function wrapped(text: string, indent = ''): string[] {
   const lines: string[] = [];
   let line = '';

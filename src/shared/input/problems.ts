@@ -6,21 +6,21 @@ import { nearestName } from '../../rules/nearest-name.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Names that people look for here, and where they belong instead. */
+/** Names that users try here, and the right setting. */
 const elsewhere: Readonly<Record<string, string>> = {
   api_key: 'the key is read from SVC_API_KEY in the environment; remove it here',
   base_url: 'the address is read from SVC_BASE_URL in the environment',
   words: 'let the agent collect a time (2030-11-30 17:00) for callback.at, or minutes for callback.in',
 };
 
-/** Line of the setting at a path, or of the nearest parent that is written. */
+/** Line of a setting, or of its nearest written parent. */
 export type LineOf = (path: readonly PropertyKey[]) => number | null;
 
 export function problemAt(lineOf: LineOf, path: readonly PropertyKey[], message: string): CampaignProblem {
   return { line: lineOf(path), path: joinPath(path), message };
 }
 
-/** Turns what the schema found into problems with line numbers. */
+/** Turns schema issues into problems with line numbers. */
 export function describeIssues(issues: readonly Issue[], input: unknown, schema: z.core.$ZodType, lineOf: LineOf): CampaignProblem[] {
   return issues
     .flatMap((issue) => flatten(issue, []))
@@ -29,7 +29,7 @@ export function describeIssues(issues: readonly Issue[], input: unknown, schema:
         const known = knownKeys(schema, path);
         return issue.keys.map((key) => problemAt(lineOf, [...path, key], describeUnknownKey(key, known, schema)));
       }
-      // The whole file is never shown: it may be a list, given by mistake.
+      // Never shows the whole file: it may be a list given by mistake.
       const value = valueAt(input, path);
       const fix = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
       const state =
@@ -45,13 +45,12 @@ function isSecret(issue: Issue, value: unknown): boolean {
   return issue.code === 'custom' && issue.params?.['secret'] === true;
 }
 
-/** A value in short, on one line. */
 export function showValue(value: unknown): string {
   const shown = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 1, breakLength: Infinity });
   return shown.length > 80 ? `${shown.slice(0, 77)}…` : shown;
 }
 
-/** A problem inside one branch of a choice is told of that branch, when the value is plainly meant to be that. */
+/** Reports a problem within one branch of a union if the value clearly matches that branch. */
 function flatten(issue: Issue, parent: readonly PropertyKey[]): { issue: Issue; path: PropertyKey[] }[] {
   const path = [...parent, ...issue.path];
   if (issue.code !== 'invalid_union') return [{ issue, path }];
@@ -67,7 +66,7 @@ function describeUnknownKey(key: string, known: readonly string[], schema: z.cor
   return `there is no such setting; ${advice}`;
 }
 
-/** The path of a setting as people write it, such as `caps[0].by`. */
+/** `caps[0].by`. */
 export function joinPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((joined, part) => {
     if (typeof part === 'number') return `${joined}[${String(part)}]`;
@@ -84,7 +83,6 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Keys that the schema accepts at `path`. */
 function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   const objects = objectsIn(schema);
   const [part, ...rest] = path;

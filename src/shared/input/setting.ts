@@ -1,31 +1,30 @@
 import { z } from 'zod';
 import { parseDuration } from './times.ts';
 
-/** All that is known of one setting of the campaign file. The page, commands, events, schemas and rules take it from here. */
+/** One setting of the campaign file: the single source for page, commands, events, schemas and rules. */
 export interface Setting {
-  /** Bounds and default; its messages say what to write instead. Its output is what the rules hold: milliseconds, minutes. */
+  /** Bounds and default; error messages are the fix. Output in ms or minutes, as the rules store it. */
   schema: z.ZodType;
-  /** What it is for: its description in the JSON Schema, and in the help of commands and pages. Its group says it where it is left out. */
+  /** Description in JSON Schema, commands and pages; default: the group's. */
   help?: string;
-  /** What people call it: in forms, and in the sentences of events. */
+  /** Name in forms and event texts. */
   label?: string;
-  /** Its name in the frozen rules, within those of its group. */
+  /** Name in the frozen rules of its group. */
   rules?: string;
-  /** How the page asks for it; left out: it does not, and what holds then is the default. */
+  /** Form field on the page; omitted: not shown, so the default applies. */
   form?: FormField;
-  /** What stands below it, where the page asks for that. */
+  /** Nested settings that the page shows. */
   settings?: SettingGroup;
 }
 
 export interface FormField {
-  /** Of the page of a new campaign. */
   part: 'columns' | 'words' | 'calls' | 'name';
   hint?: string;
   type?: 'number' | 'datetime-local';
   placeholder?: string;
-  /** What stands there before anybody has written something. */
+  /** Initial value. */
   usual?: string;
-  /** What stands between several values; one alone is no list, unless it has to be one. */
+  /** Separator of several values; a single one is no list unless `isList`. */
   between?: RegExp;
   isList?: boolean;
 }
@@ -40,13 +39,13 @@ export function shapeOf<Group extends SettingGroup>(group: Group): { [Key in key
   return Object.fromEntries(shape) as { [Key in keyof Group]: Group[Key]['schema'] };
 }
 
-/** What a campaign file says in settings of a group, with defaults. */
+/** A group's parsed settings, with defaults. */
 export type Written<Group extends SettingGroup> = z.output<z.ZodObject<{ [Key in keyof Group]: Group[Key]['schema'] }>>;
 
 type Frozen<Value> = undefined extends Value ? Exclude<Value, undefined> | null : Value;
 type RulesName<Entry> = Entry extends { rules: infer Name extends string } ? Name : never;
 
-/** The frozen rules that settings of a group become, in their order; null: left out. */
+/** Frozen rules of a group's settings; null: left out. */
 export function rulesOf<Group extends SettingGroup, Values extends { [Key in keyof Group]?: unknown }>(
   group: Group,
   values: Values,
@@ -78,7 +77,7 @@ export const scalarShape: JsonShape = { type: ['string', 'number', 'boolean'] };
 export const durationShape: JsonShape = { type: 'string', pattern: '^\\s*\\d{1,9}(\\.\\d{1,3})?\\s?[smhd]\\s*$' };
 export const oneOrMore = (items: JsonShape): JsonShape => ({ anyOf: [items, { type: 'array', items, minItems: 1 }] });
 
-/** A value that `read` understands, or the fix as the problem. JSON Schema cannot see into `read`: `meta` says what may stand there. */
+/** A zod type from `read`, with `fix` as its error. `meta` describes the input, since JSON Schema cannot see into `read`. */
 export function readBy<T>(read: (value: unknown) => T | null, fix: string) {
   return z.unknown().transform((value, context): T => {
     const parsed = read(value);
@@ -97,7 +96,7 @@ export function duration(shortestMs: number) {
 }
 
 const shareFix = 'write a share of the calls such as 50%, above 0% and at most 100%';
-/** A share of calls, as parts of 1. */
+/** A share of calls, 0 to 1. */
 export const share = readBy((value) => {
   const match = typeof value === 'string' ? /^(\d{1,3}(?:\.\d)?)\s?%$/.exec(value.trim()) : null;
   const percent = Number(match?.[1] ?? 0);

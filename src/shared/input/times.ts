@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { timeZone as tableZone } from '../../rules/hours/time-zone.ts';
 
-/** Reads a date and time with its offset from UTC, such as `2030-11-30T17:00:00-05:00`, as epoch milliseconds; null for anything else. */
+/** Parses a date and time with UTC offset, such as `2030-11-30T17:00:00-05:00`, to epoch ms; null otherwise. */
 export function parseInstant(value: unknown): number | null {
   if (typeof value !== 'string' || !/T\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/.test(value)) return null;
   const instant = DateTime.fromISO(value, { setZone: true });
@@ -16,7 +16,7 @@ export function instantText(at: number): string {
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const longestMs = 366 * unitMs.d;
 
-/** Reads `90s`, `5m`, `2h` or `1d` as milliseconds; null for anything else, and for more than a year. */
+/** Parses `90s`, `5m`, `2h` or `1d` to ms; null otherwise, and above a year. */
 export function parseDuration(text: unknown): number | null {
   if (typeof text !== 'string') return null;
   const match = /^(\d{1,9}(?:\.\d{1,3})?)\s?([smhd])$/.exec(text.trim());
@@ -25,7 +25,7 @@ export function parseDuration(text: unknown): number | null {
   return ms <= longestMs ? ms : null;
 }
 
-/** The same text as `parseDuration` reads, in the largest unit that fits: `30m`. */
+/** Inverse of `parseDuration`, in the largest fitting unit: `30m`. */
 export function durationText(ms: number): string {
   const [unit, size] = (Object.entries(unitMs) as [string, number][]).findLast(([, unitSize]) => ms % unitSize === 0) ?? ['s', 1000];
   return `${ms / size}${unit}`;
@@ -41,8 +41,7 @@ type WithInstants<Value> = Value extends readonly (infer Item)[]
 type Told<Value> = Value extends number ? string : Value;
 
 /**
- * The same value with every instant of ours as programs get it: ISO 8601 in UTC, under a name that is `at` or ends in `At`. Not for records
- * of the service, whose names and times are its own.
+ * Instants under names that are `at` or end in `At` become ISO 8601 UTC. Not for service records, which have names and times of their own.
  */
 export function withInstants<Value>(value: Value): WithInstants<Value> {
   return JSON.parse(
@@ -52,12 +51,11 @@ export function withInstants<Value>(value: Value): WithInstants<Value> {
   ) as WithInstants<Value>;
 }
 
-/** An ISO instant as people of the zone read it. */
 export function localMinute(iso: string, timeZone: string | null): string {
   return DateTime.fromISO(iso, { zone: tableZone(timeZone ?? 'UTC'), locale: 'en-US' }).toFormat('ccc yyyy-MM-dd HH:mm');
 }
 
-/** The next firings, as ISO instants, as people of the zone read them. */
+/** Next scheduled runs, given as ISO instants, in local time. */
 export function nextTimes({ nextAt, timeZone }: { nextAt: readonly string[]; timeZone: string | null }, most: number): string {
   return nextAt
     .slice(0, most)

@@ -10,19 +10,19 @@ export interface CampaignText {
 }
 
 const largestBytes = 1_000_000;
-/** Enough to repeat one window on seven days; too few for a file that unfolds to gigabytes. */
+/** Enough to repeat a window on seven days; too few for a YAML bomb. */
 const mostAliases = 100;
 
 export function campaignFileText(content: object): string {
   return stringify(content, { lineWidth: 120, singleQuote: true });
 }
 
-/** A campaign file's text as it stands on disk. Throws CampaignFileError when it cannot be read or is not UTF-8 text. */
+/** Reads a campaign file's text. Throws CampaignFileError when unreadable or not UTF-8. */
 export async function loadCampaignText(path: string): Promise<string> {
   return decode(path, await readBytes(path));
 }
 
-/** Reads a campaign file, or `kept`, its text. Throws CampaignFileError when it cannot be read, is not UTF-8, or is not YAML. */
+/** Parses a campaign file, or its text `kept`. Throws CampaignFileError when unreadable, not UTF-8 or not YAML. */
 export async function readCampaignText(path: string, kept?: string): Promise<CampaignText> {
   const text = kept ?? (await loadCampaignText(path));
   const lines = new LineCounter();
@@ -40,7 +40,7 @@ export async function readCampaignText(path: string, kept?: string): Promise<Cam
   return { content: toPlain(path, document), lineOf: (at) => lineAt(document, lines, at) };
 }
 
-/** Whether a text with faults is worth a list of them all: it begins with a name, and not as a list of recipients or a page does. */
+/** True when listing all faults is worthwhile: the text begins with a name, unlike a list or a web page. */
 function looksLikeSettings({ contents }: Document): boolean {
   const key = isMap(contents) ? contents.items[0]?.key : null;
   return isScalar(key) && /^\w+$/.test(String(key.value));
@@ -80,12 +80,12 @@ function toPlain(path: string, document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: mostAliases });
   } catch (error) {
-    // The library's message names the anchor, or says that there are too many aliases.
+    // The library's message names the anchor, or reports too many aliases.
     return refuse(path, `${error instanceof Error ? error.message : String(error)}; write the values out`, error);
   }
 }
 
-/** `at`: the word at which it is noticed. */
+/** `at`: the word at which the error shows. */
 function describeSyntax(code: string, message: string, at: string): string {
   switch (code) {
     case 'DUPLICATE_KEY':
@@ -101,7 +101,7 @@ function describeSyntax(code: string, message: string, at: string): string {
   }
 }
 
-/** `__proto__` as a name would reach into the objects of the program itself in careless hands; and what no text may hold. */
+/** Finds forbidden characters, and `__proto__` as a name, which could alter the program's own objects. */
 function findOddText(document: Document, lines: LineCounter): CampaignProblem[] {
   const found: CampaignProblem[] = [];
   visit(document, {

@@ -7,30 +7,29 @@ import { Agent, buildConnector, setGlobalDispatcher } from 'undici';
 import { ProxyError, proxyFor, type Destination, type FindAddresses, type Proxies, type Proxy } from './proxies.ts';
 
 export interface ConnectorOptions {
-  /** Until the connection stands, in milliseconds. */
   timeoutMs: number;
-  /** How a direct connection looks its name up. */
+  /** DNS lookup for direct connections. */
   lookup?: LookupFunction | undefined;
-  /** How a name is looked up to find out whether it is of this machine. */
+  /** DNS lookup to detect loopback names. */
   find?: FindAddresses | undefined;
-  /** Answers the address to ask a proxy for instead of the name; what it throws ends the connection. */
+  /** Address given to the proxy in place of the name; an error aborts the connection. */
   addressFor?: ((hostname: string) => Promise<string>) | undefined;
-  /** Notes each connection that stands. */
+  /** Called for each established connection. */
   onConnected?: ((connection: Connected) => void) | undefined;
-  /** In PEM; default: those that come with Node. */
+  /** PEM; default: Node's. */
   publicRoots?: readonly string[];
-  /** What is trusted instead of Node's own choice, in PEM. */
+  /** PEM; replaces Node's trusted roots. */
   ca?: string;
 }
 
 export interface Connected {
-  /** The proxy that may itself give the answers of this connection; null: they are the destination's own. */
+  /** The proxy that may have produced the responses itself; null: the destination did. */
   answeredBy: string | null;
 }
 
 /**
- * Opens connections for undici: directly, or through a tunnel that the proxy of the destination opens (`CONNECT`), for `http:` as well, so
- * that a failure shows whether anything of the request left.
+ * Undici connector: direct, or a `CONNECT` tunnel through the destination's proxy. Also for `http:`, so that a failure shows whether any of
+ * the request was sent.
  */
 export function connectorThrough(proxies: Proxies, options: ConnectorOptions): buildConnector.connector {
   const { timeoutMs: timeout, lookup, ca, onConnected } = options;
@@ -61,7 +60,7 @@ export function connectorThrough(proxies: Proxies, options: ConnectorOptions): b
   };
 }
 
-/** Has every `fetch` of this process go by the same rule. Called once, at its start. */
+/** Applies these proxies to every `fetch` of the process. Call once, at its start. */
 export function routeFetch(proxies: Proxies): void {
   setGlobalDispatcher(new Agent({ connect: connectorThrough(proxies, { timeoutMs: 10_000 }) }));
 }
@@ -70,7 +69,7 @@ export function destinationOf(protocol: string, hostname: string, port: string):
   return { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }
 
-/** Has a proxy open a tunnel. Throws ProxyError; then no byte of a request left this process. */
+/** Opens a proxy tunnel. Throws ProxyError; then no byte of a request was sent. */
 export function openTunnel(proxy: Proxy, { hostname, port }: Pick<Destination, 'hostname' | 'port'>, timeoutMs: number): Promise<Socket> {
   const { url, place, variable, login } = proxy;
   const authority = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
@@ -115,7 +114,7 @@ export function openTunnel(proxy: Proxy, { hostname, port }: Pick<Destination, '
   });
 }
 
-/** Whether a tunnel ends at the destination, not at a proxy that opens TLS: only the former has a certificate of public trust. */
+/** True when TLS ends at the destination, not at an intercepting proxy: only the former has a publicly trusted certificate. */
 function isOwnEnd(socket: Socket, roots: ReadonlySet<string>): boolean {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return false;
   let certificate = socket.getPeerCertificate(true);

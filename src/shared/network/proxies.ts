@@ -2,13 +2,13 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** One of the variables that name a proxy, as it is set. Its value may hold a password. */
+/** A proxy variable as set. Its value may contain a password. */
 export interface ProxyVariable {
   name: string;
   value: string;
 }
 
-/** Which proxies the environment names (`readProxies` in src/shared/config.ts). */
+/** Proxies named by the environment (`readProxies` in src/shared/config.ts). */
 export interface Proxies {
   http: ProxyVariable | null;
   https: ProxyVariable | null;
@@ -21,23 +21,23 @@ export const noProxies: Proxies = { http: null, https: null, except: '' };
 export interface Proxy {
   url: URL;
   variable: string;
-  /** Scheme, host and port: what people may see. */
+  /** Scheme, host and port: safe to show. */
   place: string;
   /** Null: none is sent. */
   login: { user: string; password: string } | null;
 }
 
-/** Where a request goes: `protocol` with its colon, host without brackets. */
+/** `protocol` with its colon, host without brackets. */
 export interface Destination {
   protocol: string;
   hostname: string;
   port: number;
 }
 
-/** The addresses that a name has on this machine; fails where it has none. */
+/** Local DNS lookup; rejects when the name has no address. */
 export type FindAddresses = (name: string) => Promise<readonly { address: string }[]>;
 
-/** Thrown when a proxy cannot be used, or opens no tunnel: nothing of the request left. Its message never holds user or password. */
+/** Thrown when a proxy is unusable or opens no tunnel; nothing of the request was sent. Never shows user or password. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError' as const;
   /** `PROXY_407`, `PROXY_ECONNREFUSED`. */
@@ -50,8 +50,7 @@ export class ProxyError extends Error {
 }
 
 /**
- * The proxy of requests to a destination; null: they go there directly. Loopback never has one, under any name. Throws ProxyError when the
- * variable that names it cannot be used.
+ * Proxy for a destination; null: direct. Loopback is always direct, under any name. Throws ProxyError when the proxy variable is unusable.
  */
 export async function proxyFor(to: Destination, proxies: Proxies, find?: FindAddresses): Promise<Proxy | null> {
   const variable = to.protocol === 'https:' ? proxies.https : proxies.http;
@@ -59,7 +58,7 @@ export async function proxyFor(to: Destination, proxies: Proxies, find?: FindAdd
   return readProxy(variable);
 }
 
-/** Reads a variable that names a proxy. Throws ProxyError. */
+/** Parses a proxy variable. Throws ProxyError. */
 export function readProxy({ name, value }: ProxyVariable): Proxy {
   const text = /^[a-z][\w+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -84,14 +83,14 @@ function readLogin({ username, password }: URL): Proxy['login'] | undefined {
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
-// A connection to the address of no host goes to this machine.
+// Connecting to an unspecified address reaches this machine.
 loopback.addAddress('0.0.0.0', 'ipv4');
 loopback.addAddress('::', 'ipv6');
 
 const isLoopbackAddress = (address: string): boolean => loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 const findSystem: FindAddresses = (name) => lookup(name, { all: true });
-/** Names of this machine are found without the network; behind a proxy the others may not be found at all. */
+/** Local names resolve without network; behind a proxy others may never resolve. */
 const findLimitMs = 2_000;
 const rememberedMs = 60_000;
 const remembered = new Map<string, { isLoopback: boolean; until: number }>();
@@ -118,7 +117,7 @@ function plainHost(hostname: string): string {
     .replace(/\.$/, '');
 }
 
-/** Entries of `NO_PROXY`: `*`, a host, a domain with all below it, an address or a range of them; each of them also with a port. */
+/** `NO_PROXY` entries: `*`, a host, a domain with its subdomains, an address or range; each optionally with a port. */
 function isExcepted({ hostname, port }: Destination, except: string): boolean {
   const host = plainHost(hostname);
   return except

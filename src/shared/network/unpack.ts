@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 
-/** Thrown when the body of an answer is compressed and cannot be unpacked. Its message holds nothing of the answer but the encoding. */
+/** Thrown when a compressed response body cannot be unpacked. The message contains only the encoding. */
 export class UnpackError extends Error {
   override readonly name = 'UnpackError' as const;
 }
@@ -13,11 +13,11 @@ const unpackers = new Map(
   ]),
 );
 
-/** A body as its sender wrote it: a proxy may compress one unasked. Throws UnpackError, also for more than `mostBytes`. */
+/** Decompresses a body; a proxy may compress one unasked. Throws UnpackError, also above `mostBytes`. */
 export async function unpackBody(body: Buffer, encoding: string | null, mostBytes: number): Promise<Buffer> {
   const names = (encoding ?? '').toLowerCase().split(',');
   let unpacked = body;
-  // The last encoding was applied last.
+  // Encodings are undone in reverse order.
   for (const name of names.map((part) => part.trim()).toReversed()) {
     if (name === '' || name === 'identity' || unpacked.length === 0) continue;
     const unpack = unpackers.get(name);

@@ -6,7 +6,7 @@ import { durationText } from '../../../shared/input/times.ts';
 import { parseRetryDelays, delaysFix, retrySettings } from './retry.ts';
 
 interface AdjustableTerm<Value> {
-  /** Its flag, without the dashes. */
+  /** Command-line flag without the dashes. */
   key: string;
   label: string;
   help: string;

@@ -39,7 +39,7 @@ export function capRules(caps: readonly Cap[]): FrequencyCap[] {
   );
 }
 
-/** Caps that another one, at least as strict, makes needless, with what to do: one of the two is probably not what was meant. */
+/** Caps made redundant by a stricter one, with the fix: one of the two is probably a mistake. */
 export function needlessCaps(caps: readonly Cap[]): { index: number; fix: string }[] {
   return caps.flatMap((one, index) => {
     const other = caps.findIndex((cap, at) => at !== index && makesNeedless(cap, one) && !(at > index && isSame(cap, one)));

@@ -40,7 +40,7 @@ export const consentSettings = {
 
 export const consentColumns = ['yes', 'at', 'source', 'text', 'proof', 'purpose'] as const;
 
-/** Source and text are told by a column, or once for the list where a column says yes; never by neither or both. */
+/** Source and text come from a column each, or once for the list together with a yes column; never neither or both. */
 export function consentProblems(written: Written<typeof consentSettings>['consent']): { path: PropertyKey[]; fix: string }[] {
   if (written === undefined) return [];
   return (['source', 'text'] as const).flatMap((key) => {

@@ -18,7 +18,7 @@ const settings = {
 } as const satisfies SettingGroup;
 
 const pacing = z.strictObject(shapeOf(settings), { error: 'write a mapping such as { max_concurrent_calls: 10 }' }).refine(
-  // A limit that cannot be used is told by itself; nothing is compared with it.
+  // A limit below 1 has its own error, so nothing is compared with it.
   ({ refill_threshold: slots = 1, max_concurrent_calls: most }) => most < 1 || slots <= most,
   {
     path: ['refill_threshold'],
@@ -30,7 +30,7 @@ export const pacingSettings = {
   pacing: { schema: pacing.prefault({}), help: 'How fast calls are begun.', settings },
 } as const satisfies SettingGroup;
 
-/** As frozen. A fifth of the capacity keeps lines busy without a POST for every call that ends; never more than one batch. */
+/** Frozen form. Default refill threshold: a fifth of the capacity, at most one batch, to avoid a POST for every ended call. */
 export function pacingRules({ pacing: written }: Written<typeof pacingSettings>): CampaignRules['pacing'] {
   const { max_concurrent_calls: lines, batch_size: batch } = written;
   const { refill_threshold: slots = Math.min(batch, Math.ceil(lines / 5)) } = written;
@@ -76,7 +76,7 @@ export const breakerSettings = {
   breaker: { schema: breaker.prefault({}), help: 'When the campaign pauses by itself because too many calls fail, or off.' },
 } as const satisfies SettingGroup;
 
-/** As frozen; null: off. */
+/** Frozen form; null: off. */
 export function breakerRules({ breaker: written }: Written<typeof breakerSettings>): BreakerRules | null {
   return written === null ? null : rulesOf(breakerParts, written);
 }

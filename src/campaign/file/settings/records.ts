@@ -66,7 +66,7 @@ const stopAt = {
 } as const satisfies SettingGroup;
 
 const pointerFix = 'write a JSON pointer into the record, such as /metadata/termination_reason';
-/** RFC 6901: each part after a slash, with ~0 and ~1 for ~ and /. */
+/** RFC 6901: `/` before each part, `~0` for `~` and `~1` for `/`. */
 const pointer = z
   .string({ error: pointerFix })
   .max(500, { error: pointerFix })

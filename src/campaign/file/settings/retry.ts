@@ -68,7 +68,7 @@ export const retrySettings = {
   retry: { schema: retries, help: 'How often and when people are called again.', settings },
 } as const satisfies SettingGroup;
 
-/** What happens where nobody knows whether, or whom, a call has reached. */
+/** Handling of calls when it is unknown whether a call was placed, or to which recipient. */
 // prettier-ignore
 export const doubtSettings = {
   on_unknown: { schema: z.literal(['hold', 'redial'], { error: 'write hold or redial' }).default('hold'),
@@ -77,7 +77,7 @@ export const doubtSettings = {
     help: 'What happens to people whose calls the service could not tell apart: wait (one is called at a time) or unresolved (all are, and those in doubt end unresolved).' },
 } as const satisfies SettingGroup;
 
-/** What a person chose when the fate of a call is not known: without a delay of their own it is dialled again after this long. */
+/** Delay before redialing a call of unknown outcome when `retry.unknown` is not set. */
 const redialUnknownAfterMs = 30 * 60_000;
 
 export function retryRules({ retry, on_unknown: onUnknown }: Written<typeof retrySettings & typeof doubtSettings>): CampaignRules['retry'] {

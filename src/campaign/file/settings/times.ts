@@ -81,7 +81,7 @@ const law = z.union(
 
 function isLawSetting([key, value]: [string, unknown]): boolean {
   if (key === 'rules') return typeof value === 'string' && value.trim() !== '';
-  // The law of the US holds in its territories whatever is said of them.
+  // US law applies in US territories regardless, so `none` is refused for them.
   return isSupportedCountry(key) && !usTerritories.has(key) && value === 'none';
 }
 

@@ -4,7 +4,7 @@ import { templateVariables } from '../../../rules/personalisation.ts';
 import { isJsonObject, splitOpeningLine, type Json, type JsonObject } from '../../../rules/conversation-override.ts';
 import { readBy, scalarShape, shapeOf, type SettingGroup, type Written } from '../../../shared/input/setting.ts';
 
-/** What the service does not bound: a template longer than this is a mistake in quoting, not an opening line. */
+/** The service sets no limit; a longer template is a quoting mistake. */
 const longestTemplate = 10_000;
 const longestOverride = 200_000;
 const deepestOverride = 20;
@@ -19,7 +19,7 @@ const overrideFix =
   'write a mapping of settings of the conversation, such as { agent: { prompt: { prompt: "You call {{ first_name }}." } } }';
 const override = readBy(readOverride, overrideFix).meta({ type: 'object' });
 
-/** Plain JSON, no deeper than anybody writes by hand; the opening line in it must be text. */
+/** Plain JSON of bounded depth and size; an opening line in it must be text. */
 function readOverride(value: unknown): JsonObject | null {
   const parsed = z.json().safeParse(value);
   if (!parsed.success || !isJsonObject(parsed.data) || depthOf(parsed.data) > deepestOverride) return null;
@@ -61,7 +61,7 @@ export const wordSettings = {
   variables: { schema: variables.optional(), help: 'Variables sent with each call.' },
 } as const satisfies SettingGroup;
 
-/** As frozen. The opening line may be written in either place; what is spoken first tells calls apart, so it is kept by itself. */
+/** Frozen form. The opening line may be written in either place; stored separately because it distinguishes calls. */
 export function wordRules(written: Written<typeof wordSettings>): Pick<CampaignRules, 'firstMessage' | 'override' | 'variables'> {
   const { first_message: own, conversation_config_override: settings, variables: sent } = written;
   const { line = own, rest = null } = settings === undefined ? {} : splitOpeningLine(settings);

@@ -3,9 +3,9 @@ import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { describeFileError, ListFileError } from '../../../shared/input/errors.ts';
 import { refusalOf } from '../file.ts';
 
-/** Parts of a workbook that are more than anybody's list, and more than memory should be asked for. */
+/** Larger parts exceed any real list and would exhaust memory. */
 const largestPart = 4 * 1024 * 1024 * 1024;
-/** Text packs up to about thirty to one; a file that is made to unfold does so a thousand to one. */
+/** Text compresses up to about 30:1; a ZIP bomb about 1000:1. */
 const largestRatio = 250;
 const smallPart = 32 * 1024 * 1024;
 const mostParts = 10_000;
@@ -21,7 +21,7 @@ export class WorkbookArchive {
     this.#parts = parts;
   }
 
-  /** @throws ListFileError when the file is no archive, or one of something else. */
+  /** @throws ListFileError when the file is no archive, or not a workbook. */
   static async open(path: string): Promise<WorkbookArchive> {
     let zip: ZipFile | null = null;
     try {
@@ -43,7 +43,7 @@ export class WorkbookArchive {
     return this.#parts.has(name);
   }
 
-  /** Opens a part of the workbook, whose size is checked against what the archive says while it is read. */
+  /** Opens a part; its stream checks the size against the archive's directory while it is read. */
   async read(name: string): Promise<Readable> {
     const entry = this.#parts.get(name);
     if (entry === undefined) throw new ListFileError(this.#path, `this workbook is damaged: its part ${name} is missing`);
@@ -73,7 +73,7 @@ function refuseOtherArchive(path: string, parts: ReadonlyMap<string, Entry>): vo
   throw new ListFileError(path, refusalOf(kinds.find(([part]) => parts.has(part))?.[1] ?? 'a ZIP archive'));
 }
 
-/** What a fault while a workbook is read means for who has named the file. */
+/** Turns a fault during workbook reading into an error for the user who named the file. */
 export function explainArchiveFault(path: string, error: unknown): ListFileError {
   if (error instanceof ListFileError) return error;
   if (error instanceof Error && 'syscall' in error) return new ListFileError(path, describeFileError(error), { cause: error });

@@ -4,12 +4,12 @@ import { readAllXml } from './xml.ts';
 
 export type CellFormat =
   | { kind: 'general' }
-  /** Shown as ISO text, whatever the order of day and month in the format. */
+  /** Shown as ISO text regardless of the format's day and month order. */
   | { kind: 'date'; hasDate: boolean; hasTime: boolean }
-  /** `signed`: no section is for numbers below zero, so that they show a minus. */
+  /** `signed`: no section for negative numbers, so they show a minus. */
   | { kind: 'number'; code: string; signed: boolean };
 
-/** Reads a format code. What is not understood (fractions, exponents, words by value) shows the number as it is. */
+/** Parses a format code. Unsupported ones (fractions, exponents, conditional text) show the number as it is. */
 export function readFormat(code: string): CellFormat {
   const bare = code.replace(/"[^"]*"|\\.|_.|\*./g, '').replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '');
   if (/^general$|^@?$/i.test(bare.trim())) return { kind: 'general' };
@@ -24,25 +24,25 @@ export function readFormat(code: string): CellFormat {
   return { kind: 'number', code: withCurrency, signed: sections.length === 1 || /\[[<>=]/.test(code) };
 }
 
-/** Digits without exponent, fraction or a second point; a comma behind the last digit would divide by a thousand. */
+/** Digits without exponent, fraction or second point; a comma after the last digit would divide by a thousand. */
 function isPlainSection(bare: string): boolean {
   const [whole = '', ...decimals] = bare.split('.');
   return /[0#?]/.test(bare) && !/[eE/@]/.test(bare) && decimals.length < 2 && !/,[^0#?]*$/.test(whole);
 }
 
-/** The text of a number cell. `raw` is the number as the file writes it. */
+/** Text of a number cell; `raw` is the number as the file writes it. */
 export function showNumber(raw: string, format: CellFormat, from1904: boolean): string {
   const value = Number(raw);
   if (raw.trim() === '' || !Number.isFinite(value)) return raw;
   if (format.kind === 'date') return showDate(value, format, from1904) ?? showPlain(value);
   if (format.kind === 'general' || Math.abs(value) >= 1e15) return showPlain(value);
-  // Half away from zero, of the number that people see: 1.005 is a little less in the machine.
+  // Rounds half away from zero on the visible number: 1.005 is slightly less in binary.
   const seen = Number.isInteger(value) ? value : value * (1 + 4 * Number.EPSILON);
   const shown = formatValue(format.signed ? Math.abs(seen) : seen, format.code);
   return value < 0 && format.signed && /[1-9]/.test(shown) ? `-${shown}` : shown;
 }
 
-/** All its digits, and no exponent while they are certain: a spreadsheet keeps fifteen. */
+/** All digits without exponent while they are certain: a spreadsheet keeps fifteen. */
 function showPlain(value: number): string {
   if (Math.abs(value) >= 1e15)
     return value
@@ -56,15 +56,15 @@ function showPlain(value: number): string {
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-/** Day 0 of each way to count. Spreadsheets that begin in 1900 believe that it had a 29 February. */
+/** Day 0 of each date system. The 1900 system wrongly has a 29 February 1900. */
 const dayZero1900 = Date.UTC(1899, 11, 30);
 const dayZero1904 = Date.UTC(1904, 0, 1);
 const lastDay = 2_958_465;
 
-/** A date of a spreadsheet as ISO text without a zone: `2026-11-30`, `2026-11-30T09:30` or `09:30`. Null: the number is no date. */
+/** A spreadsheet date as ISO text without zone: `2026-11-30`, `2026-11-30T09:30` or `09:30`. Null: not a valid date. */
 function showDate(serial: number, { hasDate, hasTime }: { hasDate: boolean; hasTime: boolean }, from1904: boolean): string | null {
   if (serial < 0 || serial > lastDay + 1) return null;
-  // Seconds, since a time is a fraction that is hardly ever exact.
+  // Rounded to seconds, since a time is an inexact fraction.
   const ms = Math.round(serial * 86_400) * 1000;
   if (!hasDate) return showTime(ms);
   const beforeLeap = !from1904 && serial < 60;
@@ -81,7 +81,7 @@ function showTime(ms: number): string {
   return `${two(Math.floor(ms / hourMs))}:${two(Math.floor(ms / 60_000) % 60)}${seconds === 0 ? '' : `:${two(seconds)}`}`;
 }
 
-/** Formats that every workbook has without writing them down, by their number. */
+/** Built-in number formats by id; files do not list them. */
 const builtIn: Readonly<Record<number, string>> = {
   1: '0',
   2: '0.00',
@@ -107,16 +107,16 @@ const builtIn: Readonly<Record<number, string>> = {
   47: 'mm:ss.0',
 };
 
-/** What spreadsheets allow; the format of a cell that has a further style is not looked at, nor is a longer code. */
+/** Limits of spreadsheets; styles and format codes beyond them are ignored. */
 const mostStyles = 65_490;
 const longestCode = 1_000;
 
-/** Dates of East Asian calendars, which have no code in the file. */
+/** East Asian calendar dates, whose codes are not in the file. */
 function isEastAsianDate(id: number): boolean {
   return (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 }
 
-/** The format of each cell style, in the order in which cells refer to them. */
+/** Formats of the cell styles, indexed as cells refer to them. */
 export async function readStyles(archive: WorkbookArchive, part: string | null): Promise<CellFormat[]> {
   const codes = new Map<number, string>();
   const formats: CellFormat[] = [];

@@ -7,7 +7,7 @@ import { readSharedStrings } from './strings.ts';
 import { readStyles } from './number-format.ts';
 import { readAllXml } from './xml.ts';
 
-/** Finds the sheet that holds the list: the one that is named, else the first that is not hidden. Throws ListFileError. */
+/** Selects the named sheet, else the first visible one. Throws ListFileError. */
 export async function describeWorkbook(path: string, wanted: string | undefined): Promise<ListDescription> {
   const archive = await WorkbookArchive.open(path);
   try {
@@ -25,7 +25,7 @@ export async function describeWorkbook(path: string, wanted: string | undefined)
   }
 }
 
-/** Streams records of a sheet, at most `chunkSize` at once: texts as the sheet shows them, dates as ISO. Throws ListFileError. */
+/** Streams records of a sheet in chunks of at most `chunkSize`: text as displayed, dates as ISO. Throws ListFileError. */
 export async function* readSheetRecords(
   path: string,
   layout: SheetLayout & Pick<ListLayout, 'recordsAbove'>,
@@ -64,7 +64,7 @@ export async function* readSheetRecords(
   }
 }
 
-/** Below the header, as many cells as it has, and behind them those that stand further to the right, without what is empty between. */
+/** Below the header: as many cells as the header has, then the non-empty cells further to the right. */
 function asRecord({ number, cells, uncomputed }: SheetRow, row: number, headerWidth: number): ListRecord {
   const isBelowHeader = row > 0 && headerWidth > 0;
   const width = isBelowHeader ? headerWidth : 1 + Math.max(-1, ...cells.keys());
@@ -100,16 +100,15 @@ function findSheet(path: string, sheets: readonly WorkbookSheet[], wanted: strin
 
 interface WorkbookSheet {
   name: string;
-  /** Name of its part; null for a sheet that has no cells, such as a chart. */
+  /** Null for a sheet without cells, such as a chart. */
   part: string | null;
   hidden: boolean;
 }
 
 interface WorkbookParts {
   sheets: WorkbookSheet[];
-  /** Dates count from 1904 instead of 1900. */
   from1904: boolean;
-  /** Names of the parts that hold texts and formats; null when there are none. */
+  /** Part names of shared texts and formats; null: none. */
   strings: string | null;
   styles: string | null;
 }
@@ -136,12 +135,12 @@ async function readWorkbook(archive: WorkbookArchive): Promise<WorkbookParts> {
   return { sheets, from1904, strings: partOf('sharedStrings'), styles: partOf('styles') };
 }
 
-/** More sheets, or parts, than anybody's workbook has. */
+/** More than any real workbook has. */
 const mostRelations = 10_000;
 
 interface Relation {
   id: string;
-  /** Last word of its type. */
+  /** Last path segment of the type URL. */
   type: string;
   part: string;
 }

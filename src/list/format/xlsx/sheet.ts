@@ -6,9 +6,9 @@ import { readXml } from './xml.ts';
 
 export interface SheetRow {
   number: number;
-  /** Those that are not empty, by their columns from 0: one far to the right costs no more than another. */
+  /** Non-empty cells by column from 0: a cell far to the right costs no more than another. */
   cells: ReadonlyMap<number, string>;
-  /** Place of the first cell whose formula was never computed, or -1. */
+  /** Column of the first formula without a stored result, or -1. */
   uncomputed: number;
 }
 
@@ -21,7 +21,7 @@ export interface CellContext {
 const mostRows = 1_048_576;
 const general: CellFormat = { kind: 'general' };
 
-/** Streams the rows of a sheet, those without content left out, as they are read. */
+/** Streams the non-empty rows of a sheet as they are read. */
 export async function* readSheetRows(stream: Readable, context: CellContext): AsyncGenerator<SheetRow[]> {
   let rows: SheetRow[] = [];
   const reader = new RowReader(context, (row) => rows.push(row));
@@ -134,7 +134,7 @@ function readRowNumber(text: string | undefined): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** The column of `BC12`, from 0. */
+/** Column of `BC12`, from 0. */
 function columnOf(reference: string): number {
   let column = 0;
   for (let index = 0; index < reference.length && column <= mostColumns; index++) {
@@ -145,7 +145,7 @@ function columnOf(reference: string): number {
   return column - 1;
 }
 
-/** The letters of a column, from 0: `BC`. */
+/** Letters of a column index (from 0), such as `BC`. */
 export function lettersOf(column: number): string {
   const rest = Math.floor(column / 26) - 1;
   return (rest < 0 ? '' : lettersOf(rest)) + String.fromCharCode(0x41 + (column % 26));

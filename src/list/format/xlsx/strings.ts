@@ -2,13 +2,13 @@ import { longestCell } from '../record.ts';
 import type { WorkbookArchive } from './archive.ts';
 import { readXml } from './xml.ts';
 
-/** All texts together. A sheet of a million rows with ten texts of twenty characters each has less. */
+/** Total over all texts. A sheet of a million rows with ten texts of twenty characters each stays below. */
 const mostCharacters = 400_000_000;
 const mostStrings = 12_000_000;
-/** A character may be written with seven, as `_x000D_`. Beyond it a cell is too long however it is read, and the rest is left out. */
+/** `_x000D_` encodes one character in seven. Beyond this a cell is too long in any case; the rest is dropped. */
 const longestText = 8 * longestCell;
 
-/** Text that comes in pieces, and is not gathered without an end. */
+/** Accumulates text pieces up to `longestText`. */
 export class CappedText {
   #text = '';
 
@@ -17,7 +17,7 @@ export class CappedText {
     if (room > 0) this.#text += text.length > room ? text.slice(0, room) : text;
   }
 
-  /** The text so far; begins a new one. */
+  /** Returns the text and resets it. */
   take(): string {
     const text = this.#text;
     this.#text = '';
@@ -25,7 +25,7 @@ export class CappedText {
   }
 }
 
-/** Gathers the text of one cell or shared text: its runs joined, without readings above the line. */
+/** Joins the runs of one cell or shared text, without phonetic readings. */
 export class RichText {
   readonly #text = new CappedText();
   #inText = false;
@@ -50,7 +50,6 @@ export class RichText {
   }
 }
 
-/** Reads the texts that cells refer to by their place. */
 export async function readSharedStrings(archive: WorkbookArchive, part: string | null): Promise<string[]> {
   const strings: string[] = [];
   if (part === null || !archive.has(part)) return strings;
@@ -72,7 +71,7 @@ export async function readSharedStrings(archive: WorkbookArchive, part: string |
   return strings;
 }
 
-/** Characters that XML cannot hold are written as `_x000D_`. One more than a cell may have tells that there were too many. */
+/** Decodes `_x000D_` escapes. Keeps one character beyond the limit, so that an overlong text is detected. */
 export function unescape(text: string): string {
   const read = text.includes('_x')
     ? text.replace(/_x([0-9a-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

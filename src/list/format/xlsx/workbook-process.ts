@@ -3,7 +3,7 @@ import type { ListRecord } from '../record.ts';
 import type { WorkbookAnswer, WorkbookQuestion } from './workbook-reader.ts';
 import { describeWorkbook, readSheetRecords } from './records.ts';
 
-/** The main program of the process in which workbooks are read: whatever a file does to it, it does to nothing else. */
+/** Main program of the child process that reads workbooks: a malicious file harms only this process. */
 let reading: AsyncGenerator<ListRecord[]> | null = null;
 
 async function answer(question: WorkbookQuestion): Promise<WorkbookAnswer | null> {
@@ -40,5 +40,5 @@ process.on('message', (question: WorkbookQuestion) => {
   });
 });
 process.on('disconnect', () => process.exit());
-// Ctrl-C reaches every process of the terminal; how this one ends is for the one that asked.
+// Ctrl-C reaches every process of the terminal; the parent decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -6,27 +6,27 @@ import type { ListDescription, ListRecord, ListLayout, SheetLayout } from '../re
 
 export interface WorkbookLimits {
   memoryMb: number;
-  /** For one answer: the description of a workbook, or the next records of a sheet. */
+  /** Limit per answer: a workbook description, or the next records of a sheet. */
   answerMs: number;
 }
 
-/** A sheet of a million rows with ten texts each, no two alike, takes two thirds of the memory, and its first rows a fifth of the time. */
+/** A million rows with ten distinct texts each take two thirds of the memory, and their first rows a fifth of the time. */
 const usualLimits: WorkbookLimits = { memoryMb: 1_536, answerMs: 120_000 };
-/** A list is read several times in a row: for its header, for its rows. */
+/** A list is read several times in a row, for its header and its rows. */
 const idleMs = 10_000;
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const program = fileURLToPath(new URL(`./workbook-process.${extension}`, import.meta.url));
 const loader = extension === 'ts' ? ['--import', createRequire(import.meta.url).resolve('tsx')] : [];
 
-/** How a process ends that V8 has aborted, where a shell stands between. */
+/** Exit code after a V8 abort, when a shell runs the process. */
 const abortedCode = 134;
 
 function tooMuch(what: 'memory' | 'time'): string {
   return `this workbook takes more ${what} to read than any list should; save the list as "CSV UTF-8" instead`;
 }
 
-/** Reads workbooks in processes of its own: a small file can ask for any amount of memory and time, and takes its process with it. */
+/** Reads workbooks in child processes: a small file can demand any amount of memory and time, and then ends only its own process. */
 export class WorkbookReader {
   readonly #limits: WorkbookLimits;
   #idle: WorkbookProcess | null = null;
@@ -78,7 +78,7 @@ export class WorkbookReader {
   }
 }
 
-/** One process, which answers one question at a time. */
+/** One process, one question at a time. */
 class WorkbookProcess {
   readonly #child: ChildProcess;
   readonly #limits: WorkbookLimits;
@@ -90,7 +90,7 @@ class WorkbookProcess {
     this.#child = fork(program, [], {
       execArgv: [...loader, `--max-old-space-size=${String(limits.memoryMb)}`],
       serialization: 'advanced',
-      // It needs no settings, and what a file makes it do shall not find any.
+      // The process needs no settings, so a malicious file finds no secrets.
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
@@ -104,7 +104,7 @@ class WorkbookProcess {
     return this.#isAlive && this.#child.connected;
   }
 
-  /** @throws ListFileError for what the process refuses, and when it runs out of memory or takes too long. */
+  /** @throws ListFileError for what the process refuses, and when it runs out of memory or time. */
   async ask(path: string, question: WorkbookQuestion): Promise<WorkbookAnswer> {
     const answer = await new Promise<WorkbookAnswer>((answered, failed) => {
       const settle = (): void => {
@@ -138,11 +138,11 @@ class WorkbookProcess {
   }
 
   tell(question: WorkbookQuestion): void {
-    // A process that has gone is told by its exit.
+    // A dead process is reported by its exit event.
     if (this.isAlive) this.#child.send(question, () => {});
   }
 
-  /** Does not keep this process from ending, and ends before long. */
+  /** Lets the parent process end; kills the child after `idleMs`. */
   rest(): void {
     this.#child.unref();
     this.#child.channel?.unref();
@@ -166,13 +166,11 @@ export const workbooks = new WorkbookReader();
 
 type SheetOfWorkbook = SheetLayout & Pick<ListLayout, 'recordsAbove'>;
 
-/** What the process that reads workbooks is asked. `stop` is not answered; everything else is, once. */
+/** Messages to the child. Each gets exactly one answer, except `stop`, which gets none. */
 export type WorkbookQuestion =
   | { ask: 'describe'; path: string; sheet: string | undefined }
-  /** Begins to read a sheet, and wants its first records. */
   | { ask: 'read'; path: string; layout: SheetOfWorkbook; chunkSize: number }
   | { ask: 'next' }
-  /** Nobody wants the rest of the sheet. */
   | { ask: 'stop' };
 
 export type WorkbookAnswer =

@@ -2,20 +2,17 @@ import type { Readable } from 'node:stream';
 import { Parser } from 'saxen';
 
 export interface XmlHandlers {
-  /** `name` is without its prefix. */
+  /** `name` comes without its namespace prefix. */
   open(name: string, attribute: (name: string) => string | undefined): void;
-  /** In one or several pieces. */
+  /** May come in several pieces. */
   text?(text: string): void;
   close?(name: string): void;
 }
 
-/** No cell, and nothing else in a workbook, is as long; beyond it, what does not end would fill the memory. */
+/** Longer than any real token; without this bound an unclosed token would fill the memory. */
 const longestToken = 4 * 1024 * 1024;
 
-/**
- * Reads XML piece by piece; what the handlers gathered is handed on after each. Document types are not read, so no entity unfolds. Throws
- * Error when it is not XML.
- */
+/** Reads XML chunk by chunk and yields after each. Ignores document types, so no entity expands. Throws Error when it is not XML. */
 export async function* readXml(stream: Readable, handlers: XmlHandlers): AsyncGenerator<void> {
   const decoder = new TextDecoder();
   const parser = new Parser();

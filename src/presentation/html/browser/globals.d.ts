@@ -1,4 +1,4 @@
-/** Served beside these scripts, as its package has it. */
+/** Served beside these scripts, unchanged from its package. */
 declare const Idiomorph: {
   morph(
     old: Element,
